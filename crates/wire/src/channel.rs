@@ -1,0 +1,109 @@
+//! The control channel: typed messages over a `SOCK_SEQPACKET` pair, with descriptors beside them.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Malformed;
+
+/// The largest control message; a configuration is larger and travels in a memfd.
+const MAX_MESSAGE: usize = 128 * 1024;
+/// The kernel's SCM_MAX_FD.
+const MAX_FDS: usize = 253;
+
+/// A connected pair of packet sockets, both close-on-exec.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?)
+}
+
+/// Sends one packet and the descriptors beside it.
+pub fn send_packet(to: BorrowedFd<'_>, parts: &[IoSlice<'_>], fds: &[RawFd]) -> io::Result<()> {
+    let rights = [ControlMessage::ScmRights(fds)];
+    let beside = if fds.is_empty() { &rights[..0] } else { &rights[..] };
+    loop {
+        match sendmsg::<()>(to.as_raw_fd(), parts, beside, MsgFlags::MSG_NOSIGNAL, None) {
+            Err(Errno::EINTR) => continue,
+            done => return done.map(drop).map_err(io::Error::from),
+        }
+    }
+}
+
+/// Receives one packet into `into`. `None` is the end: the other side has gone.
+pub fn receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
+    let mut beside = nix::cmsg_space!([RawFd; MAX_FDS]);
+    let mut parts = [IoSliceMut::new(into)];
+    let received = loop {
+        match recvmsg::<()>(from.as_raw_fd(), &mut parts, Some(&mut beside), MsgFlags::MSG_CMSG_CLOEXEC) {
+            Err(Errno::EINTR) => continue,
+            Err(Errno::ECONNRESET) => return Ok(None),
+            done => break done?,
+        }
+    };
+    for message in received.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(raw) = message {
+            fds.extend(raw.into_iter().map(own));
+        }
+    }
+    if received.flags.intersects(MsgFlags::MSG_TRUNC | MsgFlags::MSG_CTRUNC) {
+        return Err(Malformed("packet larger than allowed").into());
+    }
+    Ok(if received.bytes == 0 { None } else { Some(received.bytes) })
+}
+
+#[allow(unsafe_code, reason = "the kernel just made this descriptor for us and nobody else holds its number")]
+fn own(fd: RawFd) -> OwnedFd {
+    // SAFETY: `fd` came from SCM_RIGHTS of this very recvmsg, so it is open and ours alone.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// One end of a control channel: says `Out`, hears `In`.
+#[derive(Debug)]
+pub struct Channel<Out, In> {
+    socket: OwnedFd,
+    types: PhantomData<fn(Out) -> In>,
+}
+
+impl<Out: Serialize, In: DeserializeOwned> Channel<Out, In> {
+    /// Speaks over `socket`, an end of [`pair`].
+    pub fn new(socket: OwnedFd) -> Self {
+        Channel { socket, types: PhantomData }
+    }
+
+    /// Sends `message`; the receiver gets duplicates of `fds`.
+    pub fn send(&self, message: &Out, fds: &[RawFd]) -> io::Result<()> {
+        let text = serde_json::to_vec(message)?;
+        if text.len() > MAX_MESSAGE {
+            return Err(Malformed("control message too large").into());
+        }
+        send_packet(self.socket.as_fd(), &[IoSlice::new(&text)], fds)
+    }
+
+    /// Waits for a message (or, on a non-blocking socket, fails with `WouldBlock`). `None`: the other side has gone.
+    pub fn receive(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
+        let mut buffer = vec![0; MAX_MESSAGE];
+        let mut fds = Vec::new();
+        match receive_packet(self.socket.as_fd(), &mut buffer, &mut fds)? {
+            None => Ok(None),
+            Some(n) => Ok(Some((serde_json::from_slice(&buffer[..n])?, fds))),
+        }
+    }
+}
+
+impl<Out, In> AsFd for Channel<Out, In> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl<Out, In> AsRawFd for Channel<Out, In> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}

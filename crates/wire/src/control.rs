@@ -1,0 +1,258 @@
+//! What the master says to the front and to the mold, and what they say to it. One JSON object a packet; descriptors
+//! travel beside it, in the order that each message names.
+
+use serde::{Deserialize, Serialize};
+
+/// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
+pub type Slot = u32;
+
+/// A start of the Perl side: each reload that succeeds is the next generation.
+pub type Generation = u32;
+
+/// The master to the front.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToFront {
+    /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, then the access logs in
+    /// order of their first mention. The first one also carries the listeners.
+    Configure {
+        /// The generation that serves it.
+        generation: Generation,
+        /// How many access logs follow the memfd.
+        logs: usize,
+        /// The listeners that follow the logs, complete: those no longer named are closed.
+        listeners: Vec<Listener>,
+    },
+    /// A worker was asked of the mold. Descriptor: the front's end of its socket.
+    Worker {
+        /// Its place.
+        slot: Slot,
+        /// Its generation.
+        generation: Generation,
+    },
+    /// The mold forked it.
+    Forked {
+        /// Its place.
+        slot: Slot,
+        /// Its process.
+        pid: i32,
+    },
+    /// A worker has ended; its socket may still hold a last answer.
+    Gone {
+        /// Its place.
+        slot: Slot,
+    },
+    /// From now on new requests are for this generation; older ones drain.
+    Activate {
+        /// The generation that answers.
+        generation: Generation,
+    },
+    /// Ask `count` idle workers to leave.
+    Retire {
+        /// How many.
+        count: u32,
+    },
+    /// Logs were opened anew. Descriptors: the error log, then the access logs as in `Configure`.
+    Logs,
+    /// Describe yourself: answered by `FromFront::Status`.
+    Status,
+    /// Stop accepting; finish what is under way; answer `Drained`, then exit.
+    Stop,
+}
+
+/// A bound listening socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listener {
+    /// `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
+    pub address: String,
+}
+
+/// The front to the master.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromFront {
+    /// The configuration of this generation is understood.
+    Configured {
+        /// Which.
+        generation: Generation,
+    },
+    /// The worker sent `Ready`.
+    Ready {
+        /// Its place.
+        slot: Slot,
+        /// Microseconds from fork to ready.
+        fork_us: u32,
+    },
+    /// The pool's state, sent when it changed and at most every 20 ms.
+    Load(Load),
+    /// This worker is beyond help (request timeout, lies): kill it.
+    Kill {
+        /// Its place.
+        slot: Slot,
+        /// Why, for the log.
+        reason: String,
+    },
+    /// Everything of this generation is answered and its workers were asked to leave.
+    Retired {
+        /// Which.
+        generation: Generation,
+    },
+    /// Answer to `ToFront::Status`.
+    Status(FrontStatus),
+    /// Nothing is under way any more; sent after `ToFront::Stop`.
+    Drained,
+}
+
+/// How busy the serving generation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Load {
+    /// The generation that serves.
+    pub generation: Generation,
+    /// Workers that wait for a request.
+    pub idle: u32,
+    /// Workers that have one.
+    pub busy: u32,
+    /// Requests that wait for a worker.
+    pub queued: u32,
+}
+
+/// What only the front knows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct FrontStatus {
+    /// Client connections open.
+    pub connections: u64,
+    /// Requests answered since the start.
+    pub requests: u64,
+    /// Requests answered by workers.
+    pub worker_requests: u64,
+    /// Requests refused because they had waited too long.
+    pub queue_timeouts: u64,
+    /// Requests that wait now.
+    pub queued: u32,
+    /// One entry a worker.
+    pub workers: Vec<WorkerStatus>,
+}
+
+/// One worker as the front sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its place.
+    pub slot: Slot,
+    /// Its generation.
+    pub generation: Generation,
+    /// Its process, 0 while it is being forked.
+    pub pid: i32,
+    /// See [`WorkerState`].
+    pub state: WorkerState,
+    /// Requests it has answered.
+    pub requests: u64,
+    /// `GET /path` that it works on, or empty.
+    pub request: String,
+    /// How long it has been in this state, in milliseconds.
+    pub since_ms: u64,
+}
+
+/// The life of a worker. Drawn in docs/architecture.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkerState {
+    /// Asked of the mold, not yet `Ready`.
+    Starting,
+    /// Waits for a request.
+    Idle,
+    /// Has a request.
+    Busy,
+    /// Was asked to leave, or said that it will; gets no more requests.
+    Retiring,
+    /// Ended and reaped, or given up: its place is free.
+    Gone,
+}
+
+/// The life of a generation: one mold and its workers. Drawn in docs/architecture.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum GenerationState {
+    /// The mold reads the configuration's Perl.
+    Loading,
+    /// The mold is ready; its first workers boot.
+    Starting,
+    /// New requests go to its workers.
+    Serving,
+    /// A newer one serves; this one finishes what it has.
+    Draining,
+    /// Its code did not load; the error is in the log.
+    Failed,
+    /// All its processes have ended.
+    Gone,
+}
+
+/// The master to the mold.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToMold {
+    /// The first message. Descriptor: a memfd with the configuration's JSON.
+    Configure {
+        /// Its generation.
+        generation: Generation,
+    },
+    /// Fork a worker. Descriptor: the worker's end of its socket.
+    Spawn {
+        /// Its place.
+        slot: Slot,
+    },
+    /// The error log was opened anew. Descriptor: the error log.
+    Logs,
+    /// Fork no more; exit when the last worker has ended.
+    Retire,
+}
+
+/// The mold to the master.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromMold {
+    /// The Perl of the configuration is loaded.
+    Ready {
+        /// How long it took, in milliseconds.
+        load_ms: u64,
+    },
+    /// It is not; the mold exits. The text names file and line.
+    Failed {
+        /// Perl's or our message.
+        error: String,
+    },
+    /// A worker runs.
+    Forked {
+        /// Its place.
+        slot: Slot,
+        /// Its process.
+        pid: i32,
+    },
+    /// The fork failed.
+    ForkFailed {
+        /// The place.
+        slot: Slot,
+        /// errno as text.
+        error: String,
+    },
+    /// A worker has ended.
+    Exited {
+        /// Its place.
+        slot: Slot,
+        /// Its process.
+        pid: i32,
+        /// The exit.
+        exit: Exit,
+    },
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exit {
+    /// With this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "status={code}"),
+            Exit::Signal(signal) => write!(f, "signal={signal}"),
+        }
+    }
+}

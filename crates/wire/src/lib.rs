@@ -1,0 +1,79 @@
+//! Everything that the processes say to one another.
+//!
+//! ```text
+//!   master ── control::ToFront / FromFront ── front        control:  who lives, who leaves, which generation serves
+//!     └────── control::ToMold  / FromMold ─── mold
+//!   front  ── frame::Request ─────────────▶ worker         exchange: one request at a time
+//!   front  ◀───────── reply::Reply ──────── worker
+//! ```
+//!
+//! Nothing here knows HTTP, Perl or the configuration. Nothing here trusts a length or an identifier that it reads:
+//! a malformed message is an [`Malformed`] error, never a panic.
+
+pub mod channel;
+pub mod control;
+pub mod frame;
+pub mod reply;
+pub mod transport;
+
+/// A message that does not keep to its own format. The text says which rule it broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "malformed message: {}", self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+impl From<Malformed> for std::io::Error {
+    fn from(bad: Malformed) -> Self {
+        std::io::Error::new(std::io::ErrorKind::InvalidData, bad)
+    }
+}
+
+/// Reads numbers and byte strings from the front of a slice; every read is checked.
+pub(crate) struct Cursor<'a>(pub &'a [u8]);
+
+impl<'a> Cursor<'a> {
+    pub fn bytes(&mut self, n: usize) -> Result<&'a [u8], Malformed> {
+        let (head, rest) = self.0.split_at_checked(n).ok_or(Malformed("shorter than it says"))?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        self.bytes(N)?.try_into().map_err(|_| Malformed("shorter than it says"))
+    }
+
+    pub fn u8(&mut self) -> Result<u8, Malformed> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    pub fn u16(&mut self) -> Result<u16, Malformed> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub fn u32(&mut self) -> Result<u32, Malformed> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub fn u64(&mut self) -> Result<u64, Malformed> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A `u32` length and that many bytes.
+    pub fn string(&mut self) -> Result<&'a [u8], Malformed> {
+        let n = self.u32()? as usize;
+        self.bytes(n)
+    }
+}
+
+/// Appends what [`Cursor::string`] reads.
+pub(crate) fn put_string(to: &mut Vec<u8>, bytes: &[u8]) {
+    let n = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    to.extend_from_slice(&n.to_le_bytes());
+    to.extend_from_slice(bytes);
+}

@@ -1,0 +1,246 @@
+//! What a worker answers. One packet holds one or several messages, each with a 16-byte header:
+//!
+//! ```text
+//!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
+//! ```
+//!
+//! The order of a response is `Info* Head Body* End`, or `File End`; `id` is that of the request. `Ready` comes once,
+//! with id 0, when the worker can take its first request.
+
+use crate::{Cursor, Malformed, put_string};
+
+/// Length of a message's header.
+pub const HEADER: usize = 16;
+/// No message is longer than this; a longer body is several messages.
+pub const MAX_PAYLOAD: usize = 64 * 1024;
+/// The largest packet: a head and a body together.
+pub const MAX_PACKET: usize = 2 * (HEADER + MAX_PAYLOAD);
+
+/// One message of a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply<'a> {
+    /// The worker is booted; `fork_us` is the time from fork to here.
+    Ready {
+        /// Microseconds from the fork to this message.
+        fork_us: u32,
+    },
+    /// An informational response (103) to pass on at once.
+    Info(Head),
+    /// The final response's head.
+    Head(Head),
+    /// A piece of the body.
+    Body(&'a [u8]),
+    /// The handler declined, or asked for it: the front sends this file.
+    File(&'a [u8]),
+    /// The request is over and the worker is free, or leaving.
+    End(End),
+}
+
+/// Status and headers of a response.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Head {
+    /// 100–599; checked by the reader.
+    pub status: u16,
+    /// Names and values as the application gave them: not yet checked for what HTTP allows.
+    pub headers: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// What the worker tells of a finished request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct End {
+    /// CPU time that the worker used for it, in microseconds.
+    pub cpu_us: u64,
+    /// The worker leaves after this request: it reached its limit, or was asked to.
+    pub leaving: bool,
+    /// The body is not whole: the handler died in mid-stream, and the client must be able to see that.
+    pub truncated: bool,
+    /// Values for the access log that only the worker knows (`%{..}n`, `%{..}e`, user).
+    pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
+}
+
+/// Where a log value came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// `$r->notes`
+    Note,
+    /// `%ENV` of the request (`$r->subprocess_env`)
+    Env,
+    /// `$r->connection->user`; the name is empty.
+    User,
+}
+
+const READY: u8 = 1;
+const INFO: u8 = 2;
+const HEAD: u8 = 3;
+const BODY: u8 = 4;
+const FILE: u8 = 5;
+const END: u8 = 6;
+const LEAVING: u8 = 1;
+const TRUNCATED: u8 = 2;
+
+impl Head {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.status.to_le_bytes());
+        out.extend_from_slice(&(self.headers.len().min(u16::MAX as usize) as u16).to_le_bytes());
+        for (name, value) in self.headers.iter().take(u16::MAX as usize) {
+            put_string(out, name);
+            put_string(out, value);
+        }
+    }
+
+    fn read(mut from: Cursor<'_>) -> Result<Head, Malformed> {
+        let status = from.u16()?;
+        if !(100..600).contains(&status) {
+            return Err(Malformed("status outside 100 to 599"));
+        }
+        let mut headers = Vec::new();
+        for _ in 0..from.u16()? {
+            headers.push((from.string()?.to_vec(), from.string()?.to_vec()));
+        }
+        Ok(Head { status, headers })
+    }
+}
+
+impl End {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.cpu_us.to_le_bytes());
+        out.extend_from_slice(&(self.log.len().min(u16::MAX as usize) as u16).to_le_bytes());
+        for (kind, name, value) in self.log.iter().take(u16::MAX as usize) {
+            out.push(*kind as u8);
+            put_string(out, name);
+            put_string(out, value);
+        }
+    }
+
+    fn read(flags: u8, mut from: Cursor<'_>) -> Result<End, Malformed> {
+        let cpu_us = from.u64()?;
+        let mut log = Vec::new();
+        for _ in 0..from.u16()? {
+            let kind = match from.u8()? {
+                0 => LogKind::Note,
+                1 => LogKind::Env,
+                2 => LogKind::User,
+                _ => return Err(Malformed("unknown kind of log value")),
+            };
+            log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));
+        }
+        Ok(End { cpu_us, leaving: flags & LEAVING != 0, truncated: flags & TRUNCATED != 0, log })
+    }
+}
+
+impl Reply<'_> {
+    /// Appends the message for request `id` to a packet.
+    pub fn put(&self, id: u64, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + HEADER, 0);
+        let (kind, flags) = match self {
+            Reply::Ready { fork_us } => {
+                out.extend_from_slice(&fork_us.to_le_bytes());
+                (READY, 0)
+            }
+            Reply::Info(head) => {
+                head.put(out);
+                (INFO, 0)
+            }
+            Reply::Head(head) => {
+                head.put(out);
+                (HEAD, 0)
+            }
+            Reply::Body(bytes) => {
+                out.extend_from_slice(bytes);
+                (BODY, 0)
+            }
+            Reply::File(path) => {
+                out.extend_from_slice(path);
+                (FILE, 0)
+            }
+            Reply::End(end) => {
+                end.put(out);
+                (END, u8::from(end.leaving) * LEAVING | u8::from(end.truncated) * TRUNCATED)
+            }
+        };
+        let length = (out.len() - start - HEADER) as u32;
+        out[start] = kind;
+        out[start + 1] = flags;
+        out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
+        out[start + 8..start + 16].copy_from_slice(&id.to_le_bytes());
+    }
+}
+
+/// Takes the messages of one packet apart.
+pub struct Packet<'a>(&'a [u8]);
+
+impl<'a> Packet<'a> {
+    /// Begins to read `bytes`, one whole packet.
+    pub fn new(bytes: &'a [u8]) -> Packet<'a> {
+        Packet(bytes)
+    }
+
+    fn read(&mut self) -> Result<(u64, Reply<'a>), Malformed> {
+        let mut from = Cursor(self.0);
+        let (kind, flags) = (from.u8()?, from.u8()?);
+        from.u16()?;
+        let length = from.u32()? as usize;
+        let id = from.u64()?;
+        if length > MAX_PAYLOAD {
+            return Err(Malformed("message longer than allowed"));
+        }
+        let payload = from.bytes(length)?;
+        self.0 = from.0;
+        let reply = match kind {
+            READY => Reply::Ready { fork_us: Cursor(payload).u32()? },
+            INFO => Reply::Info(Head::read(Cursor(payload))?),
+            HEAD => Reply::Head(Head::read(Cursor(payload))?),
+            BODY => Reply::Body(payload),
+            FILE => Reply::File(payload),
+            END => Reply::End(End::read(flags, Cursor(payload))?),
+            _ => return Err(Malformed("unknown kind of message")),
+        };
+        Ok((id, reply))
+    }
+}
+
+impl<'a> Iterator for Packet<'a> {
+    type Item = Result<(u64, Reply<'a>), Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let message = self.read();
+        if message.is_err() {
+            self.0 = &[];
+        }
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_read_back_in_order() {
+        let head = Head { status: 200, headers: vec![(b"a".to_vec(), b"b".to_vec())] };
+        let end = End { cpu_us: 5, leaving: true, truncated: false, log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())] };
+        let said = [Reply::Ready { fork_us: 3 }, Reply::Head(head), Reply::Body(b"hello"), Reply::End(end)];
+        let mut packet = Vec::new();
+        said.iter().for_each(|reply| reply.put(9, &mut packet));
+        let heard: Vec<_> = Packet::new(&packet).collect::<Result<_, _>>().expect("well formed");
+        assert_eq!(heard, said.map(|reply| (9, reply)));
+    }
+
+    #[test]
+    fn every_truncated_or_spoiled_packet_is_an_error_or_safe() {
+        let mut packet = Vec::new();
+        Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())] }).put(1, &mut packet);
+        for length in 1..packet.len() {
+            assert!(Packet::new(&packet[..length]).any(|m| m.is_err()));
+        }
+        for at in 0..packet.len() {
+            let mut bad = packet.clone();
+            bad[at] ^= 0xff;
+            Packet::new(&bad).for_each(drop);
+        }
+    }
+}

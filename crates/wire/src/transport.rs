@@ -1,0 +1,230 @@
+//! How frames and replies travel between the front and one worker.
+//!
+//! [`FrontPort`] and [`WorkerPort`] are all that the rest of the program knows of the way. [`socketpair`] is the way
+//! built first: one packet socket a worker. A queue in shared memory fits the same two traits: the frame's bytes are
+//! the slot's contents, `fd` is the eventfd to wait on.
+//!
+//! ```text
+//!   front                                     worker
+//!   send(Order::Request)  ── frame ────────▶  next() → Inbound::Request
+//!   receive() → packet    ◀── Head Body End ─ send(packet)
+//! ```
+
+use std::fs::File;
+use std::io::{self, IoSlice, Read, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use crate::channel::{pair, receive_packet, send_packet};
+use crate::frame::{Flags, Frame};
+use crate::{Cursor, Malformed};
+
+/// A frame up to this size travels in the packet, a longer one in a memfd.
+pub const MAX_INLINE: usize = 96 * 1024;
+/// No frame is larger (LimitRequestFields × LimitRequestFieldSize stays far below).
+const MAX_FRAME: u64 = 64 * 1024 * 1024;
+
+const REQUEST: u8 = 1;
+const REQUEST_IN_FD: u8 = 2;
+const LOGS: u8 = 3;
+const LEAVE: u8 = 4;
+
+/// What the front tells a worker.
+#[derive(Debug)]
+pub enum Order<'a> {
+    /// Answer this frame; its body may be a file.
+    Request {
+        /// An encoded [`crate::frame::Request`].
+        frame: &'a [u8],
+        /// The body when the frame says [`Flags::BODY_IN_FD`], read from its start.
+        body: Option<BorrowedFd<'a>>,
+    },
+    /// Use this error log from now on.
+    Logs(BorrowedFd<'a>),
+    /// Leave: no request will come.
+    Leave,
+}
+
+/// The front's end. Never blocks.
+pub trait FrontPort {
+    /// Sends an order whole, or fails with `WouldBlock`.
+    fn send(&self, order: &Order<'_>) -> io::Result<()>;
+    /// Receives one packet of replies; `None` when the worker has gone.
+    fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>>;
+}
+
+/// The worker's end. Blocks.
+pub trait WorkerPort {
+    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame.
+    fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>>;
+    /// Sends one packet of replies.
+    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()>;
+}
+
+/// What a worker is told, as it arrives.
+#[derive(Debug)]
+pub enum Inbound {
+    /// Answer this.
+    Request(Frame, Option<OwnedFd>),
+    /// The error log was opened anew.
+    Logs(OwnedFd),
+    /// Leave.
+    Leave,
+}
+
+/// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
+pub fn socketpair() -> io::Result<(SocketFront, OwnedFd)> {
+    let (front, worker) = pair()?;
+    Ok((SocketFront::new(front)?, worker))
+}
+
+/// The front's end of a socketpair.
+#[derive(Debug)]
+pub struct SocketFront(OwnedFd);
+
+impl SocketFront {
+    /// Takes an end of a pair over and makes it non-blocking.
+    pub fn new(socket: OwnedFd) -> io::Result<SocketFront> {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(SocketFront(socket))
+    }
+}
+
+impl AsRawFd for SocketFront {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+impl FrontPort for SocketFront {
+    fn send(&self, order: &Order<'_>) -> io::Result<()> {
+        let to = self.0.as_fd();
+        match order {
+            Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            Order::Logs(log) => send_packet(to, &[IoSlice::new(&[LOGS])], &[log.as_raw_fd()]),
+            Order::Request { frame, body } => {
+                let mut fds: Vec<RawFd> = Vec::new();
+                if frame.len() <= MAX_INLINE {
+                    fds.extend(body.map(|b| b.as_raw_fd()));
+                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], &fds);
+                }
+                let memory = in_memory("request frame", frame)?;
+                fds.push(memory.as_raw_fd());
+                fds.extend(body.map(|b| b.as_raw_fd()));
+                send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD])], &fds)
+            }
+        }
+    }
+
+    fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        // Descriptors that a worker sends unasked are closed as they drop here.
+        receive_packet(self.0.as_fd(), into, &mut Vec::new())
+    }
+}
+
+/// The worker's end of a socketpair.
+#[derive(Debug)]
+pub struct SocketWorker(OwnedFd);
+
+impl SocketWorker {
+    /// Takes an end of a pair over.
+    pub fn new(socket: OwnedFd) -> SocketWorker {
+        SocketWorker(socket)
+    }
+}
+
+impl WorkerPort for SocketWorker {
+    fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        // Not cleared: zeroing this much for every request would cost more than a small request does.
+        if buffer.len() < MAX_INLINE + 1 {
+            buffer.resize(MAX_INLINE + 1, 0);
+        }
+        let mut fds = Vec::new();
+        let Some(n) = receive_packet(self.0.as_fd(), &mut buffer, &mut fds)? else { return Ok(None) };
+        let mut fds = fds.into_iter();
+        let inbound = match Cursor(&buffer[..n]).u8()? {
+            LEAVE => Inbound::Leave,
+            LOGS => Inbound::Logs(fds.next().ok_or(Malformed("no log descriptor"))?),
+            REQUEST => {
+                buffer.truncate(n);
+                buffer.drain(..1);
+                request(Frame::parse(buffer)?, fds.next())?
+            }
+            REQUEST_IN_FD => {
+                let memory = fds.next().ok_or(Malformed("no frame descriptor"))?;
+                request(Frame::parse(read_all(memory)?)?, fds.next())?
+            }
+            _ => return Err(Malformed("unknown order").into()),
+        };
+        Ok(Some(inbound))
+    }
+
+    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        send_packet(self.0.as_fd(), parts, &[])
+    }
+}
+
+fn request(frame: Frame, body: Option<OwnedFd>) -> Result<Inbound, Malformed> {
+    if frame.flags().has(Flags::BODY_IN_FD) && body.is_none() {
+        return Err(Malformed("no body descriptor"));
+    }
+    Ok(Inbound::Request(frame, body))
+}
+
+/// A memfd that holds `bytes`, positioned at its start.
+pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(name, MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// All bytes of a memfd, from its start.
+pub fn read_all(memory: OwnedFd) -> io::Result<Vec<u8>> {
+    let mut file = File::from(memory);
+    if file.metadata()?.len() > MAX_FRAME {
+        return Err(Malformed("frame larger than allowed").into());
+    }
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Field, Request};
+
+    fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
+        let (front, worker) = socketpair().expect("socketpair");
+        let mut request = Request { id: 3, ..Default::default() };
+        request.fields[Field::Path as usize] = path;
+        let mut frame = Vec::new();
+        request.encode(&mut frame);
+        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
+        match SocketWorker::new(worker).next(Vec::new()).expect("received") {
+            Some(Inbound::Request(frame, body)) => (frame, body),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn small_and_large_frames_arrive_alike() {
+        for length in [10, MAX_INLINE - 500, MAX_INLINE + 1, 3_000_000] {
+            let path = vec![b'x'; length];
+            let (frame, body) = ask(&path);
+            assert_eq!(frame.field(Field::Path), path);
+            assert!(body.is_none());
+        }
+    }
+
+    #[test]
+    fn the_end_is_seen_when_the_other_side_has_gone() {
+        let (front, worker) = socketpair().expect("socketpair");
+        drop(front);
+        assert!(SocketWorker::new(worker).next(Vec::new()).expect("end").is_none());
+    }
+}

@@ -1,1 +1,20 @@
-//! stub
+//! Cameleer, the application server for Perl.
+//!
+//! ```text
+//!   master ── starts, watches, replaces the others; owns the listening sockets; no Perl, no threads, no async runtime
+//!     ├─ front   async: clients, HTTP, static files, limits, the request queue
+//!     └─ mold    embeds Perl, loads the site's code, then only forks
+//!          └─ workers   one request at a time
+//! ```
+//!
+//! The modules, in reading order:
+
+pub mod config;
+
+pub mod cli;
+
+pub mod master;
+
+pub mod front;
+
+pub mod worker;

@@ -74,6 +74,7 @@ mod declarations {
             argument: *mut c_void,
         );
         pub fn cml_is_stranger() -> c_int;
+        pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
     }

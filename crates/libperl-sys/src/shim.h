@@ -74,6 +74,7 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
 int cml_is_stranger(void);
+void cml_keep_from_children(int fd);
 
 /* state.c */
 enum {

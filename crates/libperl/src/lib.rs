@@ -251,6 +251,12 @@ pub fn is_stranger() -> bool {
     unsafe { sys::cml_is_stranger() != 0 }
 }
 
+/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
+pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
+    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
+    unsafe { sys::cml_keep_from_children(std::os::fd::AsRawFd::as_raw_fd(&fd)) }
+}
+
 /// What `ps` shows, cut to the room that the process began with.
 pub fn set_title(title: &str) {
     let title = CString::new(title).unwrap_or_default();

@@ -6,6 +6,7 @@
 mod cycle;
 mod limits;
 pub mod mold;
+pub mod single;
 mod site;
 
 use std::io;

@@ -80,7 +80,10 @@ impl Worker {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
-                Some(Inbound::Logs(log)) => use_as_stderr(&log)?,
+                Some(Inbound::Logs(log)) => {
+                    use_as_stderr(&log)?;
+                    self.site.perl.stderr_is_log();
+                }
                 Some(Inbound::Request(frame, body)) => {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;

@@ -66,7 +66,7 @@ impl Site {
     }
 
     /// Runs what the application wants done when a worker ends, and END blocks.
-    pub fn child_exit(self) {
+    pub fn child_exit(mut self) {
         self.perl.end(false);
     }
 

@@ -40,7 +40,6 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         PL_stack_sp = PL_stack_base + stack;
         PL_markstack_ptr = PL_markstack + mark;
         PL_curcop = cop;
-        FREETMPS;
     }
     PL_op = op;
     if (status == CML_DIED) {
@@ -49,6 +48,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         sv_copypv(last_error, ERRSV);
         CLEAR_ERRSV();
     }
+    FREETMPS; /* nothing of Perl is below us: clearing an exception object only made it mortal */
     return status;
 }
 

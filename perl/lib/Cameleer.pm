@@ -16,6 +16,19 @@ sub require_module ($name) {
     return;
 }
 
+sub add_library ($folder) {
+    unshift @INC, $folder unless grep { $_ eq $folder } @INC;
+    return;
+}
+
+# Compiles a Registry script in the mold, so that the workers share it.
+sub preload_script ($uri_and_file) {
+    my ( $uri, $file ) = split /\0/, $uri_and_file;
+    require Apache::RegistryLoader;
+    Apache::RegistryLoader->new->handler( $uri, $file ) == 200 or die "$file: cannot be compiled as $uri\n";
+    return;
+}
+
 # What a Perl*Handler directive names: (code, class to call it on or undef).
 sub resolve_handler ($name) {
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;

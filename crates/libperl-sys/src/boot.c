@@ -53,12 +53,26 @@ static void nothing(int signal)
     (void)signal;
 }
 
-/* A handler rather than SIG_IGN: a write fails with EPIPE in the worker, and exec gives children the default back. */
+/* The master's signals reach the whole terminal group, and a runtime may have ignored others before us. */
+static const int not_ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGTTIN, SIGTTOU};
+
+/* A handler rather than SIG_IGN: a write to nobody fails with EPIPE, and exec gives children the default back. */
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
-    sigaction(SIGPIPE, &action, NULL);
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
+        sigaction(not_ours[i], &action, NULL);
     signal(SIGCHLD, SIG_DFL);
+}
+
+/* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
+void cml_default_signals(void)
+{
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++) {
+        struct sigaction now;
+        if (sigaction(not_ours[i], NULL, &now) == 0 && now.sa_handler == nothing)
+            signal(not_ours[i], SIG_DFL);
+    }
 }
 
 int cml_boot(const cml_hooks *hooks, void (*init)(void *))
@@ -100,6 +114,7 @@ void cml_after_fork(void)
     dTHXa(cml_perl);
     PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
     cml_stranger = 0;
+    set_signals();
     cml_worker_boot(aTHX);
     cml_remember_state();
 }

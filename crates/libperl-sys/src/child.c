@@ -14,9 +14,20 @@ static HV *request_env; /* ours, or NULL between requests */
 
 static Perl_ppaddr_t original[MAXO];
 
+/* The worker's way to the front. */
+static int private_fd = -1;
+
+void cml_keep_from_children(int fd)
+{
+    private_fd = fd;
+}
+
 static void in_forked_child(void)
 {
     cml_stranger = 1;
+    if (private_fd >= 0)
+        close(private_fd);
+    cml_default_signals();
 }
 
 int cml_is_stranger(void)
@@ -66,6 +77,7 @@ static OP *with_env(pTHX)
     const int type = PL_op->op_type;
     if (table)
         environ = table;
+    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
     cml_mute_flush++;
     OP *const next = original[type](aTHX);
     cml_mute_flush--;
@@ -82,14 +94,11 @@ static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
     for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
-        if (SvPOK(*arg) && memchr(SvPVX(*arg), '|', SvCUR(*arg))) {
-            cml_forked_in_request = 1;
+        if (SvPOK(*arg) && memchr(SvPVX(*arg), '|', SvCUR(*arg)))
             return with_env(aTHX);
-        }
     return original[OP_OPEN](aTHX);
 }
 
-/* Only system and backticks are known to be over when they return; a fork may go on writing to descriptor 1. */
 static OP *fork_op(pTHX)
 {
     cml_mute_flush++;

@@ -20,6 +20,7 @@ void cml_io_boot(pTHX);
 void cml_child_boot(pTHX);
 void cml_worker_boot(pTHX);
 void cml_psgi_boot(pTHX);
+void cml_default_signals(void);
 
 /* A child that Perl code forked: it must not speak for the worker. */
 extern volatile sig_atomic_t cml_stranger;

@@ -67,6 +67,7 @@ cml_status cml_psgi_cleanup(int *leave);
 int cml_stdin_is(int fd, uint64_t length);
 int cml_read_stdin(char *into, size_t length, long *got);
 void cml_drain_fd1(void);
+void cml_stderr_is_log(void);
 
 /* child.c */
 void cml_env_begin(int entries);
@@ -74,6 +75,7 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
 int cml_is_stranger(void);
+void cml_keep_from_children(int fd);
 
 /* state.c */
 enum {

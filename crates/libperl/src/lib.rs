@@ -106,9 +106,10 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
-    /// Runs END blocks; `destruct` also destroys every object, which un-shares memory just to free it.
-    pub fn end(self, destruct: bool) {
-        // SAFETY: consumes the interpreter: nothing calls into Perl afterwards.
+    /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
+    /// free it.
+    pub fn end(&mut self, destruct: bool) {
+        // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
         unsafe { sys::cml_end(c_int::from(destruct)) }
     }
 
@@ -211,6 +212,12 @@ impl Interpreter {
         unsafe { sys::cml_drain_fd1() }
     }
 
+    /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
+    pub fn stderr_is_log(&mut self) {
+        // SAFETY: duplicates a descriptor.
+        unsafe { sys::cml_stderr_is_log() }
+    }
+
     /// Begins `%ENV` of a request; it ends with [`Interpreter::restore_state`].
     pub fn env_begin(&mut self, entries: usize) {
         // SAFETY: a plain number.
@@ -249,6 +256,12 @@ impl Interpreter {
 pub fn is_stranger() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_is_stranger() != 0 }
+}
+
+/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
+pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
+    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
+    unsafe { sys::cml_keep_from_children(std::os::fd::AsRawFd::as_raw_fd(&fd)) }
 }
 
 /// What `ps` shows, cut to the room that the process began with.

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::Context;
 use nix::errno::Errno;
@@ -157,4 +158,45 @@ pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
     prctl::set_dumpable(true)?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
+}
+
+/// Makes `onto` another name of `fd`.
+pub fn replace(fd: RawFd, onto: RawFd) -> io::Result<()> {
+    // SAFETY: plain integers to the kernel; the caller names a standard descriptor, which nobody owns.
+    Errno::result(unsafe { libc::dup2(fd, onto) })?;
+    Ok(())
+}
+
+/// Ends the process at once: no destructors, no flushing of what was inherited.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: never returns.
+    unsafe { libc::_exit(code) }
+}
+
+static MASTER: AtomicI32 = AtomicI32::new(0);
+
+/// The parent has ended. If that was the master, or the mold because the master had ended, so does this worker; if it
+/// was the mold alone, the master has adopted us and the next signal will be about it.
+extern "C" fn orphaned(_: libc::c_int) {
+    // SAFETY: getppid and _exit are async-signal-safe.
+    unsafe {
+        if libc::getppid() != MASTER.load(Ordering::Relaxed) {
+            libc::_exit(0);
+        }
+    }
+}
+
+/// Ties a forked worker's life to the master's, though its parent is the mold.
+pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
+    MASTER.store(master.as_raw(), Ordering::Relaxed);
+    let signal = libc::SIGRTMIN() + 5;
+    // SAFETY: `orphaned` makes only async-signal-safe calls; prctl takes integers.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = orphaned as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        Errno::result(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
+        Errno::result(libc::prctl(libc::PR_SET_PDEATHSIG, signal))?;
+    }
+    if getppid() == mold || getppid() == master { Ok(()) } else { Err(Errno::ESRCH.into()) }
 }

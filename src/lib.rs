@@ -11,6 +11,8 @@
 
 pub mod config;
 
+pub mod log;
+
 pub mod cli;
 
 pub mod master;

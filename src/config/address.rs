@@ -42,7 +42,9 @@ pub fn server_name(text: &str) -> Result<(String, Option<u16>), String> {
     };
     let port = port.map(|port| port.parse().map_err(|_| format!("expected a port after the colon, got \"{port}\"")));
     if name.is_empty() || name.contains(['/', '*', '?']) {
-        return Err(format!("expected a host name, perhaps with :port, got \"{text}\"; patterns belong in ServerAlias"));
+        return Err(format!(
+            "expected a host name, perhaps with :port, got \"{text}\"; patterns belong in ServerAlias"
+        ));
     }
     Ok((name.to_ascii_lowercase(), port.transpose()?))
 }
@@ -53,7 +55,9 @@ fn ip_or_all(text: &str) -> Result<Option<IpAddr>, String> {
         "*" | "" | "_default_" => Ok(None),
         "localhost" => Ok(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))),
         bare => bare.parse().map(Some).map_err(|_| {
-            format!("expected an IP address or *, got \"{text}\"; host names are not looked up, they belong in ServerName")
+            format!(
+                "expected an IP address or *, got \"{text}\"; host names are not looked up, they belong in ServerName"
+            )
         }),
     }
 }

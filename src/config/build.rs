@@ -259,7 +259,7 @@ impl Draft {
         self.inherit();
         self.order_containers();
         self.checks();
-        if self.config.listen.is_empty() {
+        if self.config.listen.is_empty() && self.errors.is_empty() {
             let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
             self.errors.push(ConfigError { at: None, message });
         }

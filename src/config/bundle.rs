@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::parse::Reader;
 use super::{Config, ConfigError, Directive, Facts};
 
 /// A configuration as it was read.
@@ -14,6 +15,20 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// What was read and what it means, or everything that is wrong: with the text and with its meaning.
+    pub fn read(reader: Reader<'_>, facts: Facts) -> Result<(Bundle, Config), Vec<ConfigError>> {
+        let (tree, mut errors) = reader.into_parts();
+        let bundle = Bundle { tree, facts };
+        match bundle.build() {
+            Ok(config) if errors.is_empty() => return Ok((bundle, config)),
+            Ok(_) => {}
+            // An error without a place is about what is missing; it may be in the part that could not be read.
+            Err(more) if !errors.is_empty() => errors.extend(more.into_iter().filter(|error| error.at.is_some())),
+            Err(more) => errors = more,
+        }
+        Err(errors)
+    }
+
     /// What it means; the same in every process.
     pub fn build(&self) -> Result<Config, Vec<ConfigError>> {
         Config::build(&self.tree, &self.facts)

@@ -59,10 +59,13 @@ pub(super) enum Takes {
     Word(&'static str, fn(&mut Draft, &str) -> Result<(), String>),
     /// Their names, how many they may be.
     Words(&'static str, RangeInclusive<usize>, fn(&mut Draft, &[String]) -> Result<(), String>),
-    Section(&'static str, RangeInclusive<usize>, fn(&mut Draft, &[String], &[Directive]) -> Result<(), String>),
+    Section(&'static str, RangeInclusive<usize>, Enter),
     /// `parse` has done it already; whether it is a section.
     Reading(&'static str, Form),
 }
+
+/// What a section does with its arguments and contents.
+type Enter = fn(&mut Draft, &[String], &[Directive]) -> Result<(), String>;
 
 /// With or without angle brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -631,7 +634,9 @@ pub static DIRECTIVES: &[Row] = &[
         name: "PerlLib",
         aliases: &[],
         contexts: SERVER,
-        takes: Takes::Words("folder…", 1..=MANY, |d, folders| steps(d, folders, |d, folder| Step::Lib(d.path(folder)))),
+        takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
+            steps(d, folders, |d, folder| Step::Lib(d.path(folder)))
+        }),
         default: None,
         because: "perl's own @INC, and what PERL5LIB adds",
         effect: Effect::Generation,
@@ -886,7 +891,8 @@ pub static DIRECTIVES: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE,
         takes: Takes::Section("", 0..=1, |_, _, _| {
-            Err("sections with Perl code are not supported yet: write what they produce, or PerlRequire a file".to_owned())
+            Err("sections with Perl code are not supported yet: write what they produce, or PerlRequire a file"
+                .to_owned())
         }),
         default: None,
         because: "not supported yet",
@@ -985,7 +991,8 @@ mod tests {
 
     #[test]
     fn no_name_stands_for_two_directives() {
-        let mut names: Vec<_> = DIRECTIVES.iter().flat_map(|row| std::iter::once(&row.name).chain(row.aliases)).collect();
+        let mut names: Vec<_> =
+            DIRECTIVES.iter().flat_map(|row| std::iter::once(&row.name).chain(row.aliases)).collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));
     }

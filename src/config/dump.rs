@@ -40,12 +40,17 @@ fn step_words(step: &Step) -> String {
 }
 
 fn host_lines(index: usize, host: &Host) -> String {
-    let addresses: Vec<String> = host.addresses.iter().map(|address| {
-        let ip = address.ip.map_or_else(|| "*".to_owned(), |ip| ip.to_string());
-        let port = address.port.map_or_else(|| "*".to_owned(), |port| port.to_string());
-        format!("{ip}:{port}")
-    }).collect();
-    let mut out = format!("host {index} [{}] base {} containers {:?}\n", addresses.join(" "), host.base, host.containers);
+    let addresses: Vec<String> = host
+        .addresses
+        .iter()
+        .map(|address| {
+            let ip = address.ip.map_or_else(|| "*".to_owned(), |ip| ip.to_string());
+            let port = address.port.map_or_else(|| "*".to_owned(), |port| port.to_string());
+            format!("{ip}:{port}")
+        })
+        .collect();
+    let mut out =
+        format!("host {index} [{}] base {} containers {:?}\n", addresses.join(" "), host.base, host.containers);
     let mut line = |text: String| writeln!(out, "host {index} {text}").unwrap();
     if let Some(name) = &host.server_name {
         line(format!("name {name} port {:?} aliases {:?}", host.server_port, host.server_aliases));
@@ -93,10 +98,13 @@ fn said(said: &Said) -> String {
     }
     word("send_header", said.send_header.map(|v| v.to_string()));
     word("setup_env", said.setup_env.map(|v| v.to_string()));
-    word("options", said.options.as_ref().map(|v| match v {
-        SaidOptions::Set(set) => options(*set),
-        SaidOptions::Change { add, remove } => format!("+{}-{}", options(*add), options(*remove)),
-    }));
+    word(
+        "options",
+        said.options.as_ref().map(|v| match v {
+            SaidOptions::Set(set) => options(*set),
+            SaidOptions::Change { add, remove } => format!("+{}-{}", options(*add), options(*remove)),
+        }),
+    );
     word("index", said.directory_index.as_ref().map(|v| format!("{v:?}")));
     word("default_type", said.default_type.clone());
     word("body", said.limit_request_body.map(|v| v.to_string()));
@@ -118,7 +126,8 @@ fn options(options: Options) -> String {
 
 pub fn settings(settings: &Settings) -> String {
     let Settings { handler, perl_handlers, cleanup_handlers, psgi_app, mount, set_vars, set_env, .. } = settings;
-    let mut out = format!("handler {handler:?} mount {mount:?}\nperl {perl_handlers:?}\ncleanup {cleanup_handlers:?}\n");
+    let mut out =
+        format!("handler {handler:?} mount {mount:?}\nperl {perl_handlers:?}\ncleanup {cleanup_handlers:?}\n");
     writeln!(out, "psgi {psgi_app:?}\nvars {set_vars:?}\nenv {set_env:?}").unwrap();
     writeln!(out, "send_header {}\nsetup_env {}", settings.send_header, settings.setup_env).unwrap();
     writeln!(out, "options {}", options(settings.options)).unwrap();

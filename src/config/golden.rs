@@ -20,7 +20,11 @@ pub fn compare(file: &str, right: &str) {
         std::fs::write(&path, right).unwrap();
     }
     let stands = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(stands == right, "{file} is stale: CAMELEER_BLESS=1 cargo test --lib config\n{}", difference(&stands, right));
+    assert!(
+        stands == right,
+        "{file} is stale: CAMELEER_BLESS=1 cargo test --lib config\n{}",
+        difference(&stands, right)
+    );
 }
 
 fn difference(stands: &str, right: &str) -> String {
@@ -78,7 +82,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let mut reader = Reader::new(&source);
     reader.load(Path::new("httpd.conf"));
     let facts = Facts { server_root: "/srv".into(), env: vec![("HOME".into(), "/home/camel".into())] };
-    let bundle = Bundle { tree: reader.finish()?, facts };
+    let (bundle, _) = Bundle::read(reader, facts)?;
     let sent = Bundle::from_json(&bundle.to_json().unwrap()).unwrap();
     assert_eq!(sent, bundle);
     sent.build()
@@ -108,7 +112,11 @@ impl Files {
         let below = self.0.keys().filter_map(|path| path.strip_prefix(folder).ok()?.components().next());
         let mut entries: Vec<PathBuf> = below.map(|first| folder.join(first)).filter(|path| path != folder).collect();
         entries.dedup();
-        if entries.is_empty() || self.0.contains_key(folder) { Err(io::ErrorKind::NotADirectory.into()) } else { Ok(entries) }
+        if entries.is_empty() || self.0.contains_key(folder) {
+            Err(io::ErrorKind::NotADirectory.into())
+        } else {
+            Ok(entries)
+        }
     }
 }
 

@@ -13,7 +13,8 @@ impl Config {
         let name = bare_name(host_header);
         let best = self.virtual_hosts().filter_map(|(_, host)| fit(host, local)).max();
         let mut first = 0;
-        for (index, host) in self.virtual_hosts().filter(|(_, host)| best.is_some() && addresses_fit(host, local, best)) {
+        for (index, host) in self.virtual_hosts().filter(|(_, host)| best.is_some() && addresses_fit(host, local, best))
+        {
             if host.is_called(name) {
                 return index;
             }

@@ -85,9 +85,10 @@ pub fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         }
         // httpd has trace1 to trace8 below debug.
         let name = if arg.to_ascii_lowercase().starts_with("trace") { "debug" } else { arg };
-        let level = LEVELS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\"")
-        })?;
+        let level = LEVELS
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
         if draft.host == 0 {
             draft.config.log_level = level.1;
         } else {

@@ -211,9 +211,9 @@ pub enum Step {
     Eval(String),
     /// `PerlLib dir`: a folder in front of `@INC`.
     Lib(PathBuf),
-    /// `PsgiApp file` or code: load it, share it.
+    /// `PsgiApp file`, `PsgiEval code`: load it, share it.
     Psgi(PsgiApp),
-    /// `RegistryPreload file-or-folder`: compile scripts for this location.
+    /// `RegistryPreload uri file`: compile the script.
     Registry {
         /// The script.
         file: PathBuf,

@@ -6,7 +6,9 @@ use super::{Options, SaidOptions};
 pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {
     let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
     if signed != 0 && signed != args.len() {
-        return Err("either all options have a + or - or none has: with some, what happens to the others is unclear".into());
+        return Err(
+            "either all options have a + or - or none has: with some, what happens to the others is unclear".into()
+        );
     }
     let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());
     for arg in args {

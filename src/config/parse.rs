@@ -52,7 +52,8 @@ pub struct Reader<'a> {
     source: &'a Source<'a>,
     variables: Variables<'a>,
     server_root: PathBuf,
-    depth: u32,
+    /// The included files that are being read, the innermost last.
+    reading: Vec<PathBuf>,
     tree: Vec<Directive>,
     errors: Vec<ConfigError>,
 }
@@ -64,7 +65,7 @@ impl<'a> Reader<'a> {
             source,
             variables: Variables::new(&source.defines, source.env),
             server_root: source.server_root.clone(),
-            depth: 0,
+            reading: Vec::new(),
             tree: Vec::new(),
             errors: Vec::new(),
         }
@@ -90,6 +91,11 @@ impl<'a> Reader<'a> {
     /// All that was read, or everything that is wrong with it.
     pub fn finish(self) -> Result<Vec<Directive>, Vec<ConfigError>> {
         if self.errors.is_empty() { Ok(self.tree) } else { Err(self.errors) }
+    }
+
+    /// What could be read, and what is wrong with the rest.
+    pub(super) fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
+        (self.tree, self.errors)
     }
 
     /// One file: sections do not reach over its end.
@@ -150,7 +156,9 @@ impl<'a> Reader<'a> {
 
     fn section(&self, inner: &str) -> Result<Option<(Vec<String>, Fate)>, String> {
         let Some(inner) = inner.strip_suffix('>') else {
-            return Err(format!("`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"));
+            return Err(format!(
+                "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
+            ));
         };
         let mut args = self.words(inner)?.into_iter();
         let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
@@ -184,16 +192,18 @@ impl<'a> Reader<'a> {
     }
 
     fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {
-        const DEEPEST: u32 = 20;
-        if self.depth == DEEPEST {
-            return Err(format!("Include: more than {DEEPEST} files include one another: does a file include itself?"));
-        }
+        // Links can give a file endless names.
+        const DEEPEST: usize = 50;
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
+            if self.reading.contains(&path) || self.reading.len() == DEEPEST {
+                return Err(format!("Include: {} includes itself: remove this line", path.display()));
+            }
             match (self.source.read)(&path) {
                 Ok(text) => {
-                    self.depth += 1;
-                    let tree = self.page(&text, path.to_string_lossy().into());
-                    self.depth -= 1;
+                    let file = path.to_string_lossy().into();
+                    self.reading.push(path);
+                    let tree = self.page(&text, file);
+                    self.reading.pop();
                     page.inside().extend(tree);
                 }
                 Err(error) if missing.is_fine(&error) => {}
@@ -205,7 +215,9 @@ impl<'a> Reader<'a> {
 
     fn words(&self, line: &str) -> Result<Vec<String>, String> {
         if line.contains(char::REPLACEMENT_CHARACTER) {
-            return Err("this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned());
+            return Err(
+                "this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
+            );
         }
         if is_perl_code(line) {
             return words::split(line);
@@ -283,7 +295,8 @@ impl Page<'_> {
             self.close_innermost();
             return Ok(());
         }
-        let message = format!("expected </{}> for the section that begins at {}, got </{name}>", innermost.name, innermost.at);
+        let message =
+            format!("expected </{}> for the section that begins at {}, got </{name}>", innermost.name, innermost.at);
         if let Some(place) = self.open.iter().rposition(|open| open.name.eq_ignore_ascii_case(name)) {
             while self.open.len() > place {
                 self.close_innermost();
@@ -322,4 +335,54 @@ fn read_lossy(path: &Path) -> io::Result<String> {
 
 fn list_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_env(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn a_missing_file_is_reported_by_its_name() {
+        let errors = load(Path::new("/nowhere/httpd.conf"), &Source::disk("/nowhere", &no_env)).unwrap_err();
+        assert!(errors[0].to_string().starts_with("/nowhere/httpd.conf: cannot read this configuration: "));
+    }
+
+    #[test]
+    fn files_of_the_disk_are_included() {
+        let source = Source::disk(env!("CARGO_MANIFEST_DIR"), &no_env);
+        let tree = text("Include tests/golden/config/poo[l].conf", "command line", &source).unwrap();
+        assert_eq!(tree[0].name, "Listen");
+        assert!(tree[0].at.to_string().ends_with("tests/golden/config/pool.conf:1"));
+    }
+
+    #[test]
+    fn definitions_of_one_text_hold_in_the_next() {
+        let source = Source::disk("/srv", &no_env);
+        let mut reader = Reader::new(&source);
+        reader.text("Define PORT 8080", "command line");
+        reader.text("Listen ${PORT}", "httpd.conf");
+        assert_eq!(reader.finish().unwrap()[0].args, ["8080"]);
+    }
+
+    #[test]
+    fn no_bytes_make_the_parser_panic() {
+        let pieces = [
+            "<", ">", "</", "a", " ", "\"", "'", "\\", "\n", "${", "}", "Perl", "IfDefine", "!", "é", "Define",
+            "Include",
+        ];
+        let source = Source::disk("/nowhere", &no_env);
+        let mut seed = 1u64;
+        for _ in 0..20_000 {
+            let mut input = String::new();
+            for _ in 0..12 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                input.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+            }
+            let _ = text(&input, "noise", &source);
+        }
+    }
 }

@@ -29,7 +29,7 @@ fn section(row: &Row) -> String {
     }
     let places: Vec<String> = row.contexts.names().iter().map(|name| name.replace(['<', '>'], "`")).collect();
     text.push_str(&format!("- Where: {}\n", places.join(", ")));
-    text.push_str(&format!("- Default: {}: {}\n", default(row, "`"), row.because));
+    text.push_str(&format!("- Default: {} ({})\n", default(row, "`"), row.because));
     text.push_str(&format!("- A change takes effect {}\n", row.effect.words()));
     text
 }
@@ -48,7 +48,7 @@ pub fn entry(name: &str) -> Result<String, String> {
     let row = super::directives::find(name)?;
     let places = row.contexts.names().join(", ");
     Ok(format!(
-        "{}\n\n{}\n\nWhere:   {places}\nDefault: {}: {}\nA change takes effect {}\n",
+        "{}\n\n{}\n\nWhere:   {places}\nDefault: {} ({})\nA change takes effect {}\n",
         row.syntax(),
         row.about,
         default(row, ""),

@@ -66,8 +66,8 @@ fn join(folder: &Path, rest: &str) -> PathBuf {
 struct Request<'a> {
     path: &'a str,
     filename: &'a Path,
-    /// The folder with a final slash.
-    folder: String,
+    /// The same as text.
+    text: &'a str,
     /// The last part of `filename`; empty for a folder.
     name: &'a str,
 }
@@ -75,18 +75,16 @@ struct Request<'a> {
 impl<'a> Request<'a> {
     fn new(path: &'a str, filename: &'a Path) -> Self {
         let text = filename.to_str().unwrap_or_default();
-        let (folder, name) = text.rsplit_once('/').unwrap_or(("", text));
-        Request { path, filename, folder: format!("{folder}/"), name }
+        let name = text.rsplit('/').next().unwrap_or_default();
+        Request { path, filename, text, name }
     }
 
     fn is_in(&self, scope: &Scope) -> bool {
         match scope {
             Scope::Host => true,
             Scope::Directory(folder) => self.filename.starts_with(folder),
-            // People write the expression for a folder with a slash at its end, and without.
-            Scope::DirectoryMatch(regex) => {
-                regex.is_match(&self.folder) || regex.is_match(self.folder.trim_end_matches('/'))
-            }
+            // As httpd 2.4 does: not the folder but all of the file's path.
+            Scope::DirectoryMatch(regex) => regex.is_match(self.text),
             Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
             Scope::Location(prefix) => {
                 self.path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))

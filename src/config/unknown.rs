@@ -21,7 +21,16 @@ const LATER: &[(&[&str], &str)] = &[
         "is not supported yet: use Alias and ScriptAlias, or redirect in the Perl program",
     ),
     (
-        &["AddHandler", "Action", "ForceType", "RemoveHandler", "AddEncoding", "AddCharset", "AddLanguage", "TypesConfig"],
+        &[
+            "AddHandler",
+            "Action",
+            "ForceType",
+            "RemoveHandler",
+            "AddEncoding",
+            "AddCharset",
+            "AddLanguage",
+            "TypesConfig",
+        ],
         "is not supported yet: use SetHandler in <Files> or <FilesMatch>, and AddType",
     ),
     (
@@ -42,34 +51,74 @@ const LATER: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "PerlInitHandler", "PerlPostReadRequestHandler", "PerlTransHandler", "PerlHeaderParserHandler", "PerlAccessHandler",
-            "PerlAuthenHandler", "PerlAuthzHandler", "PerlTypeHandler", "PerlFixupHandler", "PerlLogHandler",
-            "PerlChildInitHandler", "PerlChildExitHandler", "PerlRestartHandler", "PerlFreshRestart", "PerlTaintCheck",
-            "PerlWarn", "PerlDispatchHandler",
+            "PerlInitHandler",
+            "PerlPostReadRequestHandler",
+            "PerlTransHandler",
+            "PerlHeaderParserHandler",
+            "PerlAccessHandler",
+            "PerlAuthenHandler",
+            "PerlAuthzHandler",
+            "PerlTypeHandler",
+            "PerlFixupHandler",
+            "PerlLogHandler",
+            "PerlChildInitHandler",
+            "PerlChildExitHandler",
+            "PerlRestartHandler",
+            "PerlFreshRestart",
+            "PerlTaintCheck",
+            "PerlWarn",
+            "PerlDispatchHandler",
         ],
         "is not supported yet: of the phases only PerlHandler and PerlCleanupHandler run so far",
     ),
     (
-        &["PerlResponseHandler", "PerlOptions", "PerlLoadModule", "PerlPostConfigRequire", "PerlConfigRequire", "PerlSwitches"],
+        &[
+            "PerlResponseHandler",
+            "PerlOptions",
+            "PerlLoadModule",
+            "PerlPostConfigRequire",
+            "PerlConfigRequire",
+            "PerlSwitches",
+        ],
         "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
     ),
     (
-        &["ServerTokens", "ServerSignature", "TraceEnable", "HostnameLookups", "UseCanonicalName", "FileETag", "IndexOptions"],
+        &[
+            "ServerTokens",
+            "ServerSignature",
+            "TraceEnable",
+            "HostnameLookups",
+            "UseCanonicalName",
+            "FileETag",
+            "IndexOptions",
+        ],
         "is not supported yet: remove it, or put it in <IfModule !cameleer.c>",
     ),
     (
-        &["Mutex", "LockFile", "ScoreBoardFile", "ServerLimit", "ThreadsPerChild", "ClearModuleList", "AddModule", "ServerType"],
+        &[
+            "Mutex",
+            "LockFile",
+            "ScoreBoardFile",
+            "ServerLimit",
+            "ThreadsPerChild",
+            "ClearModuleList",
+            "AddModule",
+            "ServerType",
+        ],
         "has nothing to do here: remove it, or put it in <IfModule !cameleer.c>",
     ),
     (&["Port", "BindAddress"], "is Apache 1's: write Listen address:port"),
-    (&["Limit", "LimitExcept", "If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"], "is not supported yet"),
+    (
+        &["Limit", "LimitExcept", "If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"],
+        "is not supported yet",
+    ),
     (&["=pod", "=head1", "=over", "=begin", "=for", "=cut"], "POD is not supported yet: write comments with #"),
 ];
 
 /// The sentence for a name that is no directive.
 pub fn message(name: &str) -> String {
-    let same = |known: &&str| known.eq_ignore_ascii_case(name);
-    if let Some((_, advice)) = LATER.iter().find(|(names, _)| names.iter().any(|known| same(&known))) {
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    if let Some((_, advice)) = LATER.iter().find(|(names, _)| names.iter().any(|known| same(known))) {
         return (*advice).to_owned();
     }
     match nearest(name) {

@@ -1,14 +1,12 @@
 //! The site's Perl, loaded: the interpreter, the PSGI applications, and what each location means for a request.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use super::Port;
 use crate::config::{Config, Handler, PsgiApp, Settings, StartUp, Step};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
@@ -24,7 +22,10 @@ pub struct Site {
     pub(super) places: HashMap<PlaceKey, Rc<Located>>,
     pub(super) env_base: Rc<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
-    pub(super) cpu_before: std::time::Duration,
+    /// The application asked this worker to leave (`psgix.harakiri.commit`).
+    pub(super) leave: bool,
+    /// `psgix.cleanup.handlers` wait for the response to be sent.
+    pub(super) psgi_cleanup: bool,
 }
 
 /// What tells one merged set of settings from another.
@@ -32,6 +33,7 @@ pub struct Site {
 pub(super) struct PlaceKey {
     pub host: u16,
     pub sections: Vec<u16>,
+    pub script: bool,
 }
 
 /// A location's settings, with the Perl that they name found.
@@ -61,7 +63,8 @@ impl Site {
             places: HashMap::new(),
             env_base,
             told: Default::default(),
-            cpu_before: Default::default(),
+            leave: false,
+            psgi_cleanup: false,
         })
     }
 
@@ -81,7 +84,7 @@ impl Site {
     }
 
     fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
-        let settings = self.config.settings(&key.sections, false);
+        let settings = self.config.settings(&key.sections, key.script);
         let app = match (&settings.handler, &settings.psgi_app) {
             (Handler::Psgi, Some(app)) => Some(self.app(app)?),
             (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
@@ -178,6 +181,3 @@ fn perl_library() -> anyhow::Result<PathBuf> {
         .find(|folder| folder.join("Cameleer.pm").is_file())
         .with_context(|| format!("no share/cameleer/perl near {}: install the program with its library", program.display()))
 }
-
-#[allow(dead_code, reason = "used by the request cycle")]
-pub(super) type Answer<'a> = (&'a Port, Option<OwnedFd>);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::output::Output;
-use crate::request::{Client, Finished, Incoming, RequestRec};
+use crate::request::{Finished, Incoming, RequestRec};
 use crate::tables::Tables;
 use crate::{Place, env};
 
@@ -85,22 +85,33 @@ pub fn child_terminate() {
     let _ = current(|r| r.child_terminate = true);
 }
 
-/// Whether something was registered to be done after the answer.
-pub fn cleanup_is_wanted() -> bool {
-    current(|r| r.cleanup).unwrap_or(false)
+/// Something is to be done after the answer.
+pub fn want_cleanup() {
+    let _ = current(|r| r.cleanup = true);
 }
 
-/// The request is over: `$r` means nothing now. Gives back the frame's buffer and the way to the front.
-pub fn end() -> Option<(Vec<u8>, Box<dyn Client>)> {
+/// What a request leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ended {
+    /// The request, or a cleanup of it, asked this worker to leave.
+    pub leaving: bool,
+    /// The front could not be reached: no further request will come.
+    pub front_is_gone: bool,
+}
+
+/// The request is over: `$r` means nothing now. Gives the frame's buffer back.
+pub fn end() -> (Ended, Vec<u8>) {
+    crate::log::end_line();
     STATE.with_borrow_mut(|state| {
-        let mut r = state.request.take()?;
+        let Some(mut r) = state.request.take() else { return Default::default() };
         if r.cleanup {
             cpu_since_last();
         }
+        let ended = Ended { leaving: r.child_terminate, front_is_gone: r.output.front_is_gone() };
         r.tables.reset();
         r.output.reset();
         state.spare = (r.tables, r.output);
-        Some((r.frame.into_buffer(), r.client))
+        (ended, r.frame.into_buffer())
     })
 }
 

@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::current::{current, place, with};
 use crate::field::{Number, Text};
-use crate::log::{Level, log};
+use crate::log::{Level, log, stderr};
 use crate::request::{server_number, server_text};
 use crate::table::Table;
 
@@ -71,12 +71,25 @@ unsafe fn give<T>(to: *mut T, result: Result<T, crate::current::Stale>) -> c_int
 }
 
 unsafe extern "C" {
-    fn apache_xs_init(interpreter: *mut c_void);
+    /// For `Interpreter::boot`: registers the packages of this crate.
+    pub fn apache_xs_init(interpreter: *mut c_void);
 }
 
-/// What `Interpreter::boot` needs to know the packages of this crate.
-pub fn xs_init() -> libperl::XsInit {
-    apache_xs_init
+/// What the interpreter's output and log do.
+pub fn hooks() -> libperl::Hooks {
+    libperl::Hooks {
+        write: apache_output,
+        flush: apache_flush,
+        log: apache_stderr,
+        head: apache_head_start,
+        header: apache_head_add,
+    }
+}
+
+/// The hook of STDERR.
+unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
+    // SAFETY: the shim passes a string that lives during the call.
+    stderr(unsafe { slice(bytes, length) });
 }
 
 #[unsafe(no_mangle)]
@@ -237,39 +250,27 @@ unsafe extern "C" fn apache_log(level: u32, text: ApacheText) {
 }
 
 /// The hook of STDOUT.
-///
-/// # Safety
-/// `bytes` has `length` readable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
-    // SAFETY: the caller's promise.
+unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
+    // SAFETY: XS passes a string that lives during the call.
     crate::output(unsafe { slice(bytes, length) });
 }
 
 /// The hook of a flush.
-///
-/// # Safety
-/// None: the type is that of the hook.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_flush() {
+unsafe extern "C" fn apache_flush() {
     crate::flush();
 }
 
 /// The hook of a PSGI response's status.
-///
-/// # Safety
-/// None: the type is that of the hook.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_head_start(status: c_int) {
+unsafe extern "C" fn apache_head_start(status: c_int) {
     let _ = current(|r| r.head_start(status));
 }
 
 /// The hook of a PSGI response's header.
-///
-/// # Safety
-/// Both pairs are readable bytes and their number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_head_add(
+unsafe extern "C" fn apache_head_add(
     name: *const c_char,
     name_length: usize,
     value: *const c_char,

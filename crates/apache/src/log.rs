@@ -1,4 +1,4 @@
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Severities of the error log, most urgent first, with httpd's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,25 @@ pub fn log_to(sink: fn(Level, &[u8])) {
     SINK.set(sink);
 }
 
-pub(crate) fn log(level: Level, text: &[u8]) {
+/// Writes a message.
+pub fn log(level: Level, text: &[u8]) {
     SINK.get()(level, text.trim_ascii_end());
+}
+
+thread_local!(static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+
+/// What Perl code writes to STDERR, perhaps in pieces: a message is whole with its line end.
+pub(crate) fn stderr(bytes: &[u8]) {
+    LINE.with_borrow_mut(|line| line.extend_from_slice(bytes));
+    if bytes.ends_with(b"\n") {
+        end_line();
+    }
+}
+
+/// Logs what was begun, line end or not.
+pub(crate) fn end_line() {
+    let line = LINE.take();
+    if !line.trim_ascii().is_empty() {
+        log(Level::Error, &line);
+    }
 }

@@ -11,9 +11,13 @@
 
 pub mod config;
 
+pub mod log;
+
 pub mod cli;
 
 pub mod master;
+
+pub mod sys;
 
 pub mod front;
 

@@ -11,6 +11,42 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub mod parse;
+
+mod include;
+mod lines;
+mod modules;
+mod variables;
+mod wildcard;
+mod words;
+
+pub mod directives;
+
+mod unknown;
+
+mod address;
+mod logs;
+mod options;
+mod site;
+mod value;
+
+mod build;
+mod bundle;
+mod host;
+mod merge;
+mod translate;
+
+pub mod reference;
+
+#[cfg(test)]
+mod dump;
+#[cfg(test)]
+mod golden;
+
+pub use build::Facts;
+pub use bundle::Bundle;
+pub use translate::Mapping;
+
 /// One directive or section as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directive {
@@ -94,10 +130,15 @@ pub struct Config {
     pub logs: Vec<LogTarget>,
     /// The main server is the first; it answers what no virtual host claims.
     pub hosts: Vec<Host>,
-    /// Everything that can be merged; [`Config::settings`] takes indices into it.
+    /// Everything that can be merged; [`Config::settings`] takes indices into it. The first holds the table's
+    /// defaults, is under every merge, and belongs to no host.
     pub sections: Vec<Section>,
     /// `TypesConfig`-free additions: extension (without dot, lower case) to MIME type, from `AddType`.
     pub types: Vec<(String, String)>,
+    /// `ControlSocket`; `None`: the master chooses.
+    pub control_socket: Option<PathBuf>,
+    /// What was adjusted or ignored, as httpd does; to be logged once.
+    pub warnings: Vec<ConfigError>,
 }
 
 /// An address to listen on.
@@ -170,9 +211,9 @@ pub enum Step {
     Eval(String),
     /// `PerlLib dir`: a folder in front of `@INC`.
     Lib(PathBuf),
-    /// `PsgiApp file` or code: load it, share it.
+    /// `PsgiApp file`, `PsgiEval code`: load it, share it.
     Psgi(PsgiApp),
-    /// `RegistryPreload file-or-folder`: compile scripts for this location.
+    /// `RegistryPreload uri file`: compile the script.
     Registry {
         /// The script.
         file: PathBuf,
@@ -274,6 +315,8 @@ pub struct AccessLog {
 pub struct Section {
     /// Which part.
     pub scope: Scope,
+    /// `<Files>` in a `<Directory>`: that section, which must apply as well.
+    pub inside: Option<u16>,
     /// What was said in it; merged over what came before.
     pub said: Said,
 }

@@ -1,1 +1,388 @@
-//! stub
+//! Text to [`Directive`]s: Apache's language. What depends on the reading itself is done here: variables, `Define`,
+//! `Include`, `<IfModule>`, `<IfDefine>`; none of these is left in the tree. What the rest means, [`build`] knows.
+//!
+//! [`build`]: super::build
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::lines::Lines;
+use super::variables::Variables;
+use super::{At, ConfigError, Directive, include, modules, words};
+
+/// What the text alone does not say, and the only way to files and environment.
+pub struct Source<'a> {
+    /// Names given by `-D`.
+    pub defines: Vec<String>,
+    /// Environment variables, for `${NAME}`.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The text of a file; what is not UTF-8 becomes U+FFFD, which is reported outside of comments.
+    pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// What is in a folder, as whole paths; an error when it is not a folder.
+    pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
+    /// Includes are relative to it until a `ServerRoot` is read.
+    pub server_root: PathBuf,
+}
+
+impl<'a> Source<'a> {
+    /// Files of this machine, nothing defined.
+    pub fn disk(server_root: impl Into<PathBuf>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        let server_root = server_root.into();
+        Source { defines: Vec::new(), env, read: &read_lossy, list: &list_folder, server_root }
+    }
+}
+
+/// Reads a file and all it includes.
+pub fn load(path: &Path, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
+    let mut reader = Reader::new(source);
+    reader.load(path);
+    reader.finish()
+}
+
+/// Reads a text; errors call it `name`, for instance `command line`.
+pub fn text(text: &str, name: &str, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
+    let mut reader = Reader::new(source);
+    reader.text(text, name);
+    reader.finish()
+}
+
+/// Reads several texts and files as if they were one: `-C` lines, the file, `-c` lines.
+pub struct Reader<'a> {
+    source: &'a Source<'a>,
+    variables: Variables<'a>,
+    server_root: PathBuf,
+    /// The included files that are being read, the innermost last.
+    reading: Vec<PathBuf>,
+    tree: Vec<Directive>,
+    errors: Vec<ConfigError>,
+}
+
+impl<'a> Reader<'a> {
+    /// Nothing read yet.
+    pub fn new(source: &'a Source<'a>) -> Self {
+        Reader {
+            source,
+            variables: Variables::new(&source.defines, source.env),
+            server_root: source.server_root.clone(),
+            reading: Vec::new(),
+            tree: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Reads a text; errors call it `name`.
+    pub fn text(&mut self, text: &str, name: &str) {
+        let tree = self.page(text, name.into());
+        self.tree.extend(tree);
+    }
+
+    /// Reads a file.
+    pub fn load(&mut self, path: &Path) {
+        match (self.source.read)(path) {
+            Ok(text) => self.text(&text, &path.to_string_lossy()),
+            Err(error) => {
+                let message = format!("{}: cannot read this configuration: {error}", path.display());
+                self.errors.push(ConfigError { at: None, message });
+            }
+        }
+    }
+
+    /// All that was read, or everything that is wrong with it.
+    pub fn finish(self) -> Result<Vec<Directive>, Vec<ConfigError>> {
+        if self.errors.is_empty() { Ok(self.tree) } else { Err(self.errors) }
+    }
+
+    /// What could be read, and what is wrong with the rest.
+    pub(super) fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
+        (self.tree, self.errors)
+    }
+
+    /// One file: sections do not reach over its end.
+    fn page(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
+        let mut page = Page { lines: Lines::new(text), open: Vec::new(), done: Vec::new() };
+        while let Some(line) = page.lines.next() {
+            let at = At { file: file.clone(), line: line.number };
+            if let Err(message) = self.line(&line.text, &at, &mut page) {
+                self.errors.push(ConfigError::at(&at, message));
+            }
+        }
+        while let Some(open) = page.open.last() {
+            let message = format!("<{0}>: this section is never closed: write </{0}> in the same file", open.name);
+            self.errors.push(ConfigError::at(&open.at, message));
+            page.close_innermost();
+        }
+        page.done
+    }
+
+    fn line(&mut self, text: &str, at: &At, page: &mut Page<'_>) -> Result<(), String> {
+        if let Some(name) = text.strip_prefix("</") {
+            return page.close(name.trim_end_matches('>').trim());
+        }
+        if let Some(inner) = text.strip_prefix('<') {
+            return self.open(inner, at, page);
+        }
+        if page.is_skipping() {
+            return Ok(());
+        }
+        let mut args = self.words(text)?.into_iter();
+        match args.next() {
+            Some(name) => self.plain(name, args.collect(), at, page),
+            // The whole line was a variable without contents.
+            None => Ok(()),
+        }
+    }
+
+    /// What opens is put on the stack even when it is wrong, so that its end finds it.
+    fn open(&mut self, inner: &str, at: &At, page: &mut Page<'_>) -> Result<(), String> {
+        let name = inner.trim_end_matches('>').split_whitespace().next().unwrap_or_default();
+        let mut open =
+            Open { name: name.to_owned(), args: Vec::new(), at: at.clone(), fate: Fate::Skipped, inside: Vec::new() };
+        if name.eq_ignore_ascii_case("Perl") {
+            let raw = page.lines.raw_until_end_of(name).ok_or("<Perl>: this section is never closed: write </Perl>")?;
+            open.args.push(raw);
+            open.fate = if page.is_skipping() { Fate::Skipped } else { Fate::Kept };
+            page.open.push(open);
+            page.close_innermost();
+            return Ok(());
+        }
+        let args = if page.is_skipping() { Ok(None) } else { self.section(inner) };
+        if let Ok(Some((args, fate))) = &args {
+            (open.args, open.fate) = (args.clone(), *fate);
+        }
+        page.open.push(open);
+        args.map(drop)
+    }
+
+    fn section(&self, inner: &str) -> Result<Option<(Vec<String>, Fate)>, String> {
+        let Some(inner) = inner.strip_suffix('>') else {
+            return Err(format!(
+                "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
+            ));
+        };
+        let mut args = self.words(inner)?.into_iter();
+        let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
+        let args: Vec<String> = args.collect();
+        let fate = match name.to_ascii_lowercase().as_str() {
+            "ifmodule" => condition(&name, &args, modules::is_embodied)?,
+            "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            _ => Fate::Kept,
+        };
+        Ok(Some((args, fate)))
+    }
+
+    fn plain(&mut self, name: String, args: Vec<String>, at: &At, page: &mut Page<'_>) -> Result<(), String> {
+        match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
+            ("define", [name]) => self.variables.define(name, None),
+            ("define", [name, value]) => self.variables.define(name, Some(value)),
+            ("define", _) => return Err("Define: expected a name and perhaps a value in quotation marks".to_owned()),
+            ("undefine", [name]) => self.variables.undefine(name),
+            ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
+            ("include", [pattern]) => self.include(pattern, include::Missing::IsAnError, page)?,
+            ("includeoptional", [pattern]) => self.include(pattern, include::Missing::IsFine, page)?,
+            ("include" | "includeoptional", _) => return Err(format!("{name}: expected one file, folder or pattern")),
+            (lower, first) => {
+                if let ("serverroot", [root]) = (lower, first) {
+                    self.server_root = self.server_root.join(root);
+                }
+                page.inside().push(Directive { name, args, at: at.clone(), section: None });
+            }
+        }
+        Ok(())
+    }
+
+    fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {
+        // Links can give a file endless names.
+        const DEEPEST: usize = 50;
+        for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
+            if self.reading.contains(&path) || self.reading.len() == DEEPEST {
+                return Err(format!("Include: {} includes itself: remove this line", path.display()));
+            }
+            match (self.source.read)(&path) {
+                Ok(text) => {
+                    let file = path.to_string_lossy().into();
+                    self.reading.push(path);
+                    let tree = self.page(&text, file);
+                    self.reading.pop();
+                    page.inside().extend(tree);
+                }
+                Err(error) if missing.is_fine(&error) => {}
+                Err(error) => return Err(format!("Include: cannot read {}: {error}", path.display())),
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&self, line: &str) -> Result<Vec<String>, String> {
+        if line.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(
+                "this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
+            );
+        }
+        if is_perl_code(line) {
+            return words::split(line);
+        }
+        let replaced = self.variables.replace(line).map_err(|name| {
+            format!("${{{name}}} has no value: write `Define {name} value` above, or set it in the environment")
+        })?;
+        words::split(&replaced)
+    }
+}
+
+/// `${name}` in Perl code is Perl's variable; the environment's HOME must not slip in there.
+fn is_perl_code(line: &str) -> bool {
+    let name = line.split_whitespace().next().unwrap_or_default();
+    name.eq_ignore_ascii_case("PerlEval") || name.eq_ignore_ascii_case("PsgiEval")
+}
+
+/// `<IfModule [!]name>`, `<IfDefine [!]name>`
+fn condition(section: &str, args: &[String], holds: impl Fn(&str) -> bool) -> Result<Fate, String> {
+    let [arg] = args else {
+        return Err(format!("<{section}>: expected one name, perhaps with a ! in front"));
+    };
+    let fulfilled = match arg.strip_prefix('!') {
+        Some(name) => !holds(name),
+        None => holds(arg),
+    };
+    Ok(if fulfilled { Fate::Dissolved } else { Fate::Skipped })
+}
+
+/// A file while it is read.
+struct Page<'a> {
+    lines: Lines<'a>,
+    /// Sections not closed yet, the innermost last.
+    open: Vec<Open>,
+    done: Vec<Directive>,
+}
+
+struct Open {
+    name: String,
+    args: Vec<String>,
+    at: At,
+    fate: Fate,
+    inside: Vec<Directive>,
+}
+
+/// What becomes of a section when it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It stands in the tree.
+    Kept,
+    /// A condition that holds: its contents take its place.
+    Dissolved,
+    /// A condition that does not hold, or a wrong section: nothing is left of it.
+    Skipped,
+}
+
+impl Page<'_> {
+    /// Where the next directive belongs.
+    fn inside(&mut self) -> &mut Vec<Directive> {
+        match self.open.last_mut() {
+            Some(open) => &mut open.inside,
+            None => &mut self.done,
+        }
+    }
+
+    fn is_skipping(&self) -> bool {
+        self.open.last().is_some_and(|open| open.fate == Fate::Skipped)
+    }
+
+    fn close(&mut self, name: &str) -> Result<(), String> {
+        let Some(innermost) = self.open.last() else {
+            return Err(format!("</{name}> has no <{name}> before it: remove it, or write the beginning"));
+        };
+        if innermost.name.eq_ignore_ascii_case(name) {
+            self.close_innermost();
+            return Ok(());
+        }
+        let message =
+            format!("expected </{}> for the section that begins at {}, got </{name}>", innermost.name, innermost.at);
+        if let Some(place) = self.open.iter().rposition(|open| open.name.eq_ignore_ascii_case(name)) {
+            while self.open.len() > place {
+                self.close_innermost();
+            }
+        }
+        Err(message)
+    }
+
+    fn close_innermost(&mut self) {
+        let Some(Open { name, args, at, fate, inside }) = self.open.pop() else { return };
+        match fate {
+            Fate::Kept => self.inside().push(Directive { name, args, at, section: Some(inside) }),
+            Fate::Dissolved => self.inside().extend(inside),
+            Fate::Skipped => {}
+        }
+    }
+}
+
+impl Directive {
+    /// A directive that no file says, for instance from a command line option. Nothing in `args` needs quoting.
+    pub fn new<S: Into<String>>(name: &str, args: impl IntoIterator<Item = S>) -> Self {
+        let at = At { file: "command line".into(), line: 1 };
+        Directive { name: name.to_owned(), args: args.into_iter().map(Into::into).collect(), at, section: None }
+    }
+}
+
+impl ConfigError {
+    pub(super) fn at(at: &At, message: impl Into<String>) -> Self {
+        ConfigError { at: Some(at.clone()), message: message.into() }
+    }
+}
+
+fn read_lossy(path: &Path) -> io::Result<String> {
+    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn list_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_env(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn a_missing_file_is_reported_by_its_name() {
+        let errors = load(Path::new("/nowhere/httpd.conf"), &Source::disk("/nowhere", &no_env)).unwrap_err();
+        assert!(errors[0].to_string().starts_with("/nowhere/httpd.conf: cannot read this configuration: "));
+    }
+
+    #[test]
+    fn files_of_the_disk_are_included() {
+        let source = Source::disk(env!("CARGO_MANIFEST_DIR"), &no_env);
+        let tree = text("Include tests/golden/config/poo[l].conf", "command line", &source).unwrap();
+        assert_eq!(tree[0].name, "Listen");
+        assert!(tree[0].at.to_string().ends_with("tests/golden/config/pool.conf:1"));
+    }
+
+    #[test]
+    fn definitions_of_one_text_hold_in_the_next() {
+        let source = Source::disk("/srv", &no_env);
+        let mut reader = Reader::new(&source);
+        reader.text("Define PORT 8080", "command line");
+        reader.text("Listen ${PORT}", "httpd.conf");
+        assert_eq!(reader.finish().unwrap()[0].args, ["8080"]);
+    }
+
+    #[test]
+    fn no_bytes_make_the_parser_panic() {
+        let pieces = [
+            "<", ">", "</", "a", " ", "\"", "'", "\\", "\n", "${", "}", "Perl", "IfDefine", "!", "é", "Define",
+            "Include",
+        ];
+        let source = Source::disk("/nowhere", &no_env);
+        let mut seed = 1u64;
+        for _ in 0..20_000 {
+            let mut input = String::new();
+            for _ in 0..12 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                input.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+            }
+            let _ = text(&input, "noise", &source);
+        }
+    }
+}

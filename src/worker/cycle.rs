@@ -2,18 +2,16 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use apache::Finished;
 use libperl::Interrupted;
-use nix::time::{ClockId, clock_gettime};
-use wire::frame::{Field, Flags, Frame};
+use wire::frame::{Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
 use super::site::{Located, PlaceKey, Site};
+use super::subject::Subject;
 use super::{Next, Port};
 use crate::config::Handler;
-use crate::log;
 
 /// A handler's answers that are no HTTP status.
 const OK: i32 = 0;
@@ -33,10 +31,8 @@ impl apache::Client for ToFront {
 
 /// What the handlers came to.
 enum Outcome {
-    /// A status, or OK.
+    /// A status, OK, or DECLINED: the front sends the file.
     Answered(i32),
-    /// Nobody wanted it: the front sends the file.
-    Declined,
     /// Somebody died; the text is in the log.
     Died,
 }
@@ -57,7 +53,8 @@ impl Site {
         };
         self.open_body(&frame, body)?;
         let https = frame.flags().has(Flags::HTTPS);
-        let subject = frame.field(Field::Path).to_vec();
+        let subject = Subject::of(&frame);
+        subject.becomes_current();
         let located = self.located(key);
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
@@ -65,15 +62,18 @@ impl Site {
             Ok(located) => self.run(located, request, https),
             Err(error) => Err(error.clone()),
         };
-        let finished = self.finish(outcome, last);
-        if finished.cleanup {
+        if last || self.leave {
+            apache::child_terminate();
+        }
+        let finished = self.finish(outcome);
+        if finished.is_some_and(|f| f.cleanup) {
             self.clean_up();
         }
-        let leaving = last || finished.leaving || self.leave;
-        let buffer = apache::end(leaving, self.cpu_used());
-        self.restore(&subject);
-        let next = if leaving || finished.front_is_gone { Next::Leave } else { Next::Stay };
-        Ok((next, buffer))
+        let ended = apache::end();
+        self.restore(subject.path());
+        Subject::none();
+        let next = if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay };
+        Ok((next, ended.buffer))
     }
 
     /// Descriptor 0 becomes the body; one that travelled inline becomes a file, because programs that scripts start
@@ -95,6 +95,9 @@ impl Site {
                 let (result, run) = self.perl.psgi_run(app);
                 self.psgi_cleanup = run.needs_cleanup;
                 self.leave |= run.leave;
+                if run.needs_cleanup {
+                    apache::want_cleanup();
+                }
                 result.map(|()| Outcome::Answered(OK))
             }
             _ => self.run_handlers(located, request),
@@ -104,7 +107,7 @@ impl Site {
     /// Stacked handlers run in turn until one says something else than OK and DECLINED.
     fn run_handlers(&mut self, located: &Located, request: u64) -> Result<Outcome, Interrupted> {
         self.set_env();
-        let mut outcome = Outcome::Declined;
+        let mut outcome = Outcome::Answered(DECLINED);
         for handler in &located.handlers {
             match self.perl.call_handler(handler, request)? {
                 DECLINED => continue,
@@ -124,13 +127,11 @@ impl Site {
     }
 
     /// Sends what is left of the response. A child that Perl forked ends here: it must not speak for the worker.
-    fn finish(&mut self, outcome: Result<Outcome, Interrupted>, last: bool) -> Finished {
+    fn finish(&mut self, outcome: Result<Outcome, Interrupted>) -> Option<Finished> {
         let outcome = self.judged(outcome);
         self.perl.drain_children();
-        let cleanup = self.psgi_cleanup;
         match outcome {
-            Outcome::Answered(status) => apache::finish(status, cleanup, last || self.leave),
-            Outcome::Declined => apache::send_file(),
+            Outcome::Answered(status) => apache::finish(status),
             Outcome::Died => apache::fail(500),
         }
     }
@@ -140,7 +141,7 @@ impl Site {
             let code = match outcome {
                 Err(Interrupted::Exited(code)) => code,
                 Err(Interrupted::Died(text)) => {
-                    log::error("perl", text.trim_end());
+                    report(&text);
                     255
                 }
                 Ok(_) => 0,
@@ -150,11 +151,23 @@ impl Site {
         }
         match outcome {
             Ok(outcome) => outcome,
-            Err(Interrupted::Exited(_)) => Outcome::Answered(OK),
+            Err(Interrupted::Exited(_)) => {
+                self.unwind();
+                Outcome::Answered(OK)
+            }
             Err(Interrupted::Died(text)) => {
-                apache::log_error(text.trim_end().as_bytes());
+                report(&text);
+                self.unwind();
                 Outcome::Died
             }
+        }
+    }
+
+    /// What the API wants put right when a handler did not return.
+    fn unwind(&mut self) {
+        if self.mod_perl {
+            let result = self.perl.call(c"Apache::unwind", None);
+            self.note(result);
         }
     }
 
@@ -162,34 +175,37 @@ impl Site {
     fn clean_up(&mut self) {
         if std::mem::take(&mut self.psgi_cleanup) {
             let (result, leave) = self.perl.psgi_cleanup();
-            self.leave |= leave;
+            if leave {
+                apache::child_terminate();
+            }
             self.note(result);
         }
-        let result = self.perl.call(c"Apache::run_cleanups", None);
-        self.note(result);
+        if self.mod_perl {
+            let result = self.perl.call(c"Apache::run_cleanups", None);
+            self.note(result);
+        }
     }
 
     fn note(&mut self, result: Result<(), Interrupted>) {
         if let Err(Interrupted::Died(text)) = result {
-            apache::log_error(text.trim_end().as_bytes());
+            report(&text);
         }
-    }
-
-    fn cpu_used(&mut self) -> u64 {
-        let now = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
-        let used = now.saturating_sub(std::mem::replace(&mut self.cpu_before, now));
-        used.as_micros() as u64
     }
 
     /// Puts back what the request changed, and says so once per path and kind of change.
-    fn restore(&mut self, subject: &[u8]) {
+    fn restore(&mut self, path: &[u8]) {
         let left = self.perl.restore_state();
-        if left.is_ordinary() || self.told.len() >= MAX_TOLD || !self.told.insert((subject.to_vec(), left.0)) {
+        if left.is_ordinary() || self.told.len() >= MAX_TOLD || !self.told.insert((path.to_vec(), left.0)) {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");
-        log::warn("perl", &format!("{} left changed: {names}; put back", String::from_utf8_lossy(subject)));
+        apache::say(apache::Level::Warn, &format!("left changed: {names}; put back"));
     }
+}
+
+/// What Perl died with, as it wrote it, in the error log.
+fn report(text: &str) {
+    apache::say(apache::Level::Error, text.trim_end());
 }
 
 /// Paths are strangers' words: what was told about must not grow with them.

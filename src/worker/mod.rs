@@ -8,6 +8,7 @@ mod limits;
 pub mod mold;
 pub mod single;
 mod site;
+mod subject;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -55,7 +56,8 @@ impl Worker {
     pub fn new(mut site: Site, socket: OwnedFd, identity: Identity) -> Worker {
         site.perl.after_fork();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
-        apache::set_worker(identity.slot);
+        subject::worker_is(identity.slot);
+        libperl::keep_from_children(socket.as_fd());
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
     }
@@ -80,7 +82,10 @@ impl Worker {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
-                Some(Inbound::Logs(log)) => use_as_stderr(&log)?,
+                Some(Inbound::Logs(log)) => {
+                    use_as_stderr(&log)?;
+                    self.site.perl.stderr_is_log();
+                }
                 Some(Inbound::Request(frame, body)) => {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;

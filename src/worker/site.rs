@@ -1,14 +1,12 @@
 //! The site's Perl, loaded: the interpreter, the PSGI applications, and what each location means for a request.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use super::Port;
 use crate::config::{Config, Handler, PsgiApp, Settings, StartUp, Step};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
@@ -20,11 +18,16 @@ pub struct Site {
     pub perl: Interpreter,
     /// The configuration of this generation.
     pub config: Rc<Config>,
+    /// The Apache:: API is loaded.
+    pub(super) mod_perl: bool,
     pub(super) apps: HashMap<PsgiApp, Rc<Code>>,
     pub(super) places: HashMap<PlaceKey, Rc<Located>>,
     pub(super) env_base: Rc<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
-    pub(super) cpu_before: std::time::Duration,
+    /// The application asked this worker to leave (`psgix.harakiri.commit`).
+    pub(super) leave: bool,
+    /// `psgix.cleanup.handlers` wait for the response to be sent.
+    pub(super) psgi_cleanup: bool,
 }
 
 /// What tells one merged set of settings from another.
@@ -32,6 +35,7 @@ pub struct Site {
 pub(super) struct PlaceKey {
     pub host: u16,
     pub sections: Vec<u16>,
+    pub script: bool,
 }
 
 /// A location's settings, with the Perl that they name found.
@@ -46,7 +50,7 @@ impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config) -> anyhow::Result<Site> {
         let hooks: Hooks = apache::hooks();
-        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init)).map_err(|e| anyhow!(e))?;
+        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();
@@ -56,17 +60,19 @@ impl Site {
         let env_base = Rc::new(perl.env_base());
         Ok(Site {
             perl,
+            mod_perl: speaks_mod_perl(&config),
             config: Rc::new(config),
             apps,
             places: HashMap::new(),
             env_base,
             told: Default::default(),
-            cpu_before: Default::default(),
+            leave: false,
+            psgi_cleanup: false,
         })
     }
 
     /// Runs what the application wants done when a worker ends, and END blocks.
-    pub fn child_exit(self) {
+    pub fn child_exit(mut self) {
         self.perl.end(false);
     }
 
@@ -81,7 +87,7 @@ impl Site {
     }
 
     fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
-        let settings = self.config.settings(&key.sections, false);
+        let settings = self.config.settings(&key.sections, key.script);
         let app = match (&settings.handler, &settings.psgi_app) {
             (Handler::Psgi, Some(app)) => Some(self.app(app)?),
             (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
@@ -178,6 +184,3 @@ fn perl_library() -> anyhow::Result<PathBuf> {
         .find(|folder| folder.join("Cameleer.pm").is_file())
         .with_context(|| format!("no share/cameleer/perl near {}: install the program with its library", program.display()))
 }
-
-#[allow(dead_code, reason = "used by the request cycle")]
-pub(super) type Answer<'a> = (&'a Port, Option<OwnedFd>);

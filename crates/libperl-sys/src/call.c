@@ -40,15 +40,17 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         PL_stack_sp = PL_stack_base + stack;
         PL_markstack_ptr = PL_markstack + mark;
         PL_curcop = cop;
-        FREETMPS;
     }
     PL_op = op;
     if (status == CML_DIED) {
         if (!last_error)
             last_error = newSV(0);
+        ENTER; /* a reference's text is put on the savestack */
         sv_copypv(last_error, ERRSV);
+        LEAVE;
         CLEAR_ERRSV();
     }
+    FREETMPS; /* nothing of Perl is below us: clearing an exception object only made it mortal */
     return status;
 }
 

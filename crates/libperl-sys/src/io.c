@@ -13,7 +13,7 @@
 GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 int cml_mute_flush;
 
-static int out_memfd = -1, in_memfd = -1;
+static int out_memfd = -1, in_memfd = -1, err_fd = -1;
 static ino_t out_inode;
 static int body_fd_installed;
 static PerlIO *out_handle, *err_handle;
@@ -128,12 +128,21 @@ static void remember_inode(void)
     out_inode = fstat(out_memfd, &st) == 0 ? st.st_ino : 0;
 }
 
+/* The error log, for scripts that open STDERR to somewhere else. */
+void cml_stderr_is_log(void)
+{
+    if (err_fd >= 0)
+        close(err_fd);
+    err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
+}
+
 /* Each worker has descriptors of its own: two that shared one would read each other's output. */
 void cml_worker_boot(pTHX)
 {
     out_memfd = new_memfd("stdout", 1);
     in_memfd = new_memfd("stdin", 0);
     remember_inode();
+    cml_stderr_is_log();
     out_handle = new_handle(aTHX_ &out_layer);
     point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
     PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
@@ -212,10 +221,30 @@ static void renew_out_memfd(void)
     remember_inode();
 }
 
-static int is_ours(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
+/* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. */
+static int strip_layers(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
 {
-    return IoOFP(io) == handle && PerlIOValid(handle) && PerlIOBase(handle)->tab == layer
-        && (PerlIOBase(handle)->flags & (PERLIO_F_CANWRITE | PERLIO_F_UTF8)) == PERLIO_F_CANWRITE;
+    if (IoOFP(io) != handle)
+        return 0;
+    while (PerlIOValid(handle) && PerlIOBase(handle)->tab != layer)
+        PerlIO_pop(aTHX_ handle);
+    if (!PerlIOValid(handle) || !(PerlIOBase(handle)->flags & PERLIO_F_OPEN))
+        return 0;
+    PerlIOBase(handle)->flags &= ~(PERLIO_F_UTF8 | PERLIO_F_ERROR);
+    return 1;
+}
+
+/* Gives a standard handle back to its layer; says whether that was needed. */
+static int restore_handle(pTHX_ IO *io, PerlIO **handle, PerlIO_funcs *layer)
+{
+    if (strip_layers(aTHX_ io, *handle, layer))
+        return 0;
+    PerlIO *const others = IoOFP(io);
+    *handle = new_handle(aTHX_ layer);
+    point(io, *handle, IoTYPE_WRONLY);
+    if (PerlIOValid(others))
+        PerlIO_close(others);
+    return 1;
 }
 
 static int untie(pTHX_ IO *io)
@@ -236,18 +265,11 @@ unsigned cml_restore_handles(pTHX)
 
     if (untie(aTHX_ out) | untie(aTHX_ err) | untie(aTHX_ in))
         left |= CML_LEFT_TIE;
-    if (!is_ours(aTHX_ out, out_handle, &out_layer)) {
-        /* A pushed :utf8 or :encoding is what a script must do every time; only another file is worth a warning. */
-        if (IoOFP(out) != out_handle)
-            left |= CML_LEFT_STDOUT;
-        out_handle = new_handle(aTHX_ &out_layer);
-        point(out, out_handle, IoTYPE_WRONLY);
-    }
-    if (!is_ours(aTHX_ err, err_handle, &err_layer)) {
-        if (IoOFP(err) != err_handle)
-            left |= CML_LEFT_STDERR;
-        err_handle = new_handle(aTHX_ &err_layer);
-        point(err, err_handle, IoTYPE_WRONLY);
+    if (restore_handle(aTHX_ out, &out_handle, &out_layer))
+        left |= CML_LEFT_STDOUT;
+    if (restore_handle(aTHX_ err, &err_handle, &err_layer)) {
+        dup2(err_fd, 2);
+        left |= CML_LEFT_STDERR;
     }
     if (IoFLAGS(out) & IOf_FLUSH) {
         IoFLAGS(out) &= ~IOf_FLUSH;

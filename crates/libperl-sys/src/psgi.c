@@ -157,7 +157,7 @@ XS(cml_xs_write)
     dXSARGS;
     STRLEN length;
     if (items != 1)
-        croak("usage: write(bytes)");
+        croak("usage: emit(bytes)");
     const char *const text = bytes_of(aTHX_ ST(0), &length);
     cml_hooks_table.write(text, length);
     XSRETURN_EMPTY;
@@ -174,7 +174,7 @@ XS(cml_xs_flush)
 void cml_psgi_boot(pTHX)
 {
     newXS("Cameleer::PSGI::head", cml_xs_head, __FILE__);
-    newXS("Cameleer::PSGI::write", cml_xs_write, __FILE__);
+    newXS("Cameleer::PSGI::emit", cml_xs_write, __FILE__);
     newXS("Cameleer::PSGI::flush", cml_xs_flush, __FILE__);
 }
 

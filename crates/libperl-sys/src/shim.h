@@ -67,6 +67,7 @@ cml_status cml_psgi_cleanup(int *leave);
 int cml_stdin_is(int fd, uint64_t length);
 int cml_read_stdin(char *into, size_t length, long *got);
 void cml_drain_fd1(void);
+void cml_stderr_is_log(void);
 
 /* child.c */
 void cml_env_begin(int entries);

@@ -20,6 +20,7 @@ void cml_remember_state(void)
     fstat(home, &home_stat);
     home_umask = umask(022);
     umask(home_umask);
+    (void)get_hv("SIG", GV_ADD); /* perl makes PL_psig_ptr when %SIG is first named */
     for (int i = 1; i < SIG_SIZE; i++)
         signal_handlers[i] = PL_psig_ptr ? SvREFCNT_inc(PL_psig_ptr[i]) : NULL;
     warn_hook = SvREFCNT_inc(PL_warnhook);
@@ -55,7 +56,7 @@ static void set_signal(pTHX_ const char *name, SV *handler)
 static unsigned restore_signals(pTHX)
 {
     unsigned left = 0;
-    for (int i = 1; i < SIG_SIZE; i++)
+    for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
         if (PL_psig_ptr[i] != signal_handlers[i]) {
             set_signal(aTHX_ PL_sig_name[i], signal_handlers[i]);
             SvREFCNT_dec(signal_handlers[i]);

@@ -106,9 +106,10 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
-    /// Runs END blocks; `destruct` also destroys every object, which un-shares memory just to free it.
-    pub fn end(self, destruct: bool) {
-        // SAFETY: consumes the interpreter: nothing calls into Perl afterwards.
+    /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
+    /// free it.
+    pub fn end(&mut self, destruct: bool) {
+        // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
         unsafe { sys::cml_end(c_int::from(destruct)) }
     }
 
@@ -209,6 +210,12 @@ impl Interpreter {
     pub fn drain_children(&mut self) {
         // SAFETY: only reads a descriptor and calls a hook.
         unsafe { sys::cml_drain_fd1() }
+    }
+
+    /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
+    pub fn stderr_is_log(&mut self) {
+        // SAFETY: duplicates a descriptor.
+        unsafe { sys::cml_stderr_is_log() }
     }
 
     /// Begins `%ENV` of a request; it ends with [`Interpreter::restore_state`].

@@ -62,6 +62,18 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
     assert_eq!(output(), "back0");
     assert_eq!(perl.restore_state().0, 0);
 
+    let soil = "binmode STDOUT, ':encoding(UTF-8)'; open STDERR, '>', '/dev/null'; close STDOUT; print {*STDERR} 'x'";
+    let handles = || std::fs::read_dir("/proc/self/fd").expect("procfs").count();
+    let before = handles();
+    for _ in 0..50 {
+        perl.eval(soil, "x", 1).expect("soils");
+        assert_eq!(perl.restore_state().names().collect::<Vec<_>>(), ["STDOUT", "STDERR"]);
+    }
+    assert_eq!(handles(), before, "no descriptor is left behind");
+    perl.eval("binmode STDOUT, ':utf8'; print chr 233", "x", 1).expect("prints");
+    assert_eq!(perl.restore_state().0, 0, "layers are ordinary");
+    assert_eq!(output(), "\u{e9}");
+
     let app = perl.load_psgi("sub { [200, ['X-A' => 'b'], ['hi ', $_[0]{PATH_INFO}]] }", false).expect("loads");
     perl.psgi_begin(false, 1);
     perl.psgi_put(b"PATH_INFO", b"/x");

@@ -2,7 +2,7 @@ package Cameleer::PSGI;
 
 use v5.36;
 
-# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, write,
+# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, emit
 # and flush are its XS.
 
 our $INFORMATIONAL = sub ( $status, $headers ) {
@@ -63,12 +63,12 @@ sub described ($value) {
 
 sub send_body ($body) {
     if ( ref $body eq 'ARRAY' ) {
-        write($_) for grep { defined } @$body;
+        emit($_) for grep { defined } @$body;
         return;
     }
     local $/ = \65536;
     while ( defined( my $chunk = $body->getline ) ) {
-        write($chunk);
+        emit($chunk);
     }
     $body->close;
     return;
@@ -99,7 +99,7 @@ package Cameleer::PSGI::Writer;
 
 sub write ( $self, $chunk ) {
     die "PSGI: write after close\n" if $self->{closed};
-    Cameleer::PSGI::write($chunk);
+    Cameleer::PSGI::emit($chunk);
     Cameleer::PSGI::flush();
     return;
 }

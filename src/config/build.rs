@@ -1,0 +1,367 @@
+//! [`Directive`]s to a [`Config`]: every directive goes through its row of [`directives`], and all errors are kept.
+//!
+//! [`directives`]: super::directives
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::directives::{DIRECTIVES, Row, Takes};
+use super::logs::Logs;
+use super::{
+    At, Config, ConfigError, Directive, Host, HostAddress, Limits, LogLevel, LogTarget, Pool, Said, Scope, Section,
+    StartUp, Step, Timeouts, directives, logs, value, words,
+};
+
+/// What a configuration depends on besides its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// `-d`; a `ServerRoot` directive takes precedence.
+    pub server_root: PathBuf,
+    /// The master's environment, for `PerlPassEnv`.
+    pub env: Vec<(String, String)>,
+}
+
+impl Config {
+    /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
+    pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
+        let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.defaults();
+        draft.main_server();
+        draft.walk(tree);
+        draft.finish()
+    }
+}
+
+/// A place where directives stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Context {
+    /// Outside of every section.
+    Server = 1,
+    /// `<VirtualHost>`
+    VirtualHost = 2,
+    /// `<Directory>` and `<DirectoryMatch>`
+    Directory = 4,
+    /// `<Location>` and `<LocationMatch>`
+    Location = 8,
+    /// `<Files>` and `<FilesMatch>`
+    Files = 16,
+}
+
+impl Context {
+    /// As a user calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Context::Server => "the main server",
+            Context::VirtualHost => "<VirtualHost>",
+            Context::Directory => "<Directory>",
+            Context::Location => "<Location>",
+            Context::Files => "<Files>",
+        }
+    }
+}
+
+/// When a container is merged: the smaller first; among equals the main server's first, then in file order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank(u8, usize);
+
+impl Rank {
+    /// `<DirectoryMatch>`
+    pub const DIRECTORY_MATCH: Rank = Rank(0, usize::MAX);
+    /// `<Location>` and `<LocationMatch>`
+    pub const LOCATION: Rank = Rank(2, 0);
+
+    /// `<Directory>` of so many path components: shortest first.
+    pub fn directory(components: usize) -> Rank {
+        Rank(0, components)
+    }
+}
+
+/// A configuration in the making, and where in the tree we are.
+pub struct Draft {
+    /// What is done so far.
+    pub config: Config,
+    /// See [`Facts`].
+    pub facts: Facts,
+    /// See [`Logs`].
+    pub logs: Logs,
+    /// What is wrong so far.
+    pub errors: Vec<ConfigError>,
+    /// The directive at work.
+    pub at: At,
+    /// The host whose directives are read; 0 is the main server.
+    pub host: u16,
+    name: String,
+    context: Context,
+    /// The section that takes what is said.
+    section: u16,
+    /// Each host's containers as they come.
+    containers: Vec<Vec<(Rank, u16)>>,
+    /// Where single directives of the main server stand, for [`checks`](Draft::checks).
+    said_at: HashMap<&'static str, At>,
+}
+
+impl Draft {
+    fn new(facts: &Facts, server_root: PathBuf) -> Self {
+        let at = At { file: "defaults".into(), line: 0 };
+        Draft {
+            config: empty(server_root),
+            facts: facts.clone(),
+            logs: Logs::default(),
+            errors: Vec::new(),
+            at,
+            host: 0,
+            name: String::new(),
+            context: Context::Server,
+            section: 0,
+            containers: vec![Vec::new()],
+            said_at: HashMap::new(),
+        }
+    }
+
+    /// Applies the table's defaults as if they stood in a file; what they say about settings is section 0.
+    fn defaults(&mut self) {
+        for row in DIRECTIVES {
+            let Some(default) = row.default else { continue };
+            let applied = words::split(default).and_then(|args| self.call(row, &args, None));
+            if let Err(message) = applied {
+                self.errors.push(ConfigError::at(&self.at, format!("{}: default: {message}", row.name)));
+            }
+        }
+    }
+
+    /// The section for what stands outside of every container.
+    fn main_server(&mut self) {
+        self.section = self.add_section(Scope::Host, None);
+        self.config.hosts[0].base = self.section;
+    }
+
+    /// Applies the directives of one context.
+    fn walk(&mut self, tree: &[Directive]) {
+        for directive in tree {
+            self.at = directive.at.clone();
+            self.name.clone_from(&directive.name);
+            if let Err(message) = self.apply(directive) {
+                let bracketed = directive.section.as_ref().map(|_| format!("<{}>", directive.name));
+                let name = bracketed.as_deref().unwrap_or(&directive.name);
+                self.errors.push(ConfigError::at(&directive.at, format!("{name}: {message}")));
+            }
+        }
+    }
+
+    fn apply(&mut self, directive: &Directive) -> Result<(), String> {
+        let row = directives::find(&directive.name)?;
+        row.check_form(directive)?;
+        row.check_context(self.context)?;
+        if self.context == Context::Server {
+            self.said_at.insert(row.name, directive.at.clone());
+        }
+        self.call(row, &directive.args, directive.section.as_deref())
+    }
+
+    fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {
+        let count = args.len();
+        if !row.takes.count().contains(&count) {
+            return Err(directives::wrong_count(row, args));
+        }
+        match &row.takes {
+            Takes::Flag(set) => set(self, value::flag(&args[0])?),
+            Takes::Number(bounds, set) => set(self, value::number(&args[0], bounds)?),
+            Takes::Size(set) => set(self, value::size(&args[0])?),
+            Takes::Duration(set) => set(self, value::duration(&args[0])?),
+            Takes::Path(set) => set(self, self.path(&args[0])),
+            Takes::Word(_, set) => set(self, &args[0])?,
+            Takes::Words(_, _, set) => set(self, args)?,
+            Takes::Section(_, _, enter) => enter(self, args, inside.unwrap_or_default())?,
+            Takes::Reading(..) => {}
+        }
+        Ok(())
+    }
+
+    /// The host at work.
+    pub fn host(&mut self) -> &mut Host {
+        &mut self.config.hosts[usize::from(self.host)]
+    }
+
+    /// What the section at work says.
+    pub fn said(&mut self) -> &mut Said {
+        &mut self.config.sections[usize::from(self.section)].said
+    }
+
+    /// A path, absolute.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.config.server_root.join(path)
+    }
+
+    /// Adds a step of the mold.
+    pub fn start_up(&mut self, step: Step) {
+        self.config.start_up.push(StartUp { at: self.at.clone(), step });
+    }
+
+    /// Reports what does not prevent the start.
+    pub fn warn(&mut self, message: &str) {
+        let warning = ConfigError::at(&self.at, format!("{}: {message}", self.name));
+        self.config.warnings.push(warning);
+    }
+
+    /// `<Files>` in a `<Directory>` comes after those outside, and in the order of the directories.
+    pub fn files_rank(&self) -> Rank {
+        let outer = match self.context {
+            Context::Directory => self.containers[usize::from(self.host)].iter().find(|(_, at)| *at == self.section),
+            _ => None,
+        };
+        Rank(1, outer.map_or(0, |(rank, _)| rank.1))
+    }
+
+    /// Walks a container of the host at work.
+    pub fn within(&mut self, context: Context, scope: Scope, rank: Rank, inside: &[Directive]) -> Result<(), String> {
+        let outer = (self.context == Context::Directory).then_some(self.section);
+        let section = self.new_section(scope, outer)?;
+        self.containers[usize::from(self.host)].push((rank, section));
+        self.inside(context, section, self.host, inside);
+        Ok(())
+    }
+
+    /// Walks a virtual host.
+    pub fn within_host(&mut self, addresses: Vec<HostAddress>, inside: &[Directive]) -> Result<(), String> {
+        let base = self.new_section(Scope::Host, None)?;
+        let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
+        self.config.hosts.push(Host { addresses, base, ..empty_host() });
+        self.containers.push(Vec::new());
+        self.inside(Context::VirtualHost, base, host, inside);
+        Ok(())
+    }
+
+    fn inside(&mut self, context: Context, section: u16, host: u16, inside: &[Directive]) {
+        let outer = (self.context, self.section, self.host);
+        (self.context, self.section, self.host) = (context, section, host);
+        self.walk(inside);
+        (self.context, self.section, self.host) = outer;
+    }
+
+    fn new_section(&mut self, scope: Scope, inside: Option<u16>) -> Result<u16, String> {
+        match self.config.sections.len() < usize::from(u16::MAX) {
+            true => Ok(self.add_section(scope, inside)),
+            false => Err("there are more than 65535 sections".to_owned()),
+        }
+    }
+
+    fn add_section(&mut self, scope: Scope, inside: Option<u16>) -> u16 {
+        self.config.sections.push(Section { scope, inside, said: Said::default() });
+        (self.config.sections.len() - 1) as u16
+    }
+
+    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
+        logs::finish(&mut self);
+        self.inherit();
+        self.order_containers();
+        self.checks();
+        if self.config.listen.is_empty() && self.errors.is_empty() {
+            let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
+            self.errors.push(ConfigError { at: None, message });
+        }
+        if self.errors.is_empty() { Ok(self.config) } else { Err(self.errors) }
+    }
+
+    /// What a virtual host does not say, the main server says for it.
+    fn inherit(&mut self) {
+        let Some((main, hosts)) = self.config.hosts.split_first_mut() else { return };
+        for host in hosts {
+            if host.document_root == Path::new("") {
+                host.document_root.clone_from(&main.document_root);
+            }
+            if host.server_admin.is_none() {
+                host.server_admin.clone_from(&main.server_admin);
+            }
+            host.aliases.extend_from_slice(&main.aliases);
+        }
+    }
+
+    fn order_containers(&mut self) {
+        let Some((main, hosts)) = self.containers.split_first_mut() else { return };
+        for own in &mut *hosts {
+            own.splice(0..0, main.iter().copied());
+        }
+        for (host, containers) in self.config.hosts.iter_mut().zip(&mut self.containers) {
+            containers.sort_by_key(|(rank, _)| *rank);
+            host.containers = containers.iter().map(|(_, section)| *section).collect();
+        }
+    }
+
+    /// httpd's prefork adjusts these, too; it says so only when the directive was written.
+    fn checks(&mut self) {
+        let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
+        if max_spare <= min_spare {
+            self.config.pool.max_spare = min_spare + 1;
+            self.adjusted("MaxSpareServers", &format!("must be above MinSpareServers {min_spare}"), min_spare + 1);
+        }
+        if start > max_clients {
+            self.config.pool.start = max_clients;
+            self.adjusted("StartServers", &format!("cannot be above MaxClients {max_clients}"), max_clients);
+        }
+    }
+
+    fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
+        if let Some(at) = self.said_at.get(name) {
+            let message = format!("{name}: {reason}, taken as {value}");
+            self.config.warnings.push(ConfigError::at(at, message));
+        }
+    }
+}
+
+/// As in httpd, `ServerRoot` holds for paths that stand above it, too.
+fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
+    let named = tree.iter().filter(|directive| directive.name.eq_ignore_ascii_case("ServerRoot"));
+    let mut root = facts.server_root.clone();
+    root.extend(named.filter_map(|directive| directive.args.first()));
+    root
+}
+
+/// A configuration before the defaults of the table; none of these values survives them.
+fn empty(server_root: PathBuf) -> Config {
+    Config {
+        server_root,
+        user: None,
+        group: None,
+        pid_file: None,
+        listen: Vec::new(),
+        listen_backlog: 0,
+        pool: Pool { start: 0, min_spare: 0, max_spare: 0, max_clients: 0, max_requests: 0..=0, queue_length: 0 },
+        timeouts: Timeouts {
+            client: Duration::ZERO,
+            keep_alive: Duration::ZERO,
+            graceful: Duration::ZERO,
+            start: Duration::ZERO,
+        },
+        limits: Limits { request_line: 0, fields: 0, field_size: 0 },
+        keep_alive: false,
+        max_keep_alive_requests: 0,
+        start_up: Vec::new(),
+        error_log: LogTarget::Standard,
+        log_level: LogLevel::Warn,
+        logs: Vec::new(),
+        hosts: vec![empty_host()],
+        sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default() }],
+        types: Vec::new(),
+        control_socket: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn empty_host() -> Host {
+    Host {
+        addresses: Vec::new(),
+        server_name: None,
+        server_port: None,
+        server_aliases: Vec::new(),
+        server_admin: None,
+        document_root: PathBuf::new(),
+        aliases: Vec::new(),
+        access_logs: Vec::new(),
+        base: 0,
+        containers: Vec::new(),
+    }
+}

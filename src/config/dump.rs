@@ -1,0 +1,138 @@
+//! A configuration as compact text, for the golden cases.
+
+use std::fmt::Write as _;
+
+use super::{Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
+
+pub fn dump(config: &Config) -> String {
+    let mut out = format!(
+        "server_root {:?}\nuser {:?} group {:?}\npid_file {:?}\ncontrol_socket {:?}\nbacklog {}\nerror_log {}\nlog_level {:?}\n",
+        config.server_root,
+        config.user,
+        config.group,
+        config.pid_file,
+        config.control_socket,
+        config.listen_backlog,
+        target(&config.error_log),
+        config.log_level
+    );
+    writeln!(out, "{:?}\n{:?}\n{:?}", config.pool, config.timeouts, config.limits).unwrap();
+    writeln!(out, "keep_alive {} max_requests {}", config.keep_alive, config.max_keep_alive_requests).unwrap();
+    config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
+    config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
+    config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());
+    config.types.iter().for_each(|(extension, name)| writeln!(out, "type {extension} {name}").unwrap());
+    config.hosts.iter().enumerate().for_each(|(i, host)| out.push_str(&host_lines(i, host)));
+    config.sections.iter().enumerate().skip(1).for_each(|(i, section)| out.push_str(&section_line(i, section)));
+    out
+}
+
+fn target(log: &LogTarget) -> String {
+    match log {
+        LogTarget::Standard => "-".to_owned(),
+        LogTarget::File(path) => path.display().to_string(),
+        LogTarget::Pipe(command) => format!("|{command}"),
+    }
+}
+
+fn step_words(step: &Step) -> String {
+    format!("{step:?}")
+}
+
+fn host_lines(index: usize, host: &Host) -> String {
+    let addresses: Vec<String> = host
+        .addresses
+        .iter()
+        .map(|address| {
+            let ip = address.ip.map_or_else(|| "*".to_owned(), |ip| ip.to_string());
+            let port = address.port.map_or_else(|| "*".to_owned(), |port| port.to_string());
+            format!("{ip}:{port}")
+        })
+        .collect();
+    let mut out =
+        format!("host {index} [{}] base {} containers {:?}\n", addresses.join(" "), host.base, host.containers);
+    let mut line = |text: String| writeln!(out, "host {index} {text}").unwrap();
+    if let Some(name) = &host.server_name {
+        line(format!("name {name} port {:?} aliases {:?}", host.server_port, host.server_aliases));
+    }
+    line(format!("root {:?} admin {:?}", host.document_root, host.server_admin));
+    for alias in &host.aliases {
+        line(format!("{} {} {}", if alias.script { "script_alias" } else { "alias" }, alias.from, alias.to.display()));
+    }
+    for log in &host.access_logs {
+        line(format!("access_log {} {}", log.log, log.format));
+    }
+    out
+}
+
+fn section_line(index: usize, section: &Section) -> String {
+    let inside = section.inside.map_or_else(String::new, |outer| format!(" in {outer}"));
+    format!("section {index}{inside} {}{}\n", scope(&section.scope), said(&section.said))
+}
+
+fn scope(scope: &Scope) -> String {
+    match scope {
+        Scope::Host => "host".to_owned(),
+        Scope::Directory(path) => format!("directory {}", path.display()),
+        Scope::DirectoryMatch(regex) => format!("directory ~ {regex}"),
+        Scope::Files(regex) => format!("files ~ {regex}"),
+        Scope::Location(path) => format!("location {path}"),
+        Scope::LocationMatch(regex) => format!("location ~ {regex}"),
+    }
+}
+
+fn said(said: &Said) -> String {
+    let mut out = String::new();
+    let mut word = |name: &str, value: Option<String>| {
+        value.map(|value| write!(out, " {name}={value}").unwrap());
+    };
+    word("handler", said.handler.as_ref().map(|v| format!("{v:?}")));
+    word("perl", said.perl_handlers.as_ref().map(|v| format!("{v:?}")));
+    word("cleanup", said.cleanup_handlers.as_ref().map(|v| format!("{v:?}")));
+    word("psgi", said.psgi_app.as_ref().map(|v| format!("{v:?}")));
+    for (name, value, added) in &said.set_vars {
+        word("var", Some(format!("{name}:{}{value:?}", if *added { "+" } else { "" })));
+    }
+    for (name, value) in &said.set_env {
+        word("env", Some(format!("{name}:{value:?}")));
+    }
+    word("send_header", said.send_header.map(|v| v.to_string()));
+    word("setup_env", said.setup_env.map(|v| v.to_string()));
+    word(
+        "options",
+        said.options.as_ref().map(|v| match v {
+            SaidOptions::Set(set) => options(*set),
+            SaidOptions::Change { add, remove } => format!("+{}-{}", options(*add), options(*remove)),
+        }),
+    );
+    word("index", said.directory_index.as_ref().map(|v| format!("{v:?}")));
+    word("default_type", said.default_type.clone());
+    word("body", said.limit_request_body.map(|v| v.to_string()));
+    word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
+    word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
+    out
+}
+
+fn options(options: Options) -> String {
+    let names = [
+        (options.exec_cgi, "ExecCGI"),
+        (options.follow_sym_links, "FollowSymLinks"),
+        (options.sym_links_if_owner_match, "SymLinksIfOwnerMatch"),
+        (options.indexes, "Indexes"),
+    ];
+    let set: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+    format!("({})", set.join(","))
+}
+
+pub fn settings(settings: &Settings) -> String {
+    let Settings { handler, perl_handlers, cleanup_handlers, psgi_app, mount, set_vars, set_env, .. } = settings;
+    let mut out =
+        format!("handler {handler:?} mount {mount:?}\nperl {perl_handlers:?}\ncleanup {cleanup_handlers:?}\n");
+    writeln!(out, "psgi {psgi_app:?}\nvars {set_vars:?}\nenv {set_env:?}").unwrap();
+    writeln!(out, "send_header {}\nsetup_env {}", settings.send_header, settings.setup_env).unwrap();
+    writeln!(out, "options {}", options(settings.options)).unwrap();
+    writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
+    writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
+    writeln!(out, "queue_timeout {:?}", settings.queue_timeout).unwrap();
+    out
+}

@@ -1,0 +1,67 @@
+//! A file's text as logical lines: continued lines joined, blank lines and comments left out.
+
+/// A logical line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it begins, counted from 1.
+    pub number: u32,
+    /// Trimmed, never empty.
+    pub text: String,
+}
+
+/// Reads a text line by line.
+pub struct Lines<'a> {
+    rest: std::iter::Zip<std::ops::RangeFrom<u32>, std::str::Lines<'a>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a whole file.
+    pub fn new(text: &'a str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Lines { rest: (1..).zip(text.lines()) }
+    }
+
+    /// Everything up to the line `</name>` as it stands, or `None` when there is no such line.
+    pub fn raw_until_end_of(&mut self, name: &str) -> Option<String> {
+        let end = format!("</{name}>");
+        let mut raw = String::new();
+        for (_, line) in self.rest.by_ref() {
+            if line.trim().eq_ignore_ascii_case(&end) {
+                return Some(raw);
+            }
+            raw.push_str(line);
+            raw.push('\n');
+        }
+        None
+    }
+
+    /// The next line with the lines that continue it. As in httpd a comment is continued, too.
+    fn joined(&mut self) -> Option<Line> {
+        let (number, first) = self.rest.next()?;
+        let mut text = first.to_owned();
+        while text.ends_with('\\') {
+            text.pop();
+            match self.rest.next() {
+                Some((_, more)) => text.push_str(more),
+                None => break,
+            }
+        }
+        Some(Line { number, text: text.trim().to_owned() })
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        loop {
+            let line = self.joined()?;
+            if line.text == "__END__" {
+                return None;
+            }
+            if !line.text.is_empty() && !line.text.starts_with('#') {
+                return Some(line);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Sections to [`Settings`]: each says something over what came before.
+
+use std::time::Duration;
+
+use super::{Config, Handler, Options, Said, Scope, Settings};
+
+impl Config {
+    /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
+    pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
+        let mut settings = nothing();
+        for index in [0].iter().chain(sections) {
+            let section = &self.sections[usize::from(*index)];
+            settings.merge(&section.said, &section.scope);
+        }
+        if script_alias {
+            settings.handler = Handler::CgiScript;
+            settings.options.exec_cgi = true;
+            settings.mount.clear();
+        }
+        settings
+    }
+}
+
+impl Settings {
+    fn merge(&mut self, said: &Said, scope: &Scope) {
+        if said.handler.is_some() {
+            self.mount = mount(scope);
+        }
+        replace(&mut self.handler, &said.handler);
+        replace(&mut self.perl_handlers, &said.perl_handlers);
+        replace(&mut self.cleanup_handlers, &said.cleanup_handlers);
+        replace(&mut self.send_header, &said.send_header);
+        replace(&mut self.setup_env, &said.setup_env);
+        replace(&mut self.directory_index, &said.directory_index);
+        replace(&mut self.limit_request_body, &said.limit_request_body);
+        replace(&mut self.request_timeout, &said.request_timeout);
+        replace(&mut self.queue_timeout, &said.queue_timeout);
+        if said.psgi_app.is_some() {
+            self.psgi_app.clone_from(&said.psgi_app);
+        }
+        if let Some(default_type) = &said.default_type {
+            self.default_type = Some(default_type.clone()).filter(|name| !name.eq_ignore_ascii_case("none"));
+        }
+        if let Some(options) = &said.options {
+            self.options = self.options.after(options);
+        }
+        self.merge_variables(said);
+    }
+
+    fn merge_variables(&mut self, said: &Said) {
+        for (name, value, added) in &said.set_vars {
+            if !added {
+                self.set_vars.retain(|(known, _)| known != name);
+            }
+            self.set_vars.push((name.clone(), value.clone()));
+        }
+        for (name, value) in &said.set_env {
+            match self.set_env.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.clone_from(value),
+                None => self.set_env.push((name.clone(), value.clone())),
+            }
+        }
+    }
+}
+
+fn replace<T: Clone>(setting: &mut T, said: &Option<T>) {
+    if let Some(value) = said {
+        setting.clone_from(value);
+    }
+}
+
+fn mount(scope: &Scope) -> String {
+    match scope {
+        Scope::Location(prefix) => prefix.trim_end_matches('/').to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Under the defaults, which say everything.
+fn nothing() -> Settings {
+    Settings {
+        handler: Handler::Default,
+        perl_handlers: Vec::new(),
+        cleanup_handlers: Vec::new(),
+        psgi_app: None,
+        mount: String::new(),
+        set_vars: Vec::new(),
+        set_env: Vec::new(),
+        send_header: false,
+        setup_env: false,
+        options: Options::default(),
+        directory_index: Vec::new(),
+        default_type: None,
+        limit_request_body: 0,
+        request_timeout: Duration::ZERO,
+        queue_timeout: Duration::ZERO,
+    }
+}

@@ -1,0 +1,74 @@
+//! The table as text: the reference page, and the help of `cameleer check --directives`.
+
+use super::directives::{DIRECTIVES, Row};
+
+/// docs/reference/directives.md
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# Directives\n\n\
+         <!-- Generated from src/config/directives.rs: CAMELEER_BLESS=1 cargo test --lib config -->\n\n\
+         Apache's language and, where httpd has a directive for a thing, Apache's names and meanings. A duration is\n\
+         `500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.\n\
+         Relative paths start at ServerRoot.\n\n",
+    );
+    let mut names: Vec<&str> = DIRECTIVES.iter().map(|row| row.name).collect();
+    names.sort_unstable();
+    let links: Vec<String> = names.iter().map(|name| format!("[{name}](#{})", name.to_ascii_lowercase())).collect();
+    page.push_str(&links.join(" ·\n"));
+    page.push('\n');
+    for row in DIRECTIVES {
+        page.push_str(&section(row));
+    }
+    page
+}
+
+fn section(row: &Row) -> String {
+    let mut text = format!("\n## {}\n\n    {}\n\n{}\n\n", row.name, row.syntax(), row.about);
+    if !row.aliases.is_empty() {
+        text.push_str(&format!("- Also: {}\n", row.aliases.join(", ")));
+    }
+    let places: Vec<String> = row.contexts.names().iter().map(|name| name.replace(['<', '>'], "`")).collect();
+    text.push_str(&format!("- Where: {}\n", places.join(", ")));
+    text.push_str(&format!("- Default: {} ({})\n", default(row, "`"), row.because));
+    text.push_str(&format!("- A change takes effect {}\n", row.effect.words()));
+    text
+}
+
+fn default(row: &Row, quote: &str) -> String {
+    row.default.map_or_else(|| "none".to_owned(), |default| format!("{quote}{default}{quote}"))
+}
+
+/// A line for each directive: how it is written, and its default.
+pub fn summary() -> String {
+    DIRECTIVES.iter().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
+}
+
+/// All about one directive, or the sentence for a name that is none.
+pub fn entry(name: &str) -> Result<String, String> {
+    let row = super::directives::find(name)?;
+    let places = row.contexts.names().join(", ");
+    Ok(format!(
+        "{}\n\n{}\n\nWhere:   {places}\nDefault: {} ({})\nA change takes effect {}\n",
+        row.syntax(),
+        row.about,
+        default(row, ""),
+        row.because,
+        row.effect.words()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_page_is_current() {
+        crate::config::golden::compare("docs/reference/directives.md", &markdown());
+    }
+
+    #[test]
+    fn an_entry_is_found_by_any_of_its_names() {
+        assert_eq!(entry("maxrequestworkers"), entry("MaxClients"));
+        assert!(entry("MaxClient").is_err_and(|message| message.contains("MaxClients")));
+    }
+}

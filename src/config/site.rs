@@ -1,0 +1,211 @@
+//! The site's parts: hosts, containers, aliases, handlers. The functions behind the rows of [`directives`].
+//!
+//! [`directives`]: super::directives
+
+use std::path::PathBuf;
+
+use super::build::{Context, Draft, Rank};
+use super::wildcard::{self, Slash};
+use super::{Alias, Directive, Handler, PsgiApp, Scope, Step, address, modules, options};
+
+/// `Listen [address:]port [protocol]`
+pub fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    if let Some(protocol) = args.get(1).filter(|protocol| !protocol.eq_ignore_ascii_case("http")) {
+        return Err(format!("the protocol {protocol} is not supported yet: leave it out, or put a TLS proxy in front"));
+    }
+    let listen = address::listen(&args[0])?;
+    if draft.config.listen.contains(&listen) {
+        return Err(format!("{} is listened on already: remove one of the two lines", args[0]));
+    }
+    draft.config.listen.push(listen);
+    Ok(())
+}
+
+/// `ServerName name[:port]`
+pub fn server_name(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let (name, port) = address::server_name(text)?;
+    let host = draft.host();
+    (host.server_name, host.server_port) = (Some(name), port);
+    Ok(())
+}
+
+/// `Alias /from /to`, `ScriptAlias /from /to`
+pub fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
+    let from = args[0].clone();
+    if !from.starts_with('/') {
+        return Err(format!("expected a path that begins with /, got \"{from}\""));
+    }
+    let to = draft.path(&args[1]);
+    draft.host().aliases.push(Alias { from, to, script });
+    Ok(())
+}
+
+/// `AddType type extension…`
+pub fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    if !args[0].contains('/') {
+        return Err(format!("expected a MIME type like text/html first, got \"{}\"", args[0]));
+    }
+    for extension in &args[1..] {
+        let extension = extension.trim_start_matches('.').to_ascii_lowercase();
+        draft.config.types.retain(|(known, _)| *known != extension);
+        draft.config.types.push((extension, args[0].clone()));
+    }
+    Ok(())
+}
+
+/// `DirectoryIndex name… | disabled`; a second line of one section adds to the first.
+pub fn directory_index(draft: &mut Draft, args: &[String]) {
+    let index = draft.said().directory_index.get_or_insert_default();
+    if args.iter().any(|arg| arg == "disabled") {
+        index.clear();
+    } else {
+        index.extend_from_slice(args);
+    }
+}
+
+/// `Options …`
+pub fn options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (next, ignored) = options::parse(args)?;
+    if !ignored.is_empty() {
+        draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
+    }
+    let said = &mut draft.said().options;
+    *said = Some(said.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
+    Ok(())
+}
+
+/// `AllowOverride None`
+pub fn allow_override(args: &[String]) -> Result<(), String> {
+    match args {
+        [none] if none.eq_ignore_ascii_case("none") => Ok(()),
+        _ => Err(format!(
+            ".htaccess files are not supported yet, expected None, got \"{}\": put their lines in a <Directory> section",
+            args.join(" ")
+        )),
+    }
+}
+
+/// `SetHandler name`
+pub fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
+    draft.said().handler = Some(match name.to_ascii_lowercase().as_str() {
+        "default-handler" | "none" => Handler::Default,
+        "perl-script" => Handler::PerlScript,
+        "cgi-script" => Handler::CgiScript,
+        "psgi" => Handler::Psgi,
+        "modperl" => {
+            return Err("mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script".to_owned());
+        }
+        _ => return Err(format!("expected perl-script, cgi-script, psgi or default-handler, got \"{name}\"")),
+    });
+    Ok(())
+}
+
+/// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.
+pub fn psgi_app(draft: &mut Draft, app: PsgiApp) {
+    let step = Step::Psgi(app.clone());
+    if !draft.config.start_up.iter().any(|known| known.step == step) {
+        draft.start_up(step);
+    }
+    let said = draft.said();
+    said.psgi_app = Some(app);
+    said.handler = Some(Handler::Psgi);
+}
+
+/// `RegistryPreload uri file`
+pub fn registry_preload(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (uri, file) = (args[0].clone(), draft.path(&args[1]));
+    if !uri.starts_with('/') {
+        return Err(format!("expected the script's URI first, beginning with /, got \"{uri}\""));
+    }
+    draft.start_up(Step::Registry { file, uri });
+    Ok(())
+}
+
+/// `PerlPassEnv name…`
+pub fn pass_env(draft: &mut Draft, names: &[String]) {
+    for name in names {
+        match draft.facts.env.iter().find(|(known, _)| known == name) {
+            Some((name, value)) => {
+                let pair = (name.clone(), value.clone());
+                draft.said().set_env.push(pair);
+            }
+            None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
+        }
+    }
+}
+
+/// `LoadModule identifier file`
+pub fn load_module(draft: &mut Draft, args: &[String]) {
+    if !modules::is_embodied(&args[0]) {
+        draft.warn(&format!("{} is not part of Cameleer and is not loaded: remove this line", args[0]));
+    }
+}
+
+/// `<VirtualHost address[:port]…>`
+pub fn virtual_host(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let addresses = args.iter().map(|arg| address::host(arg)).collect::<Result<_, _>>()?;
+    draft.within_host(addresses, inside)
+}
+
+/// `<Location path>`, `<Location ~ regex>`
+pub fn location(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let scope = match args {
+        [tilde, regex] if tilde == "~" => Scope::LocationMatch(wildcard::compile(regex)?),
+        [path] if wildcard::is_pattern(path) => Scope::LocationMatch(wildcard::whole(path, Slash::Separates)?),
+        [path] if path.starts_with('/') => Scope::Location(path.clone()),
+        _ => return Err(format!("expected a path that begins with /, got \"{}\"", args.join(" "))),
+    };
+    draft.within(Context::Location, scope, Rank::LOCATION, inside)
+}
+
+/// `<LocationMatch regex>`
+pub fn location_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    draft.within(Context::Location, Scope::LocationMatch(wildcard::compile(&args[0])?), Rank::LOCATION, inside)
+}
+
+/// `<Directory path>`, `<Directory ~ regex>`; a path with wildcards takes its turn among the paths of its depth.
+pub fn directory(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let (scope, rank) = match args {
+        [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(wildcard::compile(regex)?), Rank::DIRECTORY_MATCH),
+        [path] => {
+            let path = draft.path(path);
+            let rank = Rank::directory(path.components().count());
+            (directory_scope(path)?, rank)
+        }
+        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
+    };
+    draft.within(Context::Directory, scope, rank, inside)
+}
+
+fn directory_scope(path: PathBuf) -> Result<Scope, String> {
+    match path.to_str().filter(|text| wildcard::is_pattern(text)) {
+        Some(text) => {
+            let pattern = wildcard::to_regex(text.trim_end_matches('/'), Slash::Separates);
+            Ok(Scope::DirectoryMatch(wildcard::compile(&format!("^{pattern}(/|$)"))?))
+        }
+        None => Ok(Scope::Directory(path)),
+    }
+}
+
+/// `<DirectoryMatch regex>`
+pub fn directory_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let scope = Scope::DirectoryMatch(wildcard::compile(&args[0])?);
+    draft.within(Context::Directory, scope, Rank::DIRECTORY_MATCH, inside)
+}
+
+/// `<Files name>`, `<Files ~ regex>`
+pub fn files(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let regex = match args {
+        [tilde, regex] if tilde == "~" => wildcard::compile(regex)?,
+        [name] => wildcard::whole(name, Slash::Ordinary)?,
+        _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
+    };
+    let rank = draft.files_rank();
+    draft.within(Context::Files, Scope::Files(regex), rank, inside)
+}
+
+/// `<FilesMatch regex>`
+pub fn files_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
+    let rank = draft.files_rank();
+    draft.within(Context::Files, Scope::Files(wildcard::compile(&args[0])?), rank, inside)
+}

@@ -1,0 +1,95 @@
+//! URL paths to files, and which sections are for a request.
+
+use std::path::{Path, PathBuf};
+
+use super::{Alias, Config, Scope, Section};
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// The file, or one of its parents when the path has more behind it; a final slash of the path is kept.
+    pub filename: PathBuf,
+    /// It lies below a `ScriptAlias`.
+    pub script_alias: bool,
+}
+
+impl Config {
+    /// The file of a path that is decoded and has neither `.` nor `..` nor empty segments.
+    pub fn translate(&self, host: u16, path: &str) -> Mapping {
+        let host = &self.hosts[usize::from(host)];
+        for alias in &host.aliases {
+            if let Some(rest) = alias.rest(path) {
+                return Mapping { filename: join(&alias.to, rest), script_alias: alias.script };
+            }
+        }
+        Mapping { filename: join(&host.document_root, path), script_alias: false }
+    }
+
+    /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.
+    pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
+        let mut all = vec![self.hosts[0].base];
+        let host_index = usize::from(host);
+        if host != 0 {
+            all.push(self.hosts[host_index].base);
+        }
+        let request = Request::new(path, filename);
+        let containers = self.hosts[host_index].containers.iter();
+        all.extend(containers.filter(|index| self.applies(**index, &request)));
+        all
+    }
+
+    fn applies(&self, index: u16, request: &Request<'_>) -> bool {
+        let Section { scope, inside, .. } = &self.sections[usize::from(index)];
+        request.is_in(scope) && inside.is_none_or(|outer| self.applies(outer, request))
+    }
+}
+
+impl Alias {
+    /// What follows `from`, if the path is there. `/icons/` does not have `/icons`, `/icons` does not have `/iconsfoo`.
+    fn rest<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(self.from.as_str()).filter(|rest| ends_at_segment(&self.from, rest))
+    }
+}
+
+fn ends_at_segment(prefix: &str, rest: &str) -> bool {
+    prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')
+}
+
+fn join(folder: &Path, rest: &str) -> PathBuf {
+    match rest.trim_start_matches('/') {
+        "" if rest.is_empty() => folder.to_owned(),
+        rest => folder.join(rest),
+    }
+}
+
+/// A request, as sections see it.
+struct Request<'a> {
+    path: &'a str,
+    filename: &'a Path,
+    /// The same as text.
+    text: &'a str,
+    /// The last part of `filename`; empty for a folder.
+    name: &'a str,
+}
+
+impl<'a> Request<'a> {
+    fn new(path: &'a str, filename: &'a Path) -> Self {
+        let text = filename.to_str().unwrap_or_default();
+        let name = text.rsplit('/').next().unwrap_or_default();
+        Request { path, filename, text, name }
+    }
+
+    fn is_in(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Host => true,
+            Scope::Directory(folder) => self.filename.starts_with(folder),
+            // As httpd 2.4 does: not the folder but all of the file's path.
+            Scope::DirectoryMatch(regex) => regex.is_match(self.text),
+            Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
+            Scope::Location(prefix) => {
+                self.path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))
+            }
+            Scope::LocationMatch(regex) => regex.is_match(self.path),
+        }
+    }
+}

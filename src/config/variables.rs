@@ -1,0 +1,61 @@
+//! `Define`, `UnDefine`, `-D` and `${NAME}`.
+
+use std::collections::HashMap;
+
+/// What is defined while a configuration is read.
+pub struct Variables<'a> {
+    defined: HashMap<String, Option<String>>,
+    env: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl<'a> Variables<'a> {
+    /// `names` come from `-D`; `env` is asked for what is not defined.
+    pub fn new(names: &[String], env: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        let defined = names.iter().map(|name| (name.clone(), None)).collect();
+        Variables { defined, env }
+    }
+
+    /// `Define name [value]`
+    pub fn define(&mut self, name: &str, value: Option<&String>) {
+        self.defined.insert(name.to_owned(), value.cloned());
+    }
+
+    /// `UnDefine name`
+    pub fn undefine(&mut self, name: &str) {
+        self.defined.remove(name);
+    }
+
+    /// The question of `<IfDefine name>`.
+    pub fn is_defined(&self, name: &str) -> bool {
+        self.defined.contains_key(name)
+    }
+
+    /// The line with every `${NAME}` replaced, or the first name that has no value.
+    ///
+    /// A name with a colon is left alone, as in httpd: RewriteMap's `${map:key}`.
+    pub fn replace(&self, line: &str) -> Result<String, String> {
+        let mut out = String::with_capacity(line.len());
+        let mut rest = line;
+        while let Some((before, name, after)) = next_variable(rest) {
+            out.push_str(before);
+            match self.value(name) {
+                Some(value) => out.push_str(&value),
+                None if name.contains(':') => out.push_str(&format!("${{{name}}}")),
+                None => return Err(name.to_owned()),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        self.defined.get(name).cloned().flatten().or_else(|| (self.env)(name))
+    }
+}
+
+fn next_variable(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, from) = text.split_once("${")?;
+    let (name, after) = from.split_once('}')?;
+    Some((before, name, after))
+}

@@ -1,0 +1,59 @@
+//! A line as words, quoted as httpd quotes (`ap_getword_conf`).
+
+/// Splits a line into unquoted words; the error is a quotation mark without its partner.
+pub fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word;
+        (word, rest) = match first {
+            '"' | '\'' => quoted(&rest[1..], first)?,
+            _ => bare(rest),
+        };
+        words.push(word);
+        rest = rest.trim_start();
+    }
+    Ok(words)
+}
+
+/// Up to the closing mark. Only the mark itself and the backslash can be escaped: `\n` stays as it is.
+fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
+    let mut word = String::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == mark {
+            return Ok((word, &text[at + 1..]));
+        }
+        let escaped = (c == '\\').then(|| chars.next_if(|&(_, next)| next == mark || next == '\\')).flatten();
+        word.push(escaped.map_or(c, |(_, next)| next));
+    }
+    Err(format!("the {mark} before `{text}` is never closed: close it on the same line, or end the line with \\"))
+}
+
+/// Up to the next space. A quotation mark inside is an ordinary character, two backslashes are one.
+fn bare(text: &str) -> (String, &str) {
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (text[..end].replace("\\\\", "\\"), &text[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    fn check(line: &str, words: &[&str]) {
+        assert_eq!(super::split(line).unwrap(), words, "{line}");
+    }
+
+    #[test]
+    fn words_are_quoted_as_httpd_quotes() {
+        check(r"a  b", &["a", "b"]);
+        check(r#""a b" 'c d'"#, &["a b", "c d"]);
+        check(r#""a \"b\" c\\d\n""#, &[r#"a "b" c\d\n"#]);
+        check(r#"'it\'s "so"'"#, &[r#"it's "so""#]);
+        check(r#"o'brien a\\b a\b"#, &["o'brien", r"a\b", r"a\b"]);
+        check(r#""x"y """#, &["x", "y", ""]);
+    }
+
+    #[test]
+    fn a_quotation_mark_without_partner_is_an_error() {
+        assert!(super::split(r#"a "b c"#).is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! Lines of the error log, in Apache's shape, to standard error:
+//!
+//! ```text
+//!   [Sat Nov 21 08:00:00.123456 2026] [front:warn] [pid 12] [client 192.0.2.1:5022] what happened
+//! ```
+//!
+//! Every process writes its own lines with one `write` each, so that lines of several processes never mix.
+
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::config::LogLevel;
+
+/// Set once from `LogLevel`; read before each line. The only state that the parts of `-X`'s one process share.
+static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
+
+/// From now on, less urgent lines are not written.
+pub fn set_level(level: LogLevel) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+/// Whether a line of this level would be written: for messages that are expensive to make.
+pub fn enabled(level: LogLevel) -> bool {
+    level as u8 <= LEVEL.load(Ordering::Relaxed)
+}
+
+/// The server or a part of it cannot go on.
+pub fn crit(module: &str, message: impl Display) {
+    write(LogLevel::Crit, module, None, &message);
+}
+
+/// A request or a task failed.
+pub fn error(module: &str, message: impl Display) {
+    write(LogLevel::Error, module, None, &message);
+}
+
+/// Something that the operator should look at.
+pub fn warn(module: &str, message: impl Display) {
+    write(LogLevel::Warn, module, None, &message);
+}
+
+/// A normal event that matters: start, reload, stop.
+pub fn notice(module: &str, message: impl Display) {
+    write(LogLevel::Notice, module, None, &message);
+}
+
+/// A normal event.
+pub fn info(module: &str, message: impl Display) {
+    write(LogLevel::Info, module, None, &message);
+}
+
+/// For developers.
+pub fn debug(module: &str, message: impl Display) {
+    write(LogLevel::Debug, module, None, &message);
+}
+
+/// Writes a line, with the client that it is about.
+pub fn write(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) {
+    if enabled(level) {
+        // A full disk or a closed log must not stop the server.
+        let _ = std::io::stderr().write_all(line(level, module, client, message).as_bytes());
+    }
+}
+
+fn line(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) -> String {
+    let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
+    let mut line = format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id());
+    if let Some(client) = client {
+        let _ = write!(line, "[client {client}] ");
+    }
+    escape(&message.to_string(), &mut line);
+    line.push('\n');
+    line
+}
+
+/// One event stays one line, whatever a client or a script put into it.
+fn escape(text: &str, line: &mut String) {
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' => line.push_str("\\n"),
+            '\t' => line.push('\t'),
+            c if c.is_control() => {
+                let _ = write!(line, "\\x{:02x}", c as u32);
+            }
+            c => line.push(c),
+        }
+    }
+}
+
+fn name(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Emerg => "emerg",
+        LogLevel::Alert => "alert",
+        LogLevel::Crit => "crit",
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Notice => "notice",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_apaches_shape_and_cannot_be_forged() {
+        let line = line(LogLevel::Warn, "front", Some(&"192.0.2.1:5022"), &"a\n[forged] \x1b[0m\n");
+        let pattern = r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[front:warn\] \[pid \d+\] \[client 192.0.2.1:5022\] a\\n\[forged\] \\x1b\[0m\n$";
+        assert!(regex::Regex::new(pattern).expect("a pattern").is_match(&line), "{line}");
+    }
+}

@@ -22,17 +22,6 @@ pub fn children(pid: i32) -> Vec<i32> {
     all().into_iter().filter(|child| stat(*child).is_some_and(|(_, parent)| parent == pid)).collect()
 }
 
-/// The children of `pid`, their children, and so on.
-pub fn descendants(pid: i32) -> Vec<i32> {
-    let mut found = children(pid);
-    let mut next = 0;
-    while next < found.len() {
-        found.extend(children(found[next]));
-        next += 1;
-    }
-    found
-}
-
 /// Every process that was started with `folder` in its environment, however it has moved since.
 pub fn of_site(folder: &Path) -> Vec<i32> {
     let mark = format!("TMPDIR={}/tmp", folder.display());

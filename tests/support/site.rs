@@ -54,7 +54,7 @@ impl Site {
             fs::create_dir_all(site.path(name)).expect("a folder in TMPDIR");
         }
         fs::set_permissions(&site.folder, fs::Permissions::from_mode(0o755)).expect("our own folder");
-        site.file("base.conf", &site.filled(BASE))
+        site.file("base.conf", BASE)
     }
 
     /// Writes a file; `@DIR@` and `@PORT@` in it are replaced.

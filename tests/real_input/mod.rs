@@ -6,7 +6,6 @@ mod tool;
 use std::process::Command;
 
 use crate::support::{Finished, Load, Server, Site, until};
-use cases::Case;
 use tool::output;
 
 /// Lays the packaged programs out and serves them.

@@ -208,6 +208,8 @@ impl Exchange {
     /// Ends it without an answer, or without the rest of one.
     pub fn fail(&mut self, failure: Failure) {
         self.outcome = Some(Err(failure));
+        // A head that the client has not seen is not worth showing: it gets the error's instead.
+        (self.head, self.file) = (None, None);
         self.over();
         self.wake();
     }

@@ -129,10 +129,14 @@ impl Payload {
             }
             Kind::Stream(ticket, left) => {
                 let chunk = ready!(ticket.exchange.borrow_mut().poll_chunk(cx));
-                if let (Some(Ok(chunk)), Some(left)) = (&chunk, left) {
-                    *left = left.saturating_sub(chunk.len() as u64);
+                match (chunk, left) {
+                    (Some(Ok(chunk)), left) => {
+                        *left = left.map(|left| left.saturating_sub(chunk.len() as u64));
+                        Poll::Ready(Some(Ok(chunk)))
+                    }
+                    (None, None | Some(0)) => Poll::Ready(None),
+                    _ => Poll::Ready(Some(Err(io::Error::other(Truncated)))),
                 }
-                Poll::Ready(chunk.map(|chunk| chunk.map_err(|Truncated| io::Error::other(Truncated))))
             }
             Kind::File(file) => Poll::Ready(file.next().transpose()),
         }

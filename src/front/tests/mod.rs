@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
-use nix::sys::time::{TimeVal, TimeValLike};
+use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
 use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront};
 use wire::transport::in_memory;

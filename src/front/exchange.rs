@@ -104,7 +104,7 @@ pub struct Exchange {
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
-    pub record: Option<Box<Record>>,
+    pub record: Option<Rc<Record>>,
     said_head: bool,
     abandoned: bool,
     buffered: usize,

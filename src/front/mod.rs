@@ -126,7 +126,7 @@ pub(crate) struct Counters {
 
 /// Adds one.
 pub(crate) fn count(counter: &Cell<u64>) {
-    counter.set(counter.get() + 1);
+    counter.update(|n| n + 1);
 }
 
 impl Front {
@@ -220,7 +220,7 @@ impl Front {
 
     /// Writes what the access logs hold back. Says whether there was something.
     pub fn flush_logs(&self) -> bool {
-        self.sites.borrow().iter().fold(false, |any, site| site.access_logs.flush() || any)
+        self.sites.borrow().iter().filter(|site| site.access_logs.flush()).count() > 0
     }
 
     /// For `cameleer status`.

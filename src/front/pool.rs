@@ -278,7 +278,7 @@ impl Pool {
         });
         let late: Vec<_> = self.workers.borrow().iter().filter(|worker| is_late(worker, now)).cloned().collect();
         for worker in late {
-            self.discard_as(&worker, "RequestTimeout", Failure::RequestTimeout);
+            self.discard_as(&worker, "has worked on one request for RequestTimeout", Failure::RequestTimeout);
         }
     }
 

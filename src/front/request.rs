@@ -61,7 +61,7 @@ fn check(visit: &Record) -> Result<(), Refusal> {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
     }
     if head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size) {
-        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+        return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
     let hosts = head.headers.get_all(HOST).iter().count();
     if hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
@@ -98,7 +98,10 @@ fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
 
 /// Has a worker answer.
 async fn work(visit: &Record, route: Rc<Route>, incoming: Incoming) -> Result<Response<Kind>, Refusal> {
-    let limit = route.settings.limit_request_body;
+    let limit = match route.settings.limit_request_body {
+        0 => u64::MAX,
+        limit => limit,
+    };
     let body = body::receive(incoming, limit, visit.site.config.timeouts.client).await?;
     let ticket = submit(visit, &route, body)?;
     let answered = std::future::poll_fn(|cx| {

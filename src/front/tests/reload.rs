@@ -1,5 +1,8 @@
 //! Generations: a new one takes over, the old one finishes.
 
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+
 use wire::control::{FromFront, ToFront, WorkerState};
 
 use super::Server;
@@ -33,6 +36,25 @@ fn a_reload_loses_nothing() {
     assert_eq!(busy.get("/app/who").text(), "new");
     assert_eq!(server.client().get("/app/who").text(), "new");
     assert_eq!(server.status().workers.len(), 1);
+}
+
+#[test]
+fn a_reload_may_listen_on_more_sockets() {
+    let mut server = Server::with_workers(APP, 1, Script::default());
+    let mut kept = server.client();
+    assert_eq!(kept.get("/").text(), "hello");
+    let path = server.root().join("socket");
+    server.unix = Some(UnixListener::bind(&path).expect("bound"));
+    server.configure(2, &format!("{APP}LimitRequestBody 0\n"));
+    server.worker(2, 1, Script::default());
+    server.activate(2);
+    let mut unix = UnixStream::connect(&path).expect("connected");
+    unix.write_all(b"POST /app/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
+        .expect("sent");
+    let mut answer = String::new();
+    unix.read_to_string(&mut answer).expect("answered");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("|1\nx"), "{answer}");
+    assert_eq!(kept.get("/").text(), "hello");
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub mod cli;
 
 pub mod master;
 
+pub mod sys;
+
 pub mod front;
 
 pub mod worker;

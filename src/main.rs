@@ -1,1 +1,15 @@
-fn main(){}
+//! `cameleer`: parse, run, print the error, exit code.
+
+use std::process::ExitCode;
+
+use cameleer::cli;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cameleer: {error:#}");
+            ExitCode::from(cli::exit_code(&error))
+        }
+    }
+}

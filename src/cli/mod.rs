@@ -1,1 +1,123 @@
-//! Placeholder until its first commit.
+//! The command line: one file a subcommand. What they do is done elsewhere.
+
+mod check;
+mod client;
+mod daemon;
+mod directives;
+mod man;
+mod ready;
+mod reload;
+mod run;
+mod serve;
+mod status;
+mod stop;
+
+use clap::{Parser, Subcommand};
+
+use crate::master::generation::CodeError;
+use crate::master::site::Mistakes;
+use crate::{front, sys, worker};
+
+/// It ran and failed.
+const FAILED: u8 = 1;
+/// The command line makes no sense; clap's own code, too.
+const USAGE: u8 = 2;
+/// EX_CONFIG: a configuration, or Perl that does not compile. systemd's RestartPreventExitStatus knows it.
+const CONFIGURATION: u8 = 78;
+
+/// The application server for Perl: one command runs a program on a preloaded, pre-forked pool behind an async front.
+#[derive(Debug, Parser)]
+#[command(name = "cameleer", version, after_help = HINT, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const HINT: &str = "\
+Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5000/
+      cameleer run cgi-bin/            a folder of CGI scripts, kept compiled
+      cameleer serve -f site.conf      an Apache-style configuration
+      cameleer COMMAND --help          the options of a command";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve a program: app.psgi, script.cgi, a folder of scripts, or -M Handler::Module
+    Run(run::Run),
+    /// Serve an Apache-style configuration
+    Serve(serve::Serve),
+    /// Read a configuration, compile its Perl, and say what is wrong
+    Check(check::Check),
+    /// Show a running server: its workers and what they do
+    Status(status::Status),
+    /// Read configuration and code anew; the old ones serve on when the new ones fail
+    Reload(reload::Reload),
+    /// End a server after the requests under way
+    Stop(stop::Stop),
+    /// Print the man page of a command
+    #[command(hide = true)]
+    Man(man::Man),
+    /// What the master starts for clients
+    #[command(hide = true)]
+    Front,
+    /// What the master starts for Perl
+    #[command(hide = true)]
+    Mold,
+}
+
+/// Does what the command line says.
+pub fn run() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Run(run) => run.run(),
+        Command::Serve(serve) => serve.run(),
+        Command::Check(check) => check.run(),
+        Command::Status(status) => status.run(),
+        Command::Reload(reload) => reload.run(),
+        Command::Stop(stop) => stop.run(),
+        Command::Man(man) => man.run(),
+        Command::Front => front::run(control_channel()?),
+        Command::Mold => worker::mold::run(control_channel()?),
+    }
+}
+
+fn control_channel() -> Result<std::os::fd::OwnedFd, Misuse> {
+    sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))
+}
+
+/// A command line that clap cannot know to be wrong.
+#[derive(Debug)]
+struct Misuse(String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// What the shell is told about an error.
+pub fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<Misuse>() {
+        USAGE
+    } else if error.is::<Mistakes>() || error.is::<CodeError>() {
+        CONFIGURATION
+    } else {
+        FAILED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed_and_each_help_fits_a_screen() {
+        let mut cli = super::Cli::command();
+        cli.clone().debug_assert();
+        cli.build();
+        for command in cli.get_subcommands_mut() {
+            let lines = command.render_help().to_string().lines().count();
+            assert!(lines <= 40, "{}: {lines} lines", command.get_name());
+        }
+    }
+}

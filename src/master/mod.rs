@@ -1,1 +1,288 @@
-//! Placeholder until its first commit.
+//! The master: starts, watches and replaces the front, the molds and, through them, the workers; owns the listening
+//! sockets and the logs. One thread, no async runtime, no Perl: one loop over `poll` and the next deadline.
+//!
+//! It trusts nothing that a worker wrote and never waits for anybody.
+
+pub mod backoff;
+pub mod children;
+pub mod control_socket;
+pub mod generation;
+pub mod listeners;
+pub mod logs;
+pub mod notify;
+pub mod peer;
+pub mod pid_file;
+pub mod pool;
+pub mod privileges;
+pub mod reload;
+pub mod signals;
+pub mod site;
+pub mod status;
+pub mod trial;
+pub mod workers;
+
+mod events;
+mod front;
+mod stop;
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::sys::prctl;
+use wire::control::{Generation as Number, Load};
+
+use self::backoff::Backoff;
+use self::children::Front;
+use self::control_socket::{Answer, Client, ControlSocket};
+use self::generation::Generation;
+use self::listeners::Listeners;
+use self::logs::{Logs, Opened};
+use self::notify::Notify;
+use self::pid_file::PidFile;
+use self::pool::{Counts, Limits, Move, Policy};
+use self::reload::Reloads;
+use self::signals::Signals;
+use self::site::{Origin, Site};
+use self::status::{GenerationStatus, Status};
+use self::stop::Stop;
+use self::workers::Workers;
+use crate::log;
+use crate::sys;
+
+/// How long a `status` waits for the front.
+const STATUS_WAIT: Duration = Duration::from_secs(1);
+
+/// What to serve.
+pub struct Options {
+    /// Where the configuration comes from.
+    pub origin: Origin,
+    /// Called once, when the first worker answers, with the addresses.
+    pub on_ready: Box<dyn FnOnce(&[crate::config::Listen])>,
+}
+
+/// Serves until asked to stop.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    let mut master = Master::start(options)?;
+    loop {
+        master.turn()?;
+        if let Some(result) = master.stopped() {
+            log::notice("master", "stopped");
+            return result;
+        }
+    }
+}
+
+/// All that the master knows.
+struct Master {
+    origin: Origin,
+    on_ready: Option<Box<dyn FnOnce(&[crate::config::Listen])>>,
+    started: Instant,
+    signals: Signals,
+    control: ControlSocket,
+    notify: Notify,
+    _pid_file: Option<PidFile>,
+    listeners: Listeners,
+    logs: Logs,
+    /// What serves, or at the start is to serve.
+    site: Rc<Site>,
+    /// Its logs; `None` until the first generation serves.
+    opened: Option<Opened>,
+    front: Option<Front>,
+    front_backoff: Backoff,
+    generations: Vec<Generation>,
+    last_generation: Number,
+    workers: Workers,
+    /// Of workers that fail to boot.
+    backoff: Backoff,
+    policy: Policy,
+    load: Load,
+    /// TTIN and TTOU since the last reload.
+    shift: i32,
+    reloads: Reloads,
+    status_asked: Vec<Client>,
+    status_by: Option<Instant>,
+    stop: Option<Stop>,
+}
+
+impl Master {
+    fn start(options: Options) -> anyhow::Result<Master> {
+        let listeners = Listeners::passed()?;
+        let signals = Signals::block()?;
+        prctl::set_child_subreaper(true)?;
+        sys::raise_file_limit()?;
+        let site = Rc::new(Site::read(&options.origin)?);
+        privileges::wanted(&site.config)?;
+        log::set_level(site.config.log_level);
+        let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
+        let control = match &site.config.control_socket {
+            Some(path) => ControlSocket::open(path)?,
+            None => ControlSocket::open(&control_socket::default_path()?)?,
+        };
+        let mut master = Master {
+            origin: options.origin,
+            on_ready: Some(options.on_ready),
+            started: Instant::now(),
+            signals,
+            control,
+            notify: Notify::from_env(),
+            _pid_file: pid_file,
+            listeners,
+            logs: Logs::new()?,
+            site: site.clone(),
+            opened: None,
+            front: None,
+            front_backoff: Backoff::default(),
+            generations: Vec::new(),
+            last_generation: 0,
+            workers: Workers::default(),
+            backoff: Backoff::default(),
+            policy: Policy::default(),
+            load: Load::default(),
+            shift: 0,
+            reloads: Reloads::default(),
+            status_asked: Vec::new(),
+            status_by: None,
+            stop: None,
+        };
+        master.begin_generation(site)?;
+        let error_log = master.generations[0].attempt.as_ref().map(|attempt| attempt.opened.error.clone());
+        if let Some(error_log) = error_log {
+            master.start_front(&error_log)?;
+        }
+        Ok(master)
+    }
+
+    /// The first worker answers: the start is over.
+    fn announce(&mut self) {
+        self.notify.ready(&self.summary());
+        log::notice("master", format_args!("{} serving", self.summary()));
+        if let Some(on_ready) = self.on_ready.take() {
+            let addresses: Vec<_> = self.listeners.addresses().cloned().collect();
+            on_ready(&addresses);
+        }
+        if let Some(opened) = self.opened.clone() {
+            self.use_logs(opened);
+        }
+    }
+
+    /// Lets the pool grow or shrink as its policy says.
+    fn tend(&mut self) {
+        let Some(serving) = self.serving() else { return };
+        let now = Instant::now();
+        let (counts, limits) = (self.counts(serving), self.limits());
+        if self.policy.reached_max(counts, &limits) {
+            log::error("master", "server reached MaxClients setting, consider raising the MaxClients setting");
+        }
+        let allowed = self.backoff.allows(now, self.workers.starting(serving));
+        let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.loaded);
+        match self.policy.decide(counts, &limits, now) {
+            Move::Fork(n) if can_fork => (0..n.min(allowed)).for_each(|_| self.fork_worker(serving)),
+            Move::Retire(count) => self.tell_front(wire::control::ToFront::Retire { count }, vec![]),
+            _ => {}
+        }
+    }
+
+    /// When [`Self::tend`] has something to do although nothing happens.
+    fn pool_wakes(&self, now: Instant) -> Option<Instant> {
+        let serving = self.serving()?;
+        let policy = self.policy.wakes(self.counts(serving), &self.limits());
+        policy.into_iter().chain(self.backoff.ends(now)).min().map(|at| at.max(now))
+    }
+
+    fn counts(&self, serving: Number) -> Counts {
+        let load = if self.load.generation == serving { self.load } else { Load::default() };
+        Counts { alive: self.workers.alive(serving), busy: load.busy, queued: load.queued }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits::of(&self.site.config.pool, self.shift)
+    }
+
+    /// TTIN and TTOU.
+    fn shift_pool(&mut self, by: i32) {
+        self.shift = self.shift.saturating_add(by);
+        log::notice("master", format_args!("the pool is {:+} until the next reload", self.shift));
+        self.tend();
+    }
+
+    /// USR1.
+    fn reopen_logs(&mut self) {
+        for failure in self.logs.reopen() {
+            log::error("master", format_args!("the old log stays in use: {failure:#}"));
+        }
+        match self.logs.open(&self.site.config) {
+            Ok(opened) => self.use_logs(opened),
+            Err(error) => log::error("master", format_args!("{error:#}")),
+        }
+        log::notice("master", "logs opened anew");
+    }
+
+    /// From now on everybody writes to these.
+    fn use_logs(&mut self, opened: Opened) {
+        use wire::control::{ToFront, ToMold};
+        if let Err(error) = opened.take_stderr() {
+            log::error("master", format_args!("ErrorLog: {error}"));
+        }
+        let all = std::iter::once(&opened.error).chain(&opened.access).cloned().collect();
+        self.tell_front(ToFront::Logs, all);
+        for mold in self.generations.iter_mut().filter_map(|g| g.mold.as_mut()) {
+            mold.peer.send(ToMold::Logs, vec![opened.error.clone()]);
+        }
+        self.opened = Some(opened);
+    }
+
+    /// Answers a command, if somebody waits for it.
+    fn tell(&mut self, client: Option<Client>, answer: &Answer) {
+        if let Some(client) = client {
+            self.control.answer(client, answer);
+        }
+    }
+
+    /// `gen=2 workers=5 busy=1`
+    fn summary(&self) -> String {
+        let serving = self.serving().unwrap_or(0);
+        let counts = self.counts(serving);
+        format!("gen={serving} workers={} busy={}", counts.alive, counts.busy)
+    }
+
+    /// Asks the front what only it knows; answered by [`Self::answer_status`].
+    fn ask_status(&mut self, client: Client) {
+        self.status_asked.push(client);
+        self.status_by.get_or_insert(Instant::now() + STATUS_WAIT);
+        match self.front {
+            Some(_) => self.tell_front(wire::control::ToFront::Status, vec![]),
+            None => self.answer_status(None),
+        }
+    }
+
+    fn answer_status(&mut self, front: Option<wire::control::FrontStatus>) {
+        self.status_by = None;
+        let clients = std::mem::take(&mut self.status_asked);
+        if clients.is_empty() {
+            return;
+        }
+        let answer = Answer { status: Some(self.status(front)), ..Answer::ok() };
+        clients.into_iter().for_each(|client| self.tell(Some(client), &answer));
+    }
+
+    fn status(&self, front: Option<wire::control::FrontStatus>) -> Status {
+        let generation = |g: &Generation| GenerationStatus {
+            generation: g.number,
+            state: g.state,
+            mold_pid: g.mold.as_ref().map_or(0, |mold| mold.pid.as_raw()),
+            workers: u32::try_from(self.workers.of(g.number).count()).unwrap_or(u32::MAX),
+        };
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            pid: std::process::id().cast_signed(),
+            origin: self.origin.name(),
+            uptime_s: self.started.elapsed().as_secs(),
+            listen: self.listeners.addresses().map(listeners::name).collect(),
+            generation: self.serving().unwrap_or(0),
+            generations: self.generations.iter().map(generation).collect(),
+            max_clients: self.limits().max_clients,
+            front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
+            front,
+        }
+    }
+}

@@ -1,1 +1,112 @@
-//! Placeholder until its first commit.
+//! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
+//!
+//! [`site`] loads, [`mold`] forks, [`Worker`] loops, [`cycle`] runs one request. One interpreter, one request at a
+//! time, blocking; nothing here knows clients, sockets of clients or async.
+
+mod cycle;
+mod limits;
+pub mod mold;
+pub mod single;
+mod site;
+mod subject;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::rc::Rc;
+use std::time::Instant;
+
+use wire::reply::Reply;
+use wire::transport::{Inbound, SocketWorker, WorkerPort};
+
+use crate::log;
+use limits::RequestLimit;
+use site::Site;
+
+/// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
+type Port = Rc<std::cell::RefCell<SocketWorker>>;
+
+/// Who a worker is.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Its place in the pool.
+    pub slot: u32,
+    /// Its generation.
+    pub generation: u32,
+    /// When the mold forked it.
+    pub forked: Instant,
+}
+
+/// A forked worker.
+pub struct Worker {
+    site: Site,
+    port: Port,
+    identity: Identity,
+    limit: RequestLimit,
+}
+
+/// Whether the worker goes on after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Stay,
+    Leave,
+}
+
+impl Worker {
+    /// A worker for `site`, answering on `socket`.
+    pub fn new(mut site: Site, socket: OwnedFd, identity: Identity) -> Worker {
+        site.perl.after_fork();
+        libperl::set_title(&format!("cameleer: worker {}", identity.slot));
+        subject::worker_is(identity.slot);
+        libperl::keep_from_children(socket.as_fd());
+        let limit = RequestLimit::draw(&site.config.pool.max_requests);
+        Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
+    }
+
+    /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process.
+    pub fn run(mut self) -> ! {
+        let code = match self.answer_all() {
+            Ok(()) => 0,
+            Err(error) => {
+                log::error("perl", &format!("worker={} leaves: {error}", self.identity.slot));
+                1
+            }
+        };
+        self.site.child_exit();
+        std::process::exit(code)
+    }
+
+    fn answer_all(&mut self) -> io::Result<()> {
+        self.say_ready()?;
+        let mut buffer = Vec::new();
+        loop {
+            let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
+            match inbound {
+                None | Some(Inbound::Leave) => return Ok(()),
+                Some(Inbound::Logs(log)) => {
+                    use_as_stderr(&log)?;
+                    self.site.perl.stderr_is_log();
+                }
+                Some(Inbound::Request(frame, body)) => {
+                    let last = self.limit.is_last();
+                    let (next, used) = self.site.answer(frame, body, &self.port, last)?;
+                    buffer = used;
+                    if next == Next::Leave {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn say_ready(&mut self) -> io::Result<()> {
+        let fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
+        let mut packet = Vec::new();
+        Reply::Ready { fork_us }.put(0, &mut packet);
+        self.port.borrow_mut().send(&[io::IoSlice::new(&packet)])
+    }
+}
+
+/// Descriptor 2 becomes `log`; what Perl and its children write there goes to the new file.
+fn use_as_stderr(log: &OwnedFd) -> io::Result<()> {
+    crate::sys::replace(log.as_fd().as_raw_fd(), 2)
+}

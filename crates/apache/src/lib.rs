@@ -1,1 +1,40 @@
-//! stub
+//! The Rust half of the `Apache::` API: the request record of mod_perl 1.x, without Perl.
+//!
+//! ```text
+//!   worker ──▶ begin ──────────────▶ RequestRec ◀── exports (C ABI) ◀── perl/lib/**/*.xs ◀── $r->…
+//!          ──▶ cgi_env, psgi_env ──▶     │      ◀── output ◀── STDOUT's layer
+//!          ──▶ finish, fail ───────▶     └──▶ Client::send ──▶ the wire
+//! ```
+//!
+//! One request is current at a time, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
+
+mod place;
+pub use place::Place;
+
+mod log;
+pub use log::{Level, log_to, say};
+
+mod current;
+pub use current::{
+    begin, cgi_env, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
+    send_file, want_cleanup,
+};
+
+mod request;
+pub use request::{Client, Ended, Finished, Incoming};
+
+mod field;
+mod method;
+mod script_name;
+mod table;
+mod tables;
+
+mod env;
+
+mod error_page;
+mod output;
+mod response;
+mod script_headers;
+
+mod exports;
+pub use exports::{hooks, xs_init};

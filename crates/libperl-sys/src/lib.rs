@@ -1,1 +1,83 @@
-//! stub
+//! libperl as C gives it: the declarations of `shim.h`, nothing else.
+#![allow(unsafe_code, reason = "raw declarations; the safe layer is the crate `libperl`")]
+
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+
+/// `cml_status`
+pub type Status = c_int;
+/// Returned normally.
+pub const OK: Status = 0;
+/// Died; [`cml_error`] has the text.
+pub const DIED: Status = 1;
+/// Called `exit`.
+pub const EXITED: Status = 2;
+
+/// Bytes that stay valid until the next call into Perl.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes {
+    /// Not terminated.
+    pub bytes: *const c_char,
+    /// How many.
+    pub length: usize,
+}
+
+/// Where output goes; called with Perl on the stack.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Hooks {
+    pub write: unsafe extern "C" fn(*const c_char, usize),
+    pub flush: unsafe extern "C" fn(),
+    pub log: unsafe extern "C" fn(*const c_char, usize),
+    pub head: unsafe extern "C" fn(c_int),
+    pub header: unsafe extern "C" fn(*const c_char, usize, *const c_char, usize),
+}
+
+#[allow(missing_docs, reason = "documented in shim.h")]
+mod declarations {
+    use super::*;
+
+    unsafe extern "C" {
+        pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>) -> c_int;
+        pub fn cml_after_fork();
+        pub fn cml_end(destruct: c_int);
+        pub fn cml_set_title(title: *const c_char);
+        pub fn cml_version(out: *mut Bytes);
+        pub fn cml_eval(code: *const c_char, length: usize, file: *const c_char, line: c_uint) -> Status;
+        pub fn cml_require(file: *const c_char, length: usize) -> Status;
+        pub fn cml_require_module(name: *const c_char, length: usize) -> Status;
+        pub fn cml_call_name(sub: *const c_char, argument: *const c_char, length: usize) -> Status;
+        pub fn cml_resolve_handler(
+            name: *const c_char,
+            length: usize,
+            code: *mut *mut c_void,
+            invocant: *mut *mut c_void,
+        ) -> Status;
+        pub fn cml_call_handler(code: *mut c_void, invocant: *mut c_void, request: u64, result: *mut c_int) -> Status;
+        pub fn cml_load_psgi(source: *const c_char, length: usize, is_file: c_int, app: *mut *mut c_void) -> Status;
+        pub fn cml_error(out: *mut Bytes);
+        pub fn cml_exit_code() -> c_int;
+        pub fn cml_release(sv: *mut c_void);
+        pub fn cml_psgi_begin(https: c_int, entries: c_int);
+        pub fn cml_psgi_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
+        pub fn cml_psgi_run(app: *mut c_void, needs_cleanup: *mut c_int, leave: *mut c_int) -> Status;
+        pub fn cml_psgi_cleanup(leave: *mut c_int) -> Status;
+        pub fn cml_stdin_is(fd: c_int, length: u64) -> c_int;
+        pub fn cml_read_stdin(into: *mut c_char, length: usize, got: *mut c_long) -> c_int;
+        pub fn cml_drain_fd1();
+        pub fn cml_stderr_is_log();
+        pub fn cml_env_begin(entries: c_int);
+        pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
+        pub fn cml_env_end();
+        pub fn cml_env_base(
+            each: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
+            argument: *mut c_void,
+        );
+        pub fn cml_is_stranger() -> c_int;
+        pub fn cml_keep_from_children(fd: c_int);
+        pub fn cml_remember_state();
+        pub fn cml_restore_state() -> c_uint;
+    }
+}
+pub use declarations::*;

@@ -1,1 +1,339 @@
-//! stub
+//! libperl as Rust wants it: one interpreter a process; `die` and `exit` are values; unsafe ends here.
+//!
+//! | Perl | here |
+//! |---|---|
+//! | `die` | [`Interrupted::Died`] with Perl's text, unchanged |
+//! | `exit` | [`Interrupted::Exited`] |
+//! | a code reference | [`Code`], which gives its reference back on drop |
+//! | `%ENV` of a request | [`Interpreter::set_env`] |
+//!
+//! No method hands out a pointer into Perl, and no Perl `longjmp` passes a Rust frame: see `shim.h`.
+#![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use libperl_sys as sys;
+pub use libperl_sys::Hooks;
+
+/// Why a call into Perl did not return.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Interrupted {
+    /// `die`: the text, unchanged.
+    Died(String),
+    /// `exit`: the code.
+    Exited(i32),
+}
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Interrupted::Died(text) => f.write_str(text.trim_end()),
+            Interrupted::Exited(code) => write!(f, "called exit({code})"),
+        }
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// What a call into Perl gives.
+pub type Result<T = ()> = std::result::Result<T, Interrupted>;
+
+/// A code reference (or a PSGI application), with the class it is called on when it is a method.
+#[derive(Debug)]
+pub struct Code {
+    code: NonNull<c_void>,
+    invocant: Option<NonNull<c_void>>,
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: both are references that the shim counted for us, given back once.
+        unsafe {
+            sys::cml_release(self.code.as_ptr());
+            if let Some(invocant) = self.invocant {
+                sys::cml_release(invocant.as_ptr());
+            }
+        }
+    }
+}
+
+/// What a PSGI call leaves to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PsgiRun {
+    /// `psgix.cleanup.handlers` is not empty: call [`Interpreter::psgi_cleanup`] after the response.
+    pub needs_cleanup: bool,
+    /// `psgix.harakiri.commit` is set.
+    pub leave: bool,
+}
+
+/// The process's interpreter. Not `Send`: Perl belongs to the thread that made it.
+#[derive(Debug)]
+pub struct Interpreter(PhantomData<*const ()>);
+
+static BOOTED: AtomicBool = AtomicBool::new(false);
+
+/// Registers XS packages (`newXS`) while the interpreter is being made; gets the `PerlInterpreter *`.
+pub type XsInit = unsafe extern "C" fn(*mut c_void);
+
+impl Interpreter {
+    /// Makes the interpreter; a second call in one process is refused.
+    pub fn boot(hooks: &Hooks, xs_init: Option<XsInit>) -> std::result::Result<Interpreter, &'static str> {
+        if BOOTED.swap(true, Ordering::SeqCst) {
+            return Err("this process already has a Perl interpreter");
+        }
+        // SAFETY: called once a process, on the thread that will use it; the hooks are copied.
+        match unsafe { sys::cml_boot(hooks, xs_init) } {
+            0 => Ok(Interpreter(PhantomData)),
+            _ => Err("libperl could not be started"),
+        }
+    }
+
+    /// `5.36.0`
+    pub fn version(&self) -> String {
+        let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
+        // SAFETY: fills `out` with a static string.
+        unsafe { sys::cml_version(&mut out) };
+        text(out)
+    }
+
+    /// To be called once in every forked worker, before its first request.
+    pub fn after_fork(&mut self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_after_fork() }
+    }
+
+    /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
+    /// free it.
+    pub fn end(&mut self, destruct: bool) {
+        // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
+        unsafe { sys::cml_end(c_int::from(destruct)) }
+    }
+
+    /// Runs `code`; messages name `file` and `line`.
+    pub fn eval(&mut self, code: &str, file: &str, line: u32) -> Result {
+        let file = CString::new(file.replace(['\0', '"', '\n'], "?")).unwrap_or_default();
+        // SAFETY: pointer and length of one string; the file name is terminated.
+        done(unsafe { sys::cml_eval(code.as_ptr().cast(), code.len(), file.as_ptr(), line) })
+    }
+
+    /// `require "file"`
+    pub fn require(&mut self, file: &str) -> Result {
+        // SAFETY: pointer and length of one string.
+        done(unsafe { sys::cml_require(file.as_ptr().cast(), file.len()) })
+    }
+
+    /// `require Module`
+    pub fn require_module(&mut self, name: &str) -> Result {
+        // SAFETY: pointer and length of one string.
+        done(unsafe { sys::cml_require_module(name.as_ptr().cast(), name.len()) })
+    }
+
+    /// Calls the named sub with one string, or with nothing.
+    pub fn call(&mut self, sub: &'static std::ffi::CStr, argument: Option<&str>) -> Result {
+        let (pointer, length) = argument.map_or((std::ptr::null(), 0), |a| (a.as_ptr().cast(), a.len()));
+        // SAFETY: `sub` is terminated; null means no argument.
+        done(unsafe { sys::cml_call_name(sub.as_ptr(), pointer, length) })
+    }
+
+    /// The code that a handler's name means: `Package`, `Package::sub`, `Class->method` or `sub {…}`.
+    pub fn resolve_handler(&mut self, name: &str) -> Result<Code> {
+        let (mut code, mut invocant) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: both results are owned by us afterwards.
+        let status =
+            unsafe { sys::cml_resolve_handler(name.as_ptr().cast(), name.len(), &mut code, &mut invocant) };
+        done(status)?;
+        own(code, invocant)
+    }
+
+    /// Calls a handler with `$r` of that request; its numeric result (nothing: 0).
+    pub fn call_handler(&mut self, handler: &Code, request: u64) -> Result<i32> {
+        let mut result = 0;
+        let invocant = handler.invocant.map_or(std::ptr::null_mut(), NonNull::as_ptr);
+        // SAFETY: both pointers are live references held by `handler`.
+        let status = unsafe { sys::cml_call_handler(handler.code.as_ptr(), invocant, request, &mut result) };
+        done(status).map(|()| result)
+    }
+
+    /// Loads a PSGI application from a file, or from code.
+    pub fn load_psgi(&mut self, source: &str, is_file: bool) -> Result<Code> {
+        let mut app = std::ptr::null_mut();
+        // SAFETY: pointer and length of one string; the result is owned by us.
+        let status =
+            unsafe { sys::cml_load_psgi(source.as_ptr().cast(), source.len(), c_int::from(is_file), &mut app) };
+        done(status)?;
+        own(app, std::ptr::null_mut())
+    }
+
+    /// Begins the environment of a PSGI call, with the constant `psgi.*` entries.
+    pub fn psgi_begin(&mut self, https: bool, entries: usize) {
+        // SAFETY: plain numbers.
+        unsafe { sys::cml_psgi_begin(c_int::from(https), entries as c_int) }
+    }
+
+    /// Adds a pair to it.
+    pub fn psgi_put(&mut self, key: &[u8], value: &[u8]) {
+        // SAFETY: two pairs of pointer and length; Perl copies both.
+        unsafe { sys::cml_psgi_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
+    }
+
+    /// Calls the application; its response goes through the hooks.
+    pub fn psgi_run(&mut self, app: &Code) -> (Result, PsgiRun) {
+        let (mut needs_cleanup, mut leave) = (0, 0);
+        // SAFETY: a live reference; psgi_begin was called by contract of the worker.
+        let status = unsafe { sys::cml_psgi_run(app.code.as_ptr(), &mut needs_cleanup, &mut leave) };
+        (done(status), PsgiRun { needs_cleanup: needs_cleanup != 0, leave: leave != 0 })
+    }
+
+    /// Runs the cleanup handlers; true when one of them committed harakiri.
+    pub fn psgi_cleanup(&mut self) -> (Result, bool) {
+        let mut leave = 0;
+        // SAFETY: psgi_run said that there is something to clean.
+        let status = unsafe { sys::cml_psgi_cleanup(&mut leave) };
+        (done(status), leave != 0)
+    }
+
+    /// Descriptor 0 and STDIN become `body`, or empty.
+    pub fn set_stdin(&mut self, body: Option<OwnedFd>) -> std::io::Result<()> {
+        let fd = body.map_or(-1, IntoRawFd::into_raw_fd);
+        // SAFETY: the descriptor's ownership passes to the shim.
+        match unsafe { sys::cml_stdin_is(fd, 0) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    }
+
+    /// What children wrote to descriptor 1 joins the response.
+    pub fn drain_children(&mut self) {
+        // SAFETY: only reads a descriptor and calls a hook.
+        unsafe { sys::cml_drain_fd1() }
+    }
+
+    /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
+    pub fn stderr_is_log(&mut self) {
+        // SAFETY: duplicates a descriptor.
+        unsafe { sys::cml_stderr_is_log() }
+    }
+
+    /// Begins `%ENV` of a request; it ends with [`Interpreter::restore_state`].
+    pub fn env_begin(&mut self, entries: usize) {
+        // SAFETY: a plain number.
+        unsafe { sys::cml_env_begin(entries as c_int) }
+    }
+
+    /// Adds a pair to it.
+    pub fn env_put(&mut self, key: &[u8], value: &[u8]) {
+        // SAFETY: two pairs of pointer and length; Perl copies both.
+        unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
+    }
+
+    /// `%ENV` as the start-up code left it.
+    pub fn env_base(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        unsafe extern "C" fn add(to: *mut c_void, key: *const c_char, kl: usize, value: *const c_char, vl: usize) {
+            // SAFETY: `to` is the vector below; the strings are valid during the call.
+            unsafe {
+                let pairs = &mut *to.cast::<Vec<(Vec<u8>, Vec<u8>)>>();
+                pairs.push((bytes(key, kl).to_vec(), bytes(value, vl).to_vec()));
+            }
+        }
+        let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        // SAFETY: `add` gets back the pointer that it expects.
+        unsafe { sys::cml_env_base(add, (&raw mut pairs).cast()) };
+        pairs
+    }
+
+    /// Puts back what the request changed; says by name what that was.
+    pub fn restore_state(&mut self) -> Left {
+        // SAFETY: runs no request's code except destructors, which are guarded.
+        Left(unsafe { sys::cml_restore_state() })
+    }
+}
+
+/// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
+pub fn is_stranger() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::cml_is_stranger() != 0 }
+}
+
+/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
+pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
+    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
+    unsafe { sys::cml_keep_from_children(std::os::fd::AsRawFd::as_raw_fd(&fd)) }
+}
+
+/// What `ps` shows, cut to the room that the process began with.
+pub fn set_title(title: &str) {
+    let title = CString::new(title).unwrap_or_default();
+    // SAFETY: a terminated string, copied.
+    unsafe { sys::cml_set_title(title.as_ptr()) }
+}
+
+/// What a request left behind and the worker put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left(pub u32);
+
+impl Left {
+    const NAMES: [&str; 14] = [
+        "the working directory",
+        "the umask",
+        "a signal handler",
+        "an alarm",
+        "$/",
+        "$\\",
+        "$,",
+        "select",
+        "STDIN",
+        "STDOUT",
+        "STDERR",
+        "a tied handle",
+        "%ENV",
+        "$|",
+    ];
+
+    /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.
+    pub fn is_ordinary(self) -> bool {
+        self.0 & !(1 << 13) == 0
+    }
+
+    /// The names, for the log.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().enumerate().filter(move |(bit, _)| self.0 & 1 << bit != 0).map(|(_, name)| name)
+    }
+}
+
+/// # Safety
+/// `pointer` has `length` readable bytes, or is null with length 0.
+unsafe fn bytes<'a>(pointer: *const c_char, length: usize) -> &'a [u8] {
+    if pointer.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(pointer.cast(), length) }
+}
+
+fn text(from: sys::Bytes) -> String {
+    // SAFETY: the shim filled both fields.
+    String::from_utf8_lossy(unsafe { bytes(from.bytes, from.length) }).into_owned()
+}
+
+fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
+    let code = NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("no code there".into()))?;
+    Ok(Code { code, invocant: NonNull::new(invocant.cast()) })
+}
+
+fn done(status: sys::Status) -> Result {
+    match status {
+        sys::OK => Ok(()),
+        // SAFETY: reads a number.
+        sys::EXITED => Err(Interrupted::Exited(unsafe { sys::cml_exit_code() })),
+        _ => {
+            let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
+            // SAFETY: fills `out`; copied before the next call into Perl.
+            unsafe { sys::cml_error(&mut out) };
+            Err(Interrupted::Died(text(out)))
+        }
+    }
+}

@@ -2,12 +2,12 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
-};
+use nix::sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socketpair};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -37,30 +37,24 @@ pub fn send_packet(to: BorrowedFd<'_>, parts: &[IoSlice<'_>], fds: &[RawFd]) -> 
 
 /// Receives one packet into `into`. `None` is the end: the other side has gone.
 pub fn receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
-    let mut beside = nix::cmsg_space!([RawFd; MAX_FDS]);
-    let mut parts = [IoSliceMut::new(into)];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
-        match recvmsg::<()>(from.as_raw_fd(), &mut parts, Some(&mut beside), MsgFlags::MSG_CMSG_CLOEXEC) {
-            Err(Errno::EINTR) => continue,
-            Err(Errno::ECONNRESET) => return Ok(None),
+        match recvmsg(from, &mut [IoSliceMut::new(into)], &mut beside, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(rustix::io::Errno::CONNRESET) => return Ok(None),
             done => break done?,
         }
     };
-    for message in received.cmsgs()? {
-        if let ControlMessageOwned::ScmRights(raw) = message {
-            fds.extend(raw.into_iter().map(own));
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
         }
     }
-    if received.flags.intersects(MsgFlags::MSG_TRUNC | MsgFlags::MSG_CTRUNC) {
+    if received.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
         return Err(Malformed("packet larger than allowed").into());
     }
     Ok(if received.bytes == 0 { None } else { Some(received.bytes) })
-}
-
-#[allow(unsafe_code, reason = "the kernel just made this descriptor for us and nobody else holds its number")]
-fn own(fd: RawFd) -> OwnedFd {
-    // SAFETY: `fd` came from SCM_RIGHTS of this very recvmsg, so it is open and ours alone.
-    unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// One end of a control channel: says `Out`, hears `In`.

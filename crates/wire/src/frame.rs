@@ -57,6 +57,8 @@ impl Flags {
     pub const BODY_IN_FD: Flags = Flags(2);
     /// `Filename` was found on disk, and `script_length` separates it from the path's extra segments.
     pub const RESOLVED: Flags = Flags(4);
+    /// The path lies under a ScriptAlias: what answers is a CGI script, whatever the sections say.
+    pub const SCRIPT: Flags = Flags(8);
 
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {

@@ -4,7 +4,7 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* Head Body* End`, or `File End`; `id` is that of the request. `Ready` comes once,
+//! The order of a response is `Info* Head Body* [Complete] End`, or `File [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request.
 
 use crate::{Cursor, Malformed, put_string};
@@ -32,6 +32,8 @@ pub enum Reply<'a> {
     Body(&'a [u8]),
     /// The handler declined, or asked for it: the front sends this file.
     File(&'a [u8]),
+    /// The response is whole, but the worker goes on with cleanup handlers: the client need not wait for `End`.
+    Complete,
     /// The request is over and the worker is free, or leaving.
     End(End),
 }
@@ -75,6 +77,7 @@ const HEAD: u8 = 3;
 const BODY: u8 = 4;
 const FILE: u8 = 5;
 const END: u8 = 6;
+const COMPLETE: u8 = 7;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 
@@ -154,6 +157,7 @@ impl Reply<'_> {
                 out.extend_from_slice(path);
                 (FILE, 0)
             }
+            Reply::Complete => (COMPLETE, 0),
             Reply::End(end) => {
                 end.put(out);
                 (END, u8::from(end.leaving) * LEAVING | u8::from(end.truncated) * TRUNCATED)
@@ -193,6 +197,7 @@ impl<'a> Packet<'a> {
             HEAD => Reply::Head(Head::read(Cursor(payload))?),
             BODY => Reply::Body(payload),
             FILE => Reply::File(payload),
+            COMPLETE => Reply::Complete,
             END => Reply::End(End::read(flags, Cursor(payload))?),
             _ => return Err(Malformed("unknown kind of message")),
         };

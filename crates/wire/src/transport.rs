@@ -126,30 +126,31 @@ impl FrontPort for SocketFront {
 
 /// The worker's end of a socketpair.
 #[derive(Debug)]
-pub struct SocketWorker(OwnedFd);
+pub struct SocketWorker {
+    socket: OwnedFd,
+    /// Allocated once: zeroing this much for every request would cost more than a small request does.
+    packet: Box<[u8]>,
+}
 
 impl SocketWorker {
     /// Takes an end of a pair over.
     pub fn new(socket: OwnedFd) -> SocketWorker {
-        SocketWorker(socket)
+        SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into() }
     }
 }
 
 impl WorkerPort for SocketWorker {
     fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
-        // Not cleared: zeroing this much for every request would cost more than a small request does.
-        if buffer.len() < MAX_INLINE + 1 {
-            buffer.resize(MAX_INLINE + 1, 0);
-        }
         let mut fds = Vec::new();
-        let Some(n) = receive_packet(self.0.as_fd(), &mut buffer, &mut fds)? else { return Ok(None) };
+        let Some(n) = receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { return Ok(None) };
         let mut fds = fds.into_iter();
-        let inbound = match Cursor(&buffer[..n]).u8()? {
+        let mut packet = Cursor(&self.packet[..n]);
+        let inbound = match packet.u8()? {
             LEAVE => Inbound::Leave,
             LOGS => Inbound::Logs(fds.next().ok_or(Malformed("no log descriptor"))?),
             REQUEST => {
-                buffer.truncate(n);
-                buffer.drain(..1);
+                buffer.clear();
+                buffer.extend_from_slice(packet.0);
                 request(Frame::parse(buffer)?, fds.next())?
             }
             REQUEST_IN_FD => {
@@ -162,7 +163,7 @@ impl WorkerPort for SocketWorker {
     }
 
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        send_packet(self.0.as_fd(), parts, &[])
+        send_packet(self.socket.as_fd(), parts, &[])
     }
 }
 

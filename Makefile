@@ -1,0 +1,55 @@
+# The verbs. CI calls these and nothing else.
+#
+#   make run     install what is missing, build, serve the demo site
+#   make test    all tests
+#   make lint    format, clippy, the house rules that a compiler can check
+#   make doc     rustdoc, man page, directive reference
+#   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
+#   make fuzz    parsers of strangers' bytes, 60 s each
+#   make install PREFIX=/usr/local
+
+PREFIX  ?= /usr/local
+CARGO   ?= cargo
+PROGRAM  = target/release/cameleer
+PACKAGES = sh pkg/debian-packages/install
+
+.PHONY: run build test lint doc bench fuzz install clean
+
+build:
+	$(PACKAGES) build
+	$(CARGO) build --release --locked
+
+run: build
+	$(PACKAGES) demo
+	$(PROGRAM) serve -f examples/demo/site.conf
+
+test:
+	$(PACKAGES) build demo test
+	$(CARGO) test --workspace --locked
+
+lint:
+	$(PACKAGES) build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc:
+	$(PACKAGES) build
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	CAMELEER_BLESS=1 $(CARGO) test --locked --lib reference
+	$(CARGO) run --release --locked -- man > target/cameleer.8
+
+bench: build
+	$(PACKAGES) bench
+	python3 benchmarks/run.py
+
+fuzz:
+	$(PACKAGES) build
+	sh fuzz/run
+
+install: build
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/cameleer
+	cd perl/lib && find . -name '*.pm' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/cameleer/perl/{} \;
+	install -D -m 644 pkg/systemd/cameleer.service $(DESTDIR)$(PREFIX)/lib/systemd/system/cameleer.service
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,76 @@
+"""The servers side by side: how each one is started, and how its workers are known."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+APACHE_MODULES = Path("/usr/lib/apache2/modules")
+
+
+class Missing(Exception):
+    """The server is not on this machine; its rows say why."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    family: str  # what --only names
+    command: Callable  # (site, port, preload) -> argv
+    is_worker: Callable  # (process, root, title) -> bool
+
+
+def mod_perl2(site, port, preload):
+    need(APACHE_MODULES / "mod_perl.so")
+    # Apache refuses to keep its workers as root.
+    user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
+    conf = site.write_conf("mod_perl2", port, preload, modules=APACHE_MODULES, user=user)
+    return ["/usr/sbin/apache2", "-DFOREGROUND", "-f", str(conf)]
+
+
+def starman(site, port, preload):
+    need(Path("/usr/bin/starman"))
+    modules = [f"-M{module}" for module in preload]
+    return [
+        "starman", *modules, "--preload-app", "--workers", str(site.settings.workers),
+        "--max-requests", "1000000", "--listen", f"127.0.0.1:{port}", str(site.root / "app.psgi"),
+    ]
+
+
+def cameleer(site, port, preload):
+    return [cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
+
+
+def cameleer_psgi(site, port, preload):
+    return [
+        cameleer_binary(), "run", str(site.root / "app.psgi"), "-l", f"127.0.0.1:{port}",
+        "--workers", str(site.settings.workers), "--max-requests", "0",
+    ]
+
+
+def cameleer_binary():
+    default = Path(__file__).resolve().parent.parent / "target/release/cameleer"
+    binary = Path(os.environ.get("CAMELEER", default)).resolve()
+    need(binary, "not built")
+    return str(binary)
+
+
+def need(path, otherwise="not installed"):
+    if not path.is_file():
+        raise Missing(otherwise)
+
+
+def is_child(process, root, title):
+    return process.parent == root
+
+
+def is_cameleer_worker(process, root, title):
+    return "cameleer: worke" in title  # comm holds 15 bytes
+
+
+PEERS = {peer.name: peer for peer in [
+    Peer("mod_perl2", "mod_perl2", mod_perl2, is_child),
+    Peer("starman", "starman", starman, is_child),
+    Peer("cameleer", "cameleer", cameleer, is_cameleer_worker),
+    Peer("cameleer_psgi", "cameleer", cameleer_psgi, is_cameleer_worker),
+]}

@@ -1,0 +1,156 @@
+"""What is measured: throughput rows, fairness, slow clients, memory."""
+
+import re
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import clients
+import proc
+import wrk
+from peers import PEERS, Missing
+from server import Failed, running
+
+MODES = ["keep-alive", "close"]
+FAMILIES = sorted({peer.family for peer in PEERS.values()})
+PRELOAD = ["CGI", "DBI", "LWP", "Storable", "HTML::Mason"]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    path: str
+    servers: tuple  # the first is the peer that the others are compared with
+
+
+ROWS = [
+    Row("r_hello", "`$r` hello", "/hello", ("mod_perl2", "cameleer")),
+    Row("psgi_hello", "PSGI hello", "/hello", ("starman", "cameleer_psgi")),
+    Row("registry_hello", "Registry hello", "/registry/hello.pl", ("mod_perl2", "cameleer")),
+    Row("work", "1 ms handler (`$r`)", "/work", ("mod_perl2", "cameleer")),
+]
+# Measured only when named: no target speaks of them.
+EXTRA_ROWS = [
+    Row("psgi_work", "1 ms handler (PSGI)", "/work", ("starman", "cameleer_psgi")),
+    Row("static", "static file", "/hello.txt", ("mod_perl2", "cameleer")),
+]
+OTHERS = {
+    "fairness": ("mod_perl2", "starman", "cameleer"),
+    "slow_clients": ("mod_perl2", "cameleer"),
+    "memory": ("mod_perl2", "starman", "cameleer"),
+}
+DEFAULT = [row.name for row in ROWS] + list(OTHERS)
+NAMES = DEFAULT + [row.name for row in EXTRA_ROWS]
+NAMES_HELP = [", ".join(DEFAULT), "only when named: " + ", ".join(row.name for row in EXTRA_ROWS)]
+
+
+def run(site, families=None, names=None):
+    run = Run(site, families or FAMILIES)
+    names = names or DEFAULT
+    for row in ROWS + EXTRA_ROWS:
+        if row.name in names:
+            run.throughput(row)
+    for name in OTHERS:
+        if name in names:
+            getattr(run, name)(name, OTHERS[name])
+    return {"scenarios": run.results, "commands": run.commands, "heads": run.heads}
+
+
+class Run:
+    """Results by scenario and server; a server that could not take part has its reason there."""
+
+    def __init__(self, site, families):
+        self.site, self.families = site, families
+        self.results, self.commands, self.heads = {}, {}, {}
+
+    def throughput(self, row):
+        with self.servers(row.name, row.servers, path=row.path) as servers:
+            for _ in range(self.site.settings.rounds):
+                for mode in MODES:
+                    for server in servers:
+                        self.attempt(row.name, server, lambda results: results.setdefault(mode, []).append(
+                            wrk.measure(server, row.path, mode)))
+
+    def fairness(self, name, peers):
+        settings = self.site.settings
+        with self.servers(name, peers) as servers:
+            for server in servers:
+                self.attempt(name, server, lambda results: results.update(answered=clients.count_per_connection(
+                    server.port, "/hello", settings.connections, settings.fairness_seconds)))
+
+    def slow_clients(self, name, peers):
+        with self.servers(name, peers) as servers, sink() as idle_port:
+            for _ in range(self.site.settings.rounds):
+                for server in servers:
+                    for key, slow_port in ("without", idle_port), ("with", server.port):
+                        self.attempt(name, server, lambda results: results.setdefault(key, []).append(
+                            self.load_beside_slow_clients(server, slow_port)))
+
+    def load_beside_slow_clients(self, server, slow_port):
+        with slow_clients(slow_port, self.site.settings.slow_clients):
+            return wrk.measure(server, "/hello")
+
+    def memory(self, name, peers):
+        with self.servers(name, peers, preload=PRELOAD) as servers:
+            for server in servers:
+                sizes = [size for size in map(proc.memory_kb, server.workers()) if size]
+                self.results[name][server.peer.name] = {"workers": sizes, "fork_us": fork_times(server)}
+
+    def attempt(self, scenario, server, measure):
+        """A server that breaks under load loses its own row, not the whole run."""
+        results = self.results[scenario].setdefault(server.peer.name, {})
+        if "absent" in results:
+            return
+        try:
+            measure(results)
+            server.check_running()
+        except (Failed, OSError, subprocess.SubprocessError) as reason:
+            self.results[scenario][server.peer.name] = absent(reason, server.anonymous)
+
+    @contextmanager
+    def servers(self, scenario, names, **how):
+        results = self.results.setdefault(scenario, {})
+        with ExitStack() as stack:
+            started = []
+            for peer in (PEERS[name] for name in names if PEERS[name].family in self.families):
+                print(f"{scenario}: {peer.name}", file=sys.stderr)
+                try:
+                    server = stack.enter_context(running(peer, self.site, **how))
+                except (Missing, Failed) as reason:
+                    results[peer.name] = absent(reason)
+                    continue
+                self.note(scenario, server)
+                started.append(server)
+            yield started
+
+    def note(self, scenario, server):
+        self.commands[f"{server.peer.name}, {scenario}"] = server.anonymous(" ".join(server.argv))
+        self.heads[f"{server.peer.name}, {scenario}"] = [f"{name}: {value}" for name, value in server.head]
+
+
+def absent(reason, anonymous=str):
+    word = str(reason) if isinstance(reason, Missing) else "failed"
+    return {"absent": word, "reason": anonymous(str(reason))}
+
+
+@contextmanager
+def sink():
+    """Takes connections and bytes and never looks: slow clients cost the machine the same, the server nothing."""
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
+        yield listener.getsockname()[1]
+
+
+@contextmanager
+def slow_clients(port, count):
+    program = [sys.executable, clients.__file__, "127.0.0.1", str(port), str(count)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        if not child.stdout.readline():
+            raise Failed("slow clients could not connect")
+        yield  # leaving closes the child's standard input: it ends
+
+
+def fork_times(server):
+    return [int(us) for us in re.findall(r"\bready\b.*?\bfork_us=(\d+)", server.log_text())]

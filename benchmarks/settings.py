@@ -1,0 +1,19 @@
+"""What a run may vary. Both sides of every comparison get the same."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    workers: int = 4
+    connections: int = 32
+    rounds: int = 3
+    seconds: int = 4
+    warm_up_seconds: int = 1
+    fairness_seconds: int = 3
+    slow_clients: int = 200
+    ready_timeout: int = 20
+
+    @classmethod
+    def quick(cls):
+        return cls(rounds=1, seconds=1)

@@ -1,0 +1,61 @@
+"""The files every server serves, in one temporary directory, and the loop count of /work."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from settings import Settings
+
+HELLO = b"Hello, World\n"
+CALIBRATION = """
+use Time::HiRes 'time';
+my $best = 1;
+for (1 .. 100) { my $t = time; Bench::Burn::text(); $t = time - $t; $best = $t if $t < $best }
+print $best;
+"""
+CALIBRATION_LOOPS = 10_000
+
+
+@dataclass(frozen=True)
+class Site:
+    root: Path
+    conf: Path
+    settings: Settings
+    loops: int
+    work: bytes  # the answer of /work
+
+    @classmethod
+    def create(cls, source, root, settings):
+        root.chmod(0o755)  # Apache's workers are not root
+        shutil.copytree(source / "apps", root, dirs_exist_ok=True)
+        (root / "mime.types").write_text("text/plain txt\n")
+        loops = calibrate(root / "lib")
+        return cls(root, source / "conf", settings, loops, work=burn(root / "lib", loops, "print Bench::Burn::text()"))
+
+    def expected(self, path):
+        return self.work if path == "/work" else HELLO
+
+    def environment(self):
+        return os.environ | {"PERL5LIB": str(self.root / "lib"), "BENCH_LOOPS": str(self.loops)}
+
+    def write_conf(self, name, port, preload, **values):
+        template = Template((self.conf / f"{name}.conf").read_text())
+        path = self.root / f"{name}.conf"
+        path.write_text(template.substitute(
+            values, name=name, root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
+            preload="\n".join(f"PerlModule {module}" for module in preload),
+        ))
+        return path
+
+
+def calibrate(lib):
+    """How many turns of Bench::Burn's loop take 1 ms. The best of many: noise only adds."""
+    return round(CALIBRATION_LOOPS * 0.001 / float(burn(lib, CALIBRATION_LOOPS, CALIBRATION)))
+
+
+def burn(lib, loops, code):
+    argv = ["perl", f"-I{lib}", "-MBench::Burn", "-e", code]
+    return subprocess.run(argv, env=os.environ | {"BENCH_LOOPS": str(loops)}, stdout=subprocess.PIPE, check=True).stdout

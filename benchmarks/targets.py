@@ -1,0 +1,66 @@
+"""What Cameleer promises, one row each, and whether this run kept it."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Target:
+    text: str
+    scenario: str
+    servers: tuple
+    figure: Callable  # Figures -> number or None
+    shown: str
+    met: Callable  # number -> bool
+
+
+def ratio(text, scenario, server, peer, mode, key, met):
+    what = {"rps": "× req/s", "cpu_us": "× CPU"}[key]
+    return Target(
+        text, scenario, (server, peer), lambda figures: figures.ratio(scenario, server, peer, mode, key),
+        "{:.2f} " + what, met)
+
+
+def at_least(limit):
+    return lambda value: value >= limit
+
+
+def at_most(limit):
+    return lambda value: value <= limit
+
+
+KEEP, CLOSE = "keep-alive", "close"
+HELLO = ("r_hello", "cameleer", "mod_perl2")
+PSGI = ("psgi_hello", "cameleer_psgi", "starman")
+REGISTRY = ("registry_hello", "cameleer", "mod_perl2")
+WORK = ("work", "cameleer", "mod_perl2")
+
+TARGETS = [
+    ratio("`$r` hello, keep-alive: ≥ 1.2 × mod_perl2's req/s", *HELLO, KEEP, "rps", at_least(1.2)),
+    ratio("… at no more CPU per request", *HELLO, KEEP, "cpu_us", at_most(1.0)),
+    ratio("PSGI hello, keep-alive: ≥ 1.5 × Starman's req/s", *PSGI, KEEP, "rps", at_least(1.5)),
+    ratio("… at ≤ 0.7 × its CPU per request", *PSGI, KEEP, "cpu_us", at_most(0.7)),
+    ratio("Registry hello, keep-alive: ≥ 2 × ModPerl::Registry's req/s", *REGISTRY, KEEP, "rps", at_least(2.0)),
+    ratio("`$r` hello, close: ≥ 1.0 × mod_perl2's req/s", *HELLO, CLOSE, "rps", at_least(1.0)),
+    ratio("Registry hello, close: ≥ 1.0 × ModPerl::Registry's req/s", *REGISTRY, CLOSE, "rps", at_least(1.0)),
+    ratio("PSGI hello, close: ≥ 1.3 × Starman's req/s", *PSGI, CLOSE, "rps", at_least(1.3)),
+    ratio("1 ms handler, keep-alive: CPU per request within 5 % of mod_perl2's", *WORK, KEEP, "cpu_us", at_most(1.05)),
+    Target("32 busy connections on 4 workers: slowest ≥ 0.5 of the mean", "fairness", ("cameleer",),
+           lambda figures: figures.fairness("cameleer"), "{:.2f}", at_least(0.5)),
+    Target("200 slow clients cost ≤ 5 % of the throughput", "slow_clients", ("cameleer",),
+           lambda figures: figures.slow_clients_loss("cameleer"), "{:.1%}", at_most(0.05)),
+    Target("fresh worker, 5 modules preloaded: < 1 MB private", "memory", ("cameleer",),
+           lambda figures: figures.worker_kb("cameleer", "private_kb"), "{:.0f} kB", lambda kb: kb < 1000),
+    Target("fork to ready: < 5 ms", "memory", ("cameleer",),
+           lambda figures: figures.fork_ms("cameleer"), "{:.2f} ms", lambda ms: ms < 5),
+]
+
+
+def judge(target, figures):
+    """(measured, met?) as words."""
+    if reason := figures.absent(target.scenario, *target.servers):
+        return reason, "–"
+    value = target.figure(figures)
+    if value is None:
+        return "n/a", "–"
+    return target.shown.format(value), "yes" if target.met(value) else "**no**"

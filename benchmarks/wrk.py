@@ -1,0 +1,83 @@
+"""wrk: one run under load, and what it cost the server."""
+
+import os
+import re
+import subprocess
+from dataclasses import astuple, dataclass
+
+import proc
+from server import Failed
+
+UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+CLOSE = ("-H", "Connection: close")
+
+
+def command(url, connections, seconds, mode="keep-alive"):
+    headers = CLOSE if mode == "close" else ()
+    return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *headers, url]
+
+
+def measure(server, path, mode="keep-alive"):
+    """Warm up, then load and account. CPU is the server's alone: wrk has its own."""
+    settings = server.site.settings
+    load(server.url(path), settings, settings.warm_up_seconds, mode)
+    before = Spent.so_far(server)
+    result = load(server.url(path), settings, settings.seconds, mode)
+    spent = Spent.so_far(server).since(before)
+    result["cpu_us"] = spent.server / result["requests"] * 1e6 if result["requests"] else None
+    result["others"] = spent.others_share()
+    return result
+
+
+@dataclass(frozen=True)
+class Spent:
+    """CPU seconds: of the server, of wrk (a reaped child of ours), of the machine busy and in all."""
+    server: float
+    wrk: float
+    busy: float
+    total: float
+
+    @classmethod
+    def so_far(cls, server):
+        times = os.times()
+        return cls(server.cpu_seconds(), times.children_user + times.children_system, *proc.machine_seconds())
+
+    def since(self, before):
+        return Spent(*(now - then for now, then in zip(astuple(self), astuple(before))))
+
+    def others_share(self):
+        """How much of the machine strangers took: the reader's measure of noise."""
+        return max(0, self.busy - self.server - self.wrk) / self.total
+
+
+def load(url, settings, seconds, mode):
+    argv = command(url, settings.connections, seconds, mode)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 30)
+    if done.returncode != 0:
+        raise Failed(f"wrk: {done.stdout.strip() or done.stderr.strip()}")
+    return parse(done.stdout)
+
+
+def parse(output):
+    requests = int(search(r"(\d+) requests in", output))
+    socket_errors = re.search(r"Socket errors: (.*)", output)
+    return {
+        "requests": requests,
+        "rps": float(search(r"Requests/sec:\s+([\d.]+)", output)),
+        "p50_us": percentile(50, output) if requests else None,
+        "p99_us": percentile(99, output) if requests else None,
+        "errors": sum(map(int, re.findall(r"\d+", socket_errors[1]))) if socket_errors else 0,
+        "non_2xx": int(search(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
+    }
+
+
+def percentile(rank, output):
+    number, unit = re.search(rf"^\s+{rank}%\s+([\d.]+)(\w+)$", output, re.M).groups()
+    return float(number) * UNITS[unit]
+
+
+def search(pattern, text, otherwise=None):
+    found = re.search(pattern, text)
+    if found is None and otherwise is None:
+        raise ValueError(f"wrk said something else than expected:\n{text}")
+    return found[1] if found else otherwise

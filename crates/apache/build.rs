@@ -1,0 +1,48 @@
+//! Turns perl/lib/**/*.xs into C and compiles it with the flags of the perl that will be embedded.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PERL: &str = "../../perl";
+const FILES: [&str; 6] =
+    ["Apache.xs", "Apache/Connection.xs", "Apache/Log.xs", "Apache/Registry.xs", "Apache/Server.xs", "Apache/Table.xs"];
+
+fn perl(code: &str) -> String {
+    let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();
+    let output = output.expect("perl not found: install perl and libperl-dev");
+    assert!(output.status.success(), "perl -e '{code}' failed: is libperl-dev installed?");
+    String::from_utf8(output.stdout).expect("Config values are ASCII")
+}
+
+/// The path of the C file; xsubpp's `#line`s lead compiler messages back to the .xs.
+fn translate(xs: &Path, into: &Path) -> PathBuf {
+    let c = into.join(xs.with_extension("c").to_string_lossy().replace(['/', '.'], "_")).with_extension("c");
+    let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));
+    let typemap = Path::new(PERL).join("typemap").canonicalize().expect("perl/typemap");
+    let output = Command::new("perl").arg(xsubpp).args(["-noprototypes", "-noversioncheck", "-typemap"]).arg(typemap).arg(xs).output();
+    let output = output.expect("perl not found");
+    assert!(output.status.success(), "{}: {}", xs.display(), String::from_utf8_lossy(&output.stderr));
+    std::fs::write(&c, output.stdout).expect("OUT_DIR is writable");
+    c
+}
+
+fn main() {
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut build = cc::Build::new();
+    build.std("gnu11").warnings(false).extra_warnings(false).flag("-Wall").flag("-Wno-unused");
+    build.define("VERSION", "\"0\"").define("XS_VERSION", "\"0\"").include("include").include(format!("{PERL}/lib/Apache"));
+    for flag in perl("ccopts").split_whitespace() {
+        build.flag(flag);
+    }
+    for file in FILES {
+        let xs = Path::new(PERL).join("lib").join(file);
+        build.file(translate(&xs, &out));
+        println!("cargo::rerun-if-changed={}", xs.display());
+    }
+    build.file(format!("{PERL}/lib/Apache/xs.c"));
+    build.compile("apache_xs");
+    println!("cargo::rerun-if-changed={PERL}/typemap");
+    println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.c");
+    println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.h");
+    println!("cargo::rerun-if-changed=include");
+}

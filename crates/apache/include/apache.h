@@ -1,0 +1,124 @@
+/* The request record as XS sees it: small functions with a status, none of which runs Perl code.
+ *
+ * `r` is the number that $r holds. A text that comes back points into the record: copy it before the next call. Croak,
+ * if need be, when the function has returned: no longjmp may pass a Rust frame. */
+#ifndef APACHE_H
+#define APACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    APACHE_OK = 0,
+    APACHE_STALE = 1, /* that request is over */
+};
+
+/* No bytes (NULL): undef. */
+typedef struct {
+    const char *bytes;
+    size_t length;
+} apache_text;
+
+/* Texts; a test compares the numbers with field.rs. */
+enum {
+    APACHE_THE_REQUEST = 0,
+    APACHE_PROTOCOL = 1,
+    APACHE_METHOD = 2,
+    APACHE_URI = 3,
+    APACHE_UNPARSED_URI = 4,
+    APACHE_ARGS = 5,
+    APACHE_FILENAME = 6,
+    APACHE_PATH_INFO = 7,
+    APACHE_SCRIPT_NAME = 8,
+    APACHE_HOSTNAME = 9,
+    APACHE_CONTENT_TYPE = 10,
+    APACHE_CONTENT_ENCODING = 11,
+    APACHE_STATUS_LINE = 12,
+    APACHE_USER = 13,
+    APACHE_AUTH_TYPE = 14,
+    APACHE_HANDLER = 15,
+    APACHE_LOCATION = 16,
+    APACHE_REMOTE_IP = 17,
+    APACHE_REMOTE_HOST = 18,
+    APACHE_LOCAL_IP = 19,
+    APACHE_DOCUMENT_ROOT = 20,
+    APACHE_SERVER_ROOT = 21,
+    APACHE_SERVER_HOSTNAME = 22,
+    APACHE_SERVER_ADMIN = 23,
+    APACHE_SERVER_SOFTWARE = 24,
+    APACHE_VIRTUAL_HOST = 25,
+};
+
+/* Numbers. */
+enum {
+    APACHE_STATUS = 0,
+    APACHE_METHOD_NUMBER = 1,
+    APACHE_HEADER_ONLY = 2,
+    APACHE_NO_CACHE = 3,
+    APACHE_SENT_HEADER = 4,
+    APACHE_BYTES_SENT = 5,
+    APACHE_REQUEST_TIME = 6,
+    APACHE_REMOTE_PORT = 7,
+    APACHE_LOCAL_PORT = 8,
+    APACHE_SERVER_PORT = 9,
+    APACHE_IS_VIRTUAL = 10,
+    APACHE_ALLOW_OPTIONS = 11,
+    APACHE_ABORTED = 12,
+    APACHE_LOG_LEVEL = 13,
+    APACHE_BODY_LENGTH = 14,
+};
+
+/* Tables that every request has; apache_table_new gives further numbers. */
+enum {
+    APACHE_HEADERS_IN = 0,
+    APACHE_HEADERS_OUT = 1,
+    APACHE_ERR_HEADERS_OUT = 2,
+    APACHE_NOTES = 3,
+    APACHE_SUBPROCESS_ENV = 4,
+    APACHE_DIR_CONFIG = 5,
+};
+
+enum {
+    APACHE_TABLE_SET = 0,
+    APACHE_TABLE_ADD = 1,
+    APACHE_TABLE_MERGE = 2,
+    APACHE_TABLE_UNSET = 3,
+    APACHE_TABLE_CLEAR = 4,
+};
+
+uint64_t apache_generation(void); /* 0: no request is current */
+
+int apache_get_text(uint64_t r, uint32_t field, apache_text *out);
+int apache_set_text(uint64_t r, uint32_t field, apache_text value);
+int apache_get_number(uint64_t r, uint32_t field, int64_t *out);
+int apache_set_number(uint64_t r, uint32_t field, int64_t value);
+
+int apache_table_new(uint64_t r, uint32_t *table);
+int apache_table_get(uint64_t r, uint32_t table, apache_text name, apache_text *value);
+int apache_table_entry(uint64_t r, uint32_t table, size_t at, apache_text *name, apache_text *value);
+int apache_table_change(uint64_t r, uint32_t table, uint32_t verb, apache_text name, apache_text value);
+
+int apache_write(uint64_t r, const char *bytes, size_t length);
+int apache_rflush(uint64_t r);
+int apache_send_http_header(uint64_t r, apache_text content_type);
+int apache_send_cgi_header(uint64_t r, apache_text header);
+int apache_cgi_header_out(uint64_t r, apache_text name, apache_text value);
+int apache_want_cleanup(uint64_t r);
+int apache_child_terminate(uint64_t r);
+
+/* Of the server: they need no request. */
+void apache_server_text(uint32_t field, apache_text *out);
+int64_t apache_server_number(uint32_t field);
+void apache_server_var(size_t at, apache_text *name, apache_text *value);
+void apache_log(uint32_t level, apache_text text);
+
+/* Of whichever request is current: the hooks of the interpreter. */
+void apache_output(const char *bytes, size_t length);
+void apache_flush(void);
+void apache_head_start(int status);
+void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
+
+/* Registers the bootstrap functions of the packages here; gets the PerlInterpreter. */
+void apache_xs_init(void *interpreter);
+
+#endif

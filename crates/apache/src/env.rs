@@ -1,0 +1,273 @@
+//! What a program finds in its environment: CGI/1.1 for scripts and `$r` handlers, and the request's part of PSGI's.
+//!
+//! Both run for every request: pairs go out by reference, and nothing is allocated but what a header's name needs.
+
+use std::io::Write;
+
+use wire::frame::{Field, Flags, Frame};
+
+use crate::field::{Number, Text};
+use crate::request::RequestRec;
+
+type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
+
+/// The value of `$ENV{MOD_PERL}`.
+const MOD_PERL: &[u8] = b"mod_perl/1.31";
+
+/// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
+pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
+    each(b"GATEWAY_INTERFACE", b"CGI-Perl/1.1");
+    each(b"MOD_PERL", MOD_PERL);
+    if !r.place.path.is_empty() {
+        each(b"PATH", r.place.path.as_bytes());
+    }
+    if r.place.setup_env {
+        r.split();
+        of_server(r, each);
+        of_request(r, each);
+        of_client(r, each);
+        of_script(r, each);
+        body(&r.frame, each);
+        headers(&r.frame, httpd_hides, each);
+    }
+    for (name, value) in &r.place.set_env {
+        each(name.as_bytes(), value.as_bytes());
+    }
+}
+
+/// The request's keys of a PSGI environment; the `psgi.*` keys are the adapter's.
+pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
+    let path = r.frame.field(Field::Path);
+    let script = match r.frame.script_length() {
+        Some(length) => length,
+        None => r.place.location.trim_end_matches('/').len().min(path.len()),
+    };
+    each(b"SCRIPT_NAME", &path[..script]);
+    match path_as_sent(&r.frame) {
+        Some(sent) if sent.starts_with(&path[..script]) => each(b"PATH_INFO", &sent[script..]),
+        _ => each(b"PATH_INFO", &path[script..]),
+    }
+    each(b"SERVER_NAME", r.frame.field(Field::ServerName));
+    port(b"SERVER_PORT", r.frame.server_port(), each);
+    each(b"QUERY_STRING", r.frame.field(Field::Query));
+    of_request(r, each);
+    each(b"REMOTE_ADDR", r.frame.field(Field::RemoteAddr));
+    port(b"REMOTE_PORT", r.frame.remote_port(), each);
+    body(&r.frame, each);
+    headers(&r.frame, nothing_hidden, each);
+}
+
+/// The path with the repeated slashes that the front took out to find the location: a PSGI application gets them, as
+/// Plack's suite wants. `None` when there is nothing to put back, or when the path climbs, which only the front resolves.
+fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
+    let target = frame.field(Field::Target);
+    let raw = target.split(|byte| *byte == b'?').next()?;
+    if !raw.starts_with(b"/") || !raw.windows(2).any(|pair| pair == b"//") {
+        return None;
+    }
+    let decoded = decode(raw);
+    let climbs = decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
+    (!climbs).then_some(decoded)
+}
+
+/// Percent-decoding of a path whose escapes the front has checked.
+fn decode(raw: &[u8]) -> Vec<u8> {
+    let digit = |byte: &u8| (*byte as char).to_digit(16).map(|digit| digit as u8);
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'%', [high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                decoded.push(digit(high).unwrap_or(0) << 4 | digit(low).unwrap_or(0));
+                rest = after;
+            }
+            _ => decoded.push(*first),
+        }
+    }
+    decoded
+}
+
+fn of_server(r: &mut RequestRec, each: Each<'_>) {
+    let server_port = r.number(Number::ServerPort) as u16;
+    each(b"SERVER_SOFTWARE", r.place.server_software.as_bytes());
+    each(b"SERVER_NAME", r.frame.field(Field::ServerName));
+    each(b"SERVER_ADDR", r.frame.field(Field::LocalAddr));
+    port(b"SERVER_PORT", server_port, each);
+    each(b"SERVER_ADMIN", r.place.server_admin.as_bytes());
+    each(b"DOCUMENT_ROOT", r.place.document_root.as_bytes());
+}
+
+fn of_request(r: &RequestRec, each: Each<'_>) {
+    each(b"REQUEST_METHOD", r.known_text(Text::Method).unwrap_or_default());
+    each(b"REQUEST_URI", r.frame.field(Field::Target));
+    each(b"SERVER_PROTOCOL", r.frame.field(Field::Protocol));
+}
+
+fn of_client(r: &RequestRec, each: Each<'_>) {
+    each(b"REMOTE_ADDR", r.known_text(Text::RemoteIp).unwrap_or_default());
+    port(b"REMOTE_PORT", r.frame.remote_port(), each);
+    for (name, field) in [(&b"REMOTE_USER"[..], Text::User), (b"AUTH_TYPE", Text::AuthType)] {
+        if let Some(value) = r.known_text(field) {
+            each(name, value);
+        }
+    }
+    if r.frame.flags().has(Flags::HTTPS) {
+        each(b"HTTPS", b"on");
+    }
+}
+
+fn of_script(r: &RequestRec, each: Each<'_>) {
+    each(b"SCRIPT_NAME", r.known_text(Text::ScriptName).unwrap_or_default());
+    each(b"SCRIPT_FILENAME", r.known_text(Text::Filename).unwrap_or_default());
+    each(b"QUERY_STRING", r.known_text(Text::Args).unwrap_or_default());
+    let path_info = r.known_text(Text::PathInfo).unwrap_or_default();
+    if !path_info.is_empty() {
+        each(b"PATH_INFO", path_info);
+        each(b"PATH_TRANSLATED", &[r.place.document_root.trim_end_matches('/').as_bytes(), path_info].concat());
+    }
+}
+
+/// A body that came in chunks has no Content-Length header, but programs need its length all the same.
+fn body(frame: &Frame, each: Each<'_>) {
+    if let Some(kind) = frame.header(b"content-type") {
+        each(b"CONTENT_TYPE", kind);
+    }
+    if frame.body_length() > 0 || frame.header(b"content-length").is_some() {
+        decimal(b"CONTENT_LENGTH", frame.body_length(), each);
+    }
+}
+
+fn port(name: &[u8], port: u16, each: Each<'_>) {
+    decimal(name, port.into(), each);
+}
+
+fn decimal(name: &[u8], number: u64, each: Each<'_>) {
+    let mut digits = [0; 20];
+    let mut rest = &mut digits[..];
+    // A u64 has at most 20 digits: this cannot fail.
+    let _ = write!(rest, "{number}");
+    let unused = rest.len();
+    each(name, &digits[..20 - unused]);
+}
+
+/// httpd keeps credentials from CGI programs: other users of the machine could read them in its process table.
+fn httpd_hides(name: &[u8]) -> bool {
+    matches!(name, b"authorization" | b"proxy-authorization")
+}
+
+fn nothing_hidden(_: &[u8]) -> bool {
+    false
+}
+
+/// `Proxy` would become `HTTP_PROXY`, which many HTTP clients obey (httpoxy). A name with `_` could pass for another
+/// header's, which a proxy in front had checked.
+fn never_passed(name: &[u8]) -> bool {
+    matches!(name, b"content-type" | b"content-length" | b"proxy") || name.contains(&b'_')
+}
+
+fn headers(frame: &Frame, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
+    let mut key = Vec::with_capacity(64);
+    for (at, (name, value)) in frame.headers().enumerate() {
+        if never_passed(name) || hidden(name) || frame.headers().take(at).any(|(earlier, _)| earlier == name) {
+            continue;
+        }
+        key.clear();
+        key.extend_from_slice(b"HTTP_");
+        key.extend(name.iter().map(|byte| if *byte == b'-' { b'_' } else { byte.to_ascii_uppercase() }));
+        if frame.headers().skip(at + 1).any(|(later, _)| later == name) {
+            each(&key, &joined(frame, name));
+        } else {
+            each(&key, value);
+        }
+    }
+}
+
+/// The values of a header that came several times, as one.
+fn joined(frame: &Frame, name: &[u8]) -> Vec<u8> {
+    let values: Vec<&[u8]> = frame.headers().filter(|(n, _)| *n == name).map(|(_, value)| value).collect();
+    values.join(if name == b"cookie" { &b"; "[..] } else { &b", "[..] })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::Place;
+    use crate::request::tests::record;
+
+    fn collected(fill: impl FnOnce(Each<'_>)) -> BTreeMap<String, String> {
+        let mut pairs = BTreeMap::new();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        fill(&mut |key, value| drop(pairs.insert(text(key), text(value))));
+        pairs
+    }
+
+    const HEADERS: &[(&[u8], &[u8])] = &[
+        (b"host", b"example.org:8080"),
+        (b"x-a", b"1"),
+        (b"cookie", b"a=b"),
+        (b"proxy", b"evil"),
+        (b"x_a", b"evil"),
+        (b"authorization", b"Basic Zm9v"),
+        (b"x-a", b"2"),
+        (b"cookie", b"c=d"),
+        (b"content-type", b"text/x"),
+        (b"content-length", b"0"),
+    ];
+
+    #[test]
+    fn a_script_finds_cgi_1_1() {
+        let place = Place {
+            document_root: "/www".into(),
+            server_admin: "me@example.org".into(),
+            set_env: vec![("SERVER_ADMIN".into(), "set".into()), ("X".into(), "y".into())],
+            ..Default::default()
+        };
+        let mut r = record(place, "/cgi/a.pl/more", HEADERS, Some(9));
+        let env = collected(|each| cgi(&mut r, each));
+        let expected = [
+            ("GATEWAY_INTERFACE", "CGI-Perl/1.1"),
+            ("MOD_PERL", "mod_perl/1.31"),
+            ("SCRIPT_NAME", "/cgi/a.pl"),
+            ("SCRIPT_FILENAME", "/www/cgi/a.pl"),
+            ("PATH_INFO", "/more"),
+            ("PATH_TRANSLATED", "/www/more"),
+            ("REQUEST_URI", "/cgi/a.pl/more?q=1"),
+            ("QUERY_STRING", "q=1"),
+            ("SERVER_PORT", "8080"),
+            ("REMOTE_PORT", "4000"),
+            ("SERVER_ADMIN", "set"),
+            ("X", "y"),
+            ("HTTP_X_A", "1, 2"),
+            ("HTTP_COOKIE", "a=b; c=d"),
+            ("CONTENT_TYPE", "text/x"),
+            ("CONTENT_LENGTH", "0"),
+        ];
+        for (key, value) in expected {
+            assert_eq!(env.get(key).map(String::as_str), Some(value), "{key}");
+        }
+        for absent in ["HTTP_PROXY", "HTTP_AUTHORIZATION", "HTTP_CONTENT_TYPE", "HTTPS", "REMOTE_USER"] {
+            assert!(!env.contains_key(absent), "{absent}");
+        }
+    }
+
+    #[test]
+    fn without_setup_env_only_what_was_configured_is_there() {
+        let place = Place { setup_env: false, path: "/bin".into(), ..Default::default() };
+        let env = collected(|each| cgi(&mut record(place, "/x", HEADERS, None), each));
+        assert_eq!(env.keys().collect::<Vec<_>>(), ["GATEWAY_INTERFACE", "MOD_PERL", "PATH"]);
+    }
+
+    #[test]
+    fn a_psgi_application_finds_its_mount_and_every_header() {
+        let mut r = record(Place::default(), "/app/x", HEADERS, Some(4));
+        let env = collected(|each| psgi(&mut r, each));
+        let expected = [("SCRIPT_NAME", "/app"), ("PATH_INFO", "/x"), ("HTTP_AUTHORIZATION", "Basic Zm9v"), ("SERVER_PORT", "8080")];
+        for (key, value) in expected {
+            assert_eq!(env.get(key).map(String::as_str), Some(value), "{key}");
+        }
+        assert!(!env.contains_key("HTTP_PROXY") && !env.contains_key("GATEWAY_INTERFACE"));
+    }
+}

@@ -1,0 +1,287 @@
+//! The C ABI of `include/apache.h`. The only unsafe file of this crate: it turns pointers into slices and back.
+#![allow(unsafe_code, reason = "the border to C")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+use crate::current::{current, place, with};
+use crate::field::{Number, Text};
+use crate::log::{Level, log, print};
+use crate::request::{server_number, server_text};
+use crate::table::Table;
+
+const OK: c_int = 0;
+const STALE: c_int = 1;
+
+/// `apache_text`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ApacheText {
+    bytes: *const c_char,
+    length: usize,
+}
+
+impl ApacheText {
+    const UNDEF: ApacheText = ApacheText { bytes: ptr::null(), length: 0 };
+
+    fn of(bytes: &[u8]) -> ApacheText {
+        ApacheText { bytes: bytes.as_ptr().cast(), length: bytes.len() }
+    }
+
+    fn of_option(bytes: Option<&[u8]>) -> ApacheText {
+        bytes.map_or(ApacheText::UNDEF, ApacheText::of)
+    }
+
+    /// # Safety
+    /// `bytes` is null, or has `length` readable bytes for as long as the result is used.
+    unsafe fn get<'a>(self) -> Option<&'a [u8]> {
+        if self.bytes.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        Some(unsafe { std::slice::from_raw_parts(self.bytes.cast(), self.length) })
+    }
+}
+
+/// # Safety
+/// As for [`ApacheText::get`].
+unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { ApacheText { bytes, length }.get() }.unwrap_or_default()
+}
+
+fn status<T>(result: Result<T, crate::current::Stale>) -> c_int {
+    match result {
+        Ok(_) => OK,
+        Err(_) => STALE,
+    }
+}
+
+/// # Safety
+/// `to` is writable.
+unsafe fn give<T>(to: *mut T, result: Result<T, crate::current::Stale>) -> c_int {
+    match result {
+        Ok(value) => {
+            // SAFETY: the caller's promise.
+            unsafe { to.write(value) };
+            OK
+        }
+        Err(_) => STALE,
+    }
+}
+
+unsafe extern "C" {
+    /// For `Interpreter::boot`: registers the packages of this crate.
+    fn apache_xs_init(interpreter: *mut c_void);
+}
+
+/// What `Interpreter::boot` needs to know the packages of this crate.
+pub fn xs_init() -> libperl::XsInit {
+    apache_xs_init
+}
+
+/// Where the interpreter's output goes: into the current request's response, and to the error log.
+pub fn hooks() -> libperl::Hooks {
+    libperl::Hooks {
+        write: apache_output,
+        flush: apache_flush,
+        log: apache_stderr,
+        head: apache_head_start,
+        header: apache_head_add,
+    }
+}
+
+/// The hook of STDERR.
+unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
+    // SAFETY: the shim passes a string that lives during the call.
+    print(unsafe { slice(bytes, length) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_generation() -> u64 {
+    crate::generation()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_get_text(r: u64, field: u32, out: *mut ApacheText) -> c_int {
+    let text = with(r, |r| ApacheText::of_option(Text::from_number(field).and_then(|field| r.text(field))));
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(out, text) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let value = unsafe { value.get() };
+    status(with(r, |r| Text::from_number(field).map(|field| r.set_text(field, value))))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_get_number(r: u64, field: u32, out: *mut i64) -> c_int {
+    let number = with(r, |r| Number::from_number(field).map_or(0, |field| r.number(field)));
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(out, number) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_set_number(r: u64, field: u32, value: i64) -> c_int {
+    status(with(r, |r| Number::from_number(field).map(|field| r.set_number(field, value))))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_table_new(r: u64, table: *mut u32) -> c_int {
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(table, with(r, |r| r.tables.new_table())) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_table_get(r: u64, table: u32, name: ApacheText, value: *mut ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call, and a variable of its own.
+    unsafe {
+        let name = name.get().unwrap_or_default();
+        give(value, with(r, |r| ApacheText::of_option(r.table_value(table, name))))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_table_entry(
+    r: u64,
+    table: u32,
+    at: usize,
+    name: *mut ApacheText,
+    value: *mut ApacheText,
+) -> c_int {
+    let entry = with(r, |r| match r.table(table).and_then(|table| table.entry(at)) {
+        Some((name, value)) => (ApacheText::of(name), ApacheText::of(value)),
+        None => (ApacheText::UNDEF, ApacheText::UNDEF),
+    });
+    // SAFETY: XS passes two variables of its own.
+    entry.map_or(STALE, |(n, v)| unsafe { give(name, Ok(n)) | give(value, Ok(v)) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: ApacheText, value: ApacheText) -> c_int {
+    // SAFETY: XS passes strings that live during the call.
+    let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
+    status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))))
+}
+
+fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
+    match verb {
+        0 => table.set(name, value),
+        1 => table.add(name, value),
+        2 => table.merge(name, value),
+        3 => table.unset(name),
+        _ => table.clear(),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_write(r: u64, bytes: *const c_char, length: usize) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let bytes = unsafe { slice(bytes, length) };
+    status(with(r, |r| r.write(bytes)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_rflush(r: u64) -> c_int {
+    status(with(r, |r| r.flush()))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_send_http_header(r: u64, content_type: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let content_type = unsafe { content_type.get() };
+    status(with(r, |r| r.send_http_header(content_type)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_send_cgi_header(r: u64, header: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let header = unsafe { header.get() }.unwrap_or_default();
+    status(with(r, |r| r.send_cgi_header(header)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_cgi_header_out(r: u64, name: ApacheText, value: ApacheText) -> c_int {
+    // SAFETY: XS passes strings that live during the call.
+    let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
+    status(with(r, |r| r.cgi_header_out(name, value)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_want_cleanup(r: u64) -> c_int {
+    status(with(r, |r| r.cleanup = true))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_child_terminate(r: u64) -> c_int {
+    status(with(r, |r| r.child_terminate = true))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_server_text(field: u32, out: *mut ApacheText) {
+    let place = place();
+    let field = Text::from_number(field);
+    let text = place.as_ref().zip(field).and_then(|(place, field)| server_text(place, field));
+    // SAFETY: XS passes a variable of its own. The text outlives this Rc: the record or the server holds the place.
+    unsafe { out.write(ApacheText::of_option(text)) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_server_number(field: u32) -> i64 {
+    place().zip(Number::from_number(field)).map_or(0, |(place, field)| server_number(&place, field))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_server_var(at: usize, name: *mut ApacheText, value: *mut ApacheText) {
+    let place = place();
+    let pair = place.as_ref().and_then(|place| place.set_vars.get(at));
+    let (n, v) = match pair {
+        Some((name, value)) => (ApacheText::of(name.as_bytes()), ApacheText::of(value.as_bytes())),
+        None => (ApacheText::UNDEF, ApacheText::UNDEF),
+    };
+    // SAFETY: XS passes two variables of its own; for the texts see apache_server_text.
+    unsafe {
+        name.write(n);
+        value.write(v);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_log(level: u32, text: ApacheText) {
+    // SAFETY: XS passes a string that lives during the call.
+    log(Level::from_number(level), unsafe { text.get() }.unwrap_or_default());
+}
+
+/// The hook of STDOUT.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
+    // SAFETY: XS passes a string that lives during the call.
+    crate::output(unsafe { slice(bytes, length) });
+}
+
+/// The hook of a flush.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_flush() {
+    crate::flush();
+}
+
+/// The hook of a PSGI response's status.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_head_start(status: c_int) {
+    let _ = current(|r| r.head_start(status));
+}
+
+/// The hook of a PSGI response's header.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_head_add(
+    name: *const c_char,
+    name_length: usize,
+    value: *const c_char,
+    value_length: usize,
+) {
+    // SAFETY: the caller's promise.
+    let (name, value) = unsafe { (slice(name, name_length), slice(value, value_length)) };
+    let _ = current(|r| r.head_add(name, value));
+}

@@ -1,0 +1,65 @@
+//! The numbers by which XS asks for a value of the request; `include/apache.h` repeats them, and a test compares.
+
+macro_rules! fields {
+    ($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name { $($field),* }
+
+        impl $name {
+            pub const ALL: &[$name] = &[$($name::$field),*];
+            #[cfg(test)]
+            const NAMES: &[&str] = &[$(stringify!($field)),*];
+
+            pub fn from_number(n: u32) -> Option<$name> {
+                Self::ALL.get(n as usize).copied()
+            }
+        }
+    };
+}
+
+fields! {
+    /// Byte strings.
+    Text {
+        TheRequest, Protocol, Method, Uri, UnparsedUri, Args, Filename, PathInfo, ScriptName, Hostname,
+        ContentType, ContentEncoding, StatusLine, User, AuthType, Handler,
+        Location, RemoteIp, RemoteHost, LocalIp,
+        DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
+    }
+}
+
+fields! {
+    /// Integers.
+    Number {
+        Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
+        RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `TheRequest` → `APACHE_THE_REQUEST`
+    fn constant(name: &str) -> String {
+        let mut out = String::from("APACHE");
+        for letter in name.chars() {
+            if letter.is_ascii_uppercase() {
+                out.push('_');
+            }
+            out.push(letter.to_ascii_uppercase());
+        }
+        out
+    }
+
+    #[test]
+    fn the_header_has_the_same_numbers() {
+        let header = include_str!("../include/apache.h");
+        for names in [Text::NAMES, Number::NAMES] {
+            for (number, name) in names.iter().enumerate() {
+                let line = format!("{} = {number},", constant(name));
+                assert!(header.contains(&line), "include/apache.h lacks: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+use std::cell::{Cell, RefCell};
+
+/// Severities of the error log, most urgent first, with httpd's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Level {
+    Emerg,
+    Alert,
+    Crit,
+    Error,
+    Warn,
+    Notice,
+    Info,
+    Debug,
+}
+
+impl Level {
+    const ALL: [Level; 8] =
+        [Level::Emerg, Level::Alert, Level::Crit, Level::Error, Level::Warn, Level::Notice, Level::Info, Level::Debug];
+
+    /// The level of that number; a number out of range is an error's.
+    pub fn from_number(n: u32) -> Level {
+        Level::ALL.get(n as usize).copied().unwrap_or(Level::Error)
+    }
+
+    /// As the log shows it.
+    pub fn name(self) -> &'static str {
+        ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"][self as usize]
+    }
+}
+
+thread_local!(static SINK: Cell<fn(Level, &[u8])> = const { Cell::new(to_stderr) });
+
+fn to_stderr(level: Level, text: &[u8]) {
+    eprintln!("[{}] {}", level.name(), String::from_utf8_lossy(text));
+}
+
+/// Says where messages go: `sink` gets them without time, prefix or line end. It must not call back into this crate.
+pub fn log_to(sink: fn(Level, &[u8])) {
+    SINK.set(sink);
+}
+
+/// A message of the server about the current request.
+pub fn say(level: Level, text: &str) {
+    log(level, text.as_bytes());
+}
+
+thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+
+/// What a program prints to STDERR: gathered to lines, because it may print a line in pieces.
+pub(crate) fn print(bytes: &[u8]) {
+    UNFINISHED.with_borrow_mut(|unfinished| {
+        unfinished.extend_from_slice(bytes);
+        while let Some(end) = unfinished.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unfinished.drain(..=end).collect();
+            log(Level::Error, &line);
+        }
+    });
+}
+
+/// The program will not finish the line that it began.
+pub(crate) fn end_line() {
+    let rest = UNFINISHED.take();
+    if !rest.is_empty() {
+        log(Level::Error, &rest);
+    }
+}
+
+pub(crate) fn log(level: Level, text: &[u8]) {
+    SINK.get()(level, text.trim_ascii_end());
+}

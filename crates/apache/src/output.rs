@@ -1,0 +1,176 @@
+use std::io::IoSlice;
+
+use wire::reply::{End, HEADER, Head, MAX_PAYLOAD, Reply};
+
+use crate::Client;
+
+/// Output gathers up to this size before the response begins to leave: most responses are one packet.
+const BUFFER: usize = 32 * 1024;
+
+/// How far a response is.
+#[derive(Debug, Default)]
+pub(crate) enum Stage {
+    /// Nothing is decided; status and headers may still change.
+    #[default]
+    Open,
+    /// The output gathered so far begins with a header that is not whole yet.
+    Script,
+    /// The head is decided, but still here.
+    Ready(Head),
+    /// The head has left.
+    Sent,
+    /// All has left.
+    Ended,
+}
+
+/// What a request has said and the front does not have yet.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub stage: Stage,
+    pub body: Vec<u8>,
+    /// An informational response, until it is flushed or the next head begins.
+    pub info: Option<Head>,
+    /// The response cannot be what its program wants: this status goes out instead.
+    pub failed: Option<u16>,
+    /// The response left without its `End`: the value says whether it is truncated.
+    pub owes_end: Option<bool>,
+    sent: u64,
+    front_is_gone: bool,
+    packet: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Output {
+    /// For the next request: empty, with the buffers' room.
+    pub fn reset(&mut self) {
+        self.stage = Stage::Open;
+        self.body.clear();
+        self.info = None;
+        self.failed = None;
+        self.owes_end = None;
+        self.sent = 0;
+    }
+
+    pub fn has_head(&self) -> bool {
+        matches!(self.stage, Stage::Ready(_) | Stage::Sent | Stage::Ended)
+    }
+
+    pub fn has_left(&self) -> bool {
+        matches!(self.stage, Stage::Sent | Stage::Ended)
+    }
+
+    /// Nobody would see more output.
+    pub fn is_deaf(&self) -> bool {
+        self.failed.is_some() || self.front_is_gone || matches!(self.stage, Stage::Ended)
+    }
+
+    /// No word of the program yet, neither head nor body.
+    pub fn is_untouched(&self) -> bool {
+        matches!(self.stage, Stage::Open | Stage::Script) && self.body.is_empty()
+    }
+
+    pub fn bytes_sent(&self) -> u64 {
+        self.sent + self.body.len() as u64
+    }
+
+    pub fn front_is_gone(&self) -> bool {
+        self.front_is_gone
+    }
+
+    pub fn has_room_for(&self, length: usize) -> bool {
+        self.body.len() + length <= BUFFER
+    }
+
+    pub fn send_info(&mut self, id: u64, client: &mut dyn Client) {
+        if let Some(head) = self.info.take() {
+            self.packet.clear();
+            Reply::Info(head).put(id, &mut self.packet);
+            self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+        }
+    }
+
+    /// Sends head and body as far as they are known.
+    pub fn send_gathered(&mut self, id: u64, client: &mut dyn Client) {
+        let body = std::mem::take(&mut self.body);
+        self.send(id, &body, None, client);
+        self.put_back(body);
+    }
+
+    /// Sends what is left, with `last` behind it; a small response leaves as one packet here.
+    pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
+        let body = std::mem::take(&mut self.body);
+        self.send(id, &body, last, client);
+        self.put_back(body);
+        self.stage = Stage::Ended;
+    }
+
+    /// The end that had to wait for what the program does after its response.
+    pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
+        self.packet.clear();
+        Reply::End(end).put(id, &mut self.packet);
+        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+    }
+
+    /// A piece too large to be gathered leaves without being copied.
+    pub fn send_through(&mut self, id: u64, bytes: &[u8], client: &mut dyn Client) {
+        self.send_gathered(id, client);
+        self.send(id, bytes, None, client);
+    }
+
+    pub fn send_file(&mut self, id: u64, path: &[u8], last: &Reply<'_>, client: &mut dyn Client) {
+        self.packet.clear();
+        Reply::File(path).put(id, &mut self.packet);
+        last.put(id, &mut self.packet);
+        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+        self.stage = Stage::Ended;
+    }
+
+    fn put_back(&mut self, mut body: Vec<u8>) {
+        body.clear();
+        self.body = body;
+    }
+
+    fn send(&mut self, id: u64, bytes: &[u8], end: Option<&Reply<'_>>, client: &mut dyn Client) {
+        self.sent += bytes.len() as u64;
+        let mut chunks = bytes.chunks(MAX_PAYLOAD).peekable();
+        loop {
+            let chunk = chunks.next().unwrap_or_default();
+            let is_last = chunks.peek().is_none();
+            self.packet.clear();
+            self.tail.clear();
+            self.put_head(id);
+            put_body_header(id, chunk.len(), &mut self.packet);
+            if let (true, Some(end)) = (is_last, end) {
+                end.put(id, &mut self.tail);
+            }
+            self.send_packet(chunk, client);
+            if is_last || self.front_is_gone {
+                return;
+            }
+        }
+    }
+
+    fn put_head(&mut self, id: u64) {
+        if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
+            Reply::Head(head).put(id, &mut self.packet);
+        }
+    }
+
+    fn send_packet(&mut self, chunk: &[u8], client: &mut dyn Client) {
+        let parts = [&self.packet[..], chunk, &self.tail].map(IoSlice::new);
+        if parts.iter().any(|part| !part.is_empty()) && !self.front_is_gone {
+            self.front_is_gone = client.send(&parts).is_err();
+        }
+    }
+}
+
+/// The header of a Body message whose bytes follow by themselves: the length stands at offset 4.
+fn put_body_header(id: u64, length: usize, packet: &mut Vec<u8>) {
+    if length == 0 {
+        return;
+    }
+    let start = packet.len();
+    Reply::Body(&[]).put(id, packet);
+    debug_assert_eq!(packet.len(), start + HEADER);
+    packet[start + 4..start + 8].copy_from_slice(&(length as u32).to_le_bytes());
+}

@@ -1,0 +1,65 @@
+/// What the merged configuration says for the place that a request goes to. The worker builds and keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// `DocumentRoot`
+    pub document_root: String,
+    /// `ServerRoot`
+    pub server_root: String,
+    /// `ServerName`, without port.
+    pub server_name: String,
+    /// The port of `ServerName`, or of the listener when that names none.
+    pub server_port: Option<u16>,
+    /// `ServerAdmin`
+    pub server_admin: String,
+    /// `Cameleer/0.1 mod_perl/1.31`
+    pub server_software: String,
+    /// The request belongs to a `<VirtualHost>`.
+    pub is_virtual: bool,
+    /// The `<Location>` whose handler answers; empty when it came from elsewhere.
+    pub location: String,
+    /// `PerlSetVar` and `PerlAddVar`, in order (`$r->dir_config`).
+    pub set_vars: Vec<(String, String)>,
+    /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
+    pub set_env: Vec<(String, String)>,
+    /// `PATH` of the server's own environment.
+    pub path: String,
+    /// `PerlSendHeader`: what a script prints begins with its header.
+    pub send_header: bool,
+    /// `PerlSetupEnv`
+    pub setup_env: bool,
+    /// `Options ExecCGI`
+    pub exec_cgi: bool,
+    /// `DefaultType`, for a response that names none.
+    pub default_type: String,
+    /// `%{…}n` of the access log.
+    pub log_notes: Vec<String>,
+    /// `%{…}e` of the access log.
+    pub log_env: Vec<String>,
+    /// `LogLevel`
+    pub log_level: crate::Level,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place {
+            document_root: String::new(),
+            server_root: String::new(),
+            server_name: String::new(),
+            server_port: None,
+            server_admin: String::new(),
+            server_software: String::new(),
+            is_virtual: false,
+            location: String::new(),
+            set_vars: Vec::new(),
+            set_env: Vec::new(),
+            path: String::new(),
+            send_header: false,
+            setup_env: true,
+            exec_cgi: false,
+            default_type: "text/html".into(),
+            log_notes: Vec::new(),
+            log_env: Vec::new(),
+            log_level: crate::Level::Warn,
+        }
+    }
+}

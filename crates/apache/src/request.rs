@@ -1,0 +1,336 @@
+use std::io::{self, IoSlice};
+use std::rc::Rc;
+
+use wire::frame::{Field, Flags, Frame};
+
+use crate::Place;
+use crate::env;
+use crate::field::{Number, Text};
+use crate::method;
+use crate::output::Output;
+use crate::script_name::{self, Split};
+use crate::table::Table;
+use crate::tables::{self, Id, Tables};
+
+/// A request as it arrives from the wire.
+pub struct Incoming {
+    /// What the front says of it.
+    pub frame: Frame,
+    /// What the configuration says of the place it goes to.
+    pub place: Rc<Place>,
+    /// Where its answer goes.
+    pub client: Box<dyn Client>,
+}
+
+/// The way back to whoever asked.
+pub trait Client {
+    /// Sends one packet of replies; the parts belong together.
+    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
+}
+
+/// What is left to do when the answer has gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finished {
+    /// The status that was sent.
+    pub status: u16,
+    /// Something was registered for now: call `Apache::run_cleanups`, then [`crate::end`].
+    pub cleanup: bool,
+}
+
+/// What a request that is over leaves to the worker.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// The request asked this worker to leave (`child_terminate`).
+    pub leaving: bool,
+    /// The front could not be reached: no further request will come.
+    pub front_is_gone: bool,
+    /// The frame's buffer, for the next frame.
+    pub buffer: Vec<u8>,
+}
+
+/// The request record of mod_perl 1.x: what `$r` stands for.
+pub(crate) struct RequestRec {
+    pub generation: u64,
+    pub frame: Frame,
+    pub place: Rc<Place>,
+    pub client: Box<dyn Client>,
+    pub tables: Tables,
+    pub output: Output,
+    pub status: u16,
+    pub no_cache: bool,
+    pub child_terminate: bool,
+    pub cleanup: bool,
+    /// Values that a handler set, or that were put together once; they stand before the frame's.
+    said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
+    split: Option<Split>,
+    method_number: Option<i64>,
+}
+
+impl RequestRec {
+    pub fn new(generation: u64, incoming: Incoming, tables: Tables, output: Output) -> RequestRec {
+        RequestRec {
+            generation,
+            frame: incoming.frame,
+            place: incoming.place,
+            client: incoming.client,
+            tables,
+            output,
+            status: 200,
+            no_cache: false,
+            child_terminate: false,
+            cleanup: false,
+            said: [const { None }; Text::ALL.len()],
+            split: None,
+            method_number: None,
+        }
+    }
+
+    pub fn split(&mut self) -> Split {
+        let (frame, place) = (&self.frame, &self.place);
+        *self.split.get_or_insert_with(|| script_name::split(frame, &place.location))
+    }
+
+    pub fn is_head(&self) -> bool {
+        self.frame.field(Field::Method) == b"HEAD"
+    }
+
+    pub fn text(&mut self, field: Text) -> Option<&[u8]> {
+        match field {
+            Text::Filename | Text::PathInfo | Text::ScriptName => drop(self.split()),
+            Text::TheRequest => self.compose_the_request(),
+            _ => {}
+        }
+        self.known_text(field)
+    }
+
+    /// [`RequestRec::text`] of fields that need no putting together.
+    pub fn known_text(&self, field: Text) -> Option<&[u8]> {
+        match &self.said[field as usize] {
+            Some(said) => said.as_deref(),
+            None => self.given_text(field),
+        }
+    }
+
+    fn given_text(&self, field: Text) -> Option<&[u8]> {
+        let (frame, place) = (&self.frame, &*self.place);
+        let path = frame.field(Field::Path);
+        let split = self.split.unwrap_or(Split { script: path.len(), file: 0 });
+        match field {
+            Text::Protocol => Some(frame.field(Field::Protocol)),
+            Text::Method => Some(frame.field(Field::Method)),
+            Text::Uri => Some(path),
+            Text::UnparsedUri => Some(frame.field(Field::Target)),
+            Text::Args => Some(frame.field(Field::Query)).filter(|query| !query.is_empty()),
+            Text::Filename => Some(&frame.field(Field::Filename)[..split.file]),
+            Text::PathInfo => Some(&path[split.script..]),
+            Text::ScriptName => Some(&path[..split.script]),
+            Text::Hostname => Some(frame.field(Field::ServerName)),
+            Text::Handler => Some(b"perl-script"),
+            Text::RemoteIp => Some(frame.field(Field::RemoteAddr)),
+            Text::LocalIp => Some(frame.field(Field::LocalAddr)),
+            Text::Location => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
+            Text::VirtualHost => Some(if place.is_virtual { place.server_name.as_bytes() } else { b"" }),
+            Text::DocumentRoot
+            | Text::ServerRoot
+            | Text::ServerHostname
+            | Text::ServerAdmin
+            | Text::ServerSoftware => server_text(place, field),
+            Text::TheRequest
+            | Text::ContentType
+            | Text::ContentEncoding
+            | Text::StatusLine
+            | Text::User
+            | Text::AuthType
+            | Text::RemoteHost => None,
+        }
+    }
+
+    fn compose_the_request(&mut self) {
+        let slot = Text::TheRequest as usize;
+        if self.said[slot].is_none() {
+            let parts = [Field::Method, Field::Target, Field::Protocol].map(|field| self.frame.field(field));
+            self.said[slot] = Some(Some(parts.join(&b' ')));
+        }
+    }
+
+    pub fn set_text(&mut self, field: Text, value: Option<&[u8]>) {
+        self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
+        if field == Text::StatusLine {
+            self.status = value.and_then(status_of).unwrap_or(self.status);
+        }
+    }
+
+    pub fn number(&mut self, field: Number) -> i64 {
+        match field {
+            Number::Status => i64::from(self.status),
+            Number::MethodNumber => self.method_number.unwrap_or_else(|| self.number_of_method()),
+            Number::HeaderOnly => i64::from(self.is_head()),
+            Number::NoCache => i64::from(self.no_cache),
+            Number::SentHeader => i64::from(self.output.has_head()),
+            Number::BytesSent => self.output.bytes_sent() as i64,
+            Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
+            Number::RemotePort => i64::from(self.frame.remote_port()),
+            Number::LocalPort => i64::from(self.frame.server_port()),
+            Number::ServerPort => i64::from(self.place.server_port.unwrap_or(self.frame.server_port())),
+            Number::AllowOptions => i64::from(self.place.exec_cgi) * OPT_EXECCGI,
+            Number::Aborted => i64::from(self.output.front_is_gone()),
+            Number::BodyLength => self.frame.body_length() as i64,
+            Number::IsVirtual | Number::LogLevel => server_number(&self.place, field),
+        }
+    }
+
+    fn number_of_method(&self) -> i64 {
+        self.known_text(Text::Method).map_or(15, method::number)
+    }
+
+    pub fn set_number(&mut self, field: Number, value: i64) {
+        match field {
+            Number::Status => {
+                self.status = u16::try_from(value).unwrap_or(500);
+                self.said[Text::StatusLine as usize] = None;
+            }
+            Number::MethodNumber => self.method_number = Some(value),
+            Number::NoCache => self.set_no_cache(value != 0),
+            _ => {}
+        }
+    }
+
+    fn set_no_cache(&mut self, wanted: bool) {
+        self.no_cache = wanted;
+        let headers = self.tables.of_mut(Id::HeadersOut);
+        for name in [&b"Pragma"[..], b"Cache-control"] {
+            match wanted {
+                true => headers.set(name, b"no-cache"),
+                false => headers.unset(name),
+            }
+        }
+    }
+
+    /// One value of a table, without filling the table for it.
+    pub fn table_value(&mut self, number: u32, name: &[u8]) -> Option<&[u8]> {
+        if number == Id::HeadersIn as u32 && !self.tables.is_filled(Id::HeadersIn) {
+            return self.frame.headers().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+        }
+        self.table(number)?.get(name)
+    }
+
+    pub fn table(&mut self, number: u32) -> Option<&Table> {
+        self.fill(number);
+        self.tables.number(number)
+    }
+
+    pub fn table_mut(&mut self, number: u32) -> Option<&mut Table> {
+        self.fill(number);
+        self.tables.number_mut(number)
+    }
+
+    fn fill(&mut self, number: u32) {
+        if !self.tables.must_fill(number) {
+            return;
+        }
+        if number == Id::SubprocessEnv as u32 {
+            let mut pairs = Table::default();
+            env::cgi(self, &mut |key, value| pairs.set(key, value));
+            *self.tables.of_mut(Id::SubprocessEnv) = pairs;
+        } else if number == Id::HeadersIn as u32 {
+            tables::fill_headers_in(self.tables.of_mut(Id::HeadersIn), &self.frame);
+        } else if number == Id::DirConfig as u32 {
+            tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
+        }
+    }
+
+    /// `http://host:port` as the client knows it, for a Location that names only a path.
+    pub fn base_url(&mut self) -> Vec<u8> {
+        let https = self.frame.flags().has(Flags::HTTPS);
+        let mut url = if https { b"https://".to_vec() } else { b"http://".to_vec() };
+        if let Some(host) = self.frame.header(b"host") {
+            url.extend_from_slice(host);
+            return url;
+        }
+        url.extend_from_slice(self.frame.field(Field::ServerName));
+        let port = self.number(Number::ServerPort);
+        if port != if https { 443 } else { 80 } {
+            url.extend_from_slice(format!(":{port}").as_bytes());
+        }
+        url
+    }
+}
+
+const OPT_EXECCGI: i64 = 8;
+
+/// What the server itself is called, request or no request.
+pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
+    let value = match field {
+        Text::DocumentRoot => &place.document_root,
+        Text::ServerRoot => &place.server_root,
+        Text::ServerHostname => &place.server_name,
+        Text::ServerAdmin => &place.server_admin,
+        Text::ServerSoftware => &place.server_software,
+        _ => return None,
+    };
+    Some(value.as_bytes())
+}
+
+pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
+    match field {
+        Number::IsVirtual => i64::from(place.is_virtual),
+        Number::LogLevel => place.log_level as i64,
+        Number::ServerPort => i64::from(place.server_port.unwrap_or(0)),
+        _ => 0,
+    }
+}
+
+/// `404 Not Found` → 404
+pub(crate) fn status_of(line: &[u8]) -> Option<u16> {
+    let digits = line.trim_ascii().split(|byte| *byte == b' ').next()?;
+    let status: u16 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (100..600).contains(&status).then_some(status)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::RefCell;
+
+    use wire::frame::Request;
+
+    use super::*;
+
+    /// Keeps every packet that was sent.
+    #[derive(Clone, Default)]
+    pub struct Kept(pub Rc<RefCell<Vec<Vec<u8>>>>);
+
+    impl Client for Kept {
+        fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
+            self.0.borrow_mut().push(packet.iter().flat_map(|part| part.to_vec()).collect());
+            Ok(())
+        }
+    }
+
+    pub fn frame(path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> Frame {
+        let target = format!("{path}?q=1");
+        let filename = format!("/www{path}");
+        let mut request = Request { id: 1, server_port: 8080, remote_port: 4000, script_length, headers, ..Default::default() };
+        let fields = [
+            (Field::Method, "GET"),
+            (Field::Target, &target),
+            (Field::Protocol, "HTTP/1.1"),
+            (Field::Path, path),
+            (Field::Query, "q=1"),
+            (Field::RemoteAddr, "192.0.2.1"),
+            (Field::LocalAddr, "192.0.2.2"),
+            (Field::ServerName, "example.org"),
+            (Field::Filename, &filename),
+        ];
+        for (field, value) in fields {
+            request.fields[field as usize] = value.as_bytes();
+        }
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes);
+        Frame::parse(bytes).expect("well formed")
+    }
+
+    pub fn record(place: Place, path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> RequestRec {
+        let incoming = Incoming { frame: frame(path, headers, script_length), place: Rc::new(place), client: Box::new(Kept::default()) };
+        RequestRec::new(1, incoming, Tables::default(), Output::default())
+    }
+}

@@ -1,0 +1,133 @@
+//! The header with which a script's output begins.
+
+/// What was found at the start of the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scan {
+    /// No blank line yet.
+    Incomplete,
+    /// This line is no header.
+    Bad(Vec<u8>),
+    /// A whole header; the body begins at `length`.
+    Whole { header: ScriptHeader, length: usize },
+}
+
+/// A script's header, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ScriptHeader {
+    /// Of `Status:`, or of the status line of a script that speaks HTTP itself (nph-).
+    pub status: Option<u16>,
+    /// As it stood behind the number: `404 Not Found`.
+    pub status_line: Option<Vec<u8>>,
+    pub content_type: Option<Vec<u8>>,
+    pub location: Option<Vec<u8>>,
+    /// The others, in order.
+    pub others: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Looks for a whole header.
+pub(crate) fn scan(output: &[u8]) -> Scan {
+    match end(output) {
+        Some(length) => match parse(&output[..length]) {
+            Ok(header) => Scan::Whole { header, length },
+            Err(line) => Scan::Bad(line),
+        },
+        None => Scan::Incomplete,
+    }
+}
+
+/// Where the blank line that ends the header is over. Lines may end in LF or CR LF, and scripts mix them.
+fn end(output: &[u8]) -> Option<usize> {
+    let mut line = 0;
+    while let Some(at) = output[line..].iter().position(|byte| *byte == b'\n') {
+        let text = &output[line..line + at];
+        line += at + 1;
+        if matches!(text, b"" | b"\r") {
+            return Some(line);
+        }
+    }
+    None
+}
+
+/// Takes the lines of a header apart; the line that is none is the error.
+pub(crate) fn parse(block: &[u8]) -> Result<ScriptHeader, Vec<u8>> {
+    let mut header = ScriptHeader::default();
+    let lines = block.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty());
+    for (number, line) in lines.enumerate() {
+        if number == 0 && line.starts_with(b"HTTP/") {
+            header.status_text(line.splitn(2, |byte| *byte == b' ').nth(1).unwrap_or_default()).ok_or(line)?;
+            continue;
+        }
+        let colon = line.iter().position(|byte| *byte == b':').filter(|at| is_name(&line[..*at])).ok_or(line)?;
+        header.field(&line[..colon], line[colon + 1..].trim_ascii()).ok_or(line)?;
+    }
+    Ok(header)
+}
+
+fn is_name(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|byte| byte.is_ascii_graphic())
+}
+
+impl ScriptHeader {
+    /// `None` when the value cannot be what the name says.
+    pub fn field(&mut self, name: &[u8], value: &[u8]) -> Option<()> {
+        match &name.to_ascii_lowercase()[..] {
+            b"status" => self.status_text(value)?,
+            b"content-type" => self.content_type = Some(value.to_vec()),
+            b"location" => self.location = Some(value.to_vec()),
+            _ => self.others.push((name.to_vec(), value.to_vec())),
+        }
+        Some(())
+    }
+
+    fn status_text(&mut self, text: &[u8]) -> Option<()> {
+        self.status = Some(crate::request::status_of(text)?);
+        self.status_line = Some(text.to_vec());
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(output: &str) -> String {
+        match scan(output.as_bytes()) {
+            Scan::Incomplete => "incomplete".into(),
+            Scan::Bad(line) => format!("bad: {}", String::from_utf8_lossy(&line)),
+            Scan::Whole { header, length } => {
+                let text = |bytes: Option<Vec<u8>>| String::from_utf8(bytes.unwrap_or_default()).expect("ASCII");
+                let others: Vec<_> =
+                    header.others.into_iter().map(|(n, v)| format!("{}={}", text(Some(n)), text(Some(v)))).collect();
+                let status = header.status.map_or(String::new(), |status| status.to_string());
+                let (kind, place) = (text(header.content_type), text(header.location));
+                format!("{status}|{kind}|{place}|{}|{}", others.join(","), &output[length..])
+            }
+        }
+    }
+
+    #[test]
+    fn script_headers() {
+        let cases = [
+            ("Content-type: text/plain\n\nhi", "|text/plain|||hi"),
+            ("Content-Type: text/plain\r\n\r\nhi\n\n", "|text/plain|||hi\n\n"),
+            ("Content-type: a\n\r\nhi", "|a|||hi"),
+            ("Status: 404 Not Found\ncontent-type:x\n\n", "404|x|||"),
+            ("Status: 204\n\n", "204||||"),
+            ("Location: /there\n\n", "||/there||"),
+            ("Set-Cookie: a=b\nSet-Cookie: c=d\nX: \n\nz", "|||Set-Cookie=a=b,Set-Cookie=c=d,X=|z"),
+            ("HTTP/1.0 302 Moved Here\r\nLocation: http://x/\r\n\r\n", "302||http://x/||"),
+            ("HTTP/1.1 200\n\nbody", "200||||body"),
+            ("\nbody", "||||body"),
+            ("", "incomplete"),
+            ("Content-type: text/plain\n", "incomplete"),
+            ("<html>\n\n", "bad: <html>"),
+            ("no header here: x\n\n", "bad: no header here: x"),
+            ("Status: banana\n\n", "bad: Status: banana"),
+            ("HTTP/1.0\n\n", "bad: HTTP/1.0"),
+            (": x\n\n", "bad: : x"),
+        ];
+        for (output, expected) in cases {
+            assert_eq!(shown(output), expected, "{output:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where a path's script ends and its extra segments begin.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use wire::frame::{Field, Flags, Frame};
+
+/// The split of one request, in bytes of its path and of its file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Split {
+    pub script: usize,
+    pub file: usize,
+}
+
+/// As the front found it, or as the disk says.
+pub(crate) fn split(frame: &Frame, location: &str) -> Split {
+    let (path, file) = (frame.field(Field::Path), frame.field(Field::Filename));
+    if let Some(script) = frame.script_length() {
+        let rest = if frame.flags().has(Flags::RESOLVED) { &[][..] } else { &path[script..] };
+        return Split { script, file: without(file, rest) };
+    }
+    if file.is_empty() {
+        return Split { script: mounted(path, location), file: 0 };
+    }
+    let kept = existing(file, look);
+    Split { script: without(path, &file[kept..]), file: kept }
+}
+
+/// The length of `whole` without the end that it shares with `rest`, or all of it.
+fn without(whole: &[u8], rest: &[u8]) -> usize {
+    whole.strip_suffix(rest).unwrap_or(whole).len()
+}
+
+fn mounted(path: &[u8], location: &str) -> usize {
+    let location = location.trim_end_matches('/').as_bytes();
+    match path.strip_prefix(location) {
+        Some([] | [b'/', ..]) if !location.is_empty() => location.len(),
+        _ => path.len(),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    File,
+    Folder,
+    Nothing,
+}
+
+fn look(file: &[u8]) -> Found {
+    match fs::metadata(OsStr::from_bytes(file)) {
+        Ok(it) if it.is_dir() => Found::Folder,
+        Ok(_) => Found::File,
+        Err(_) => Found::Nothing,
+    }
+}
+
+/// How much of `file` names something: up to a file that exists, or to the first segment missing in a folder.
+fn existing(file: &[u8], look: impl Fn(&[u8]) -> Found) -> usize {
+    let mut end = file.len();
+    let mut below = end;
+    loop {
+        match look(&file[..end]) {
+            Found::File => return end,
+            Found::Folder => return below,
+            Found::Nothing => below = end,
+        }
+        match file[..end].iter().rposition(|byte| *byte == b'/') {
+            Some(slash) if slash > 0 => end = slash,
+            _ => return below,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(file: &[u8]) -> Found {
+        match file {
+            b"/www" | b"/www/cgi" | b"/www/cgi/" => Found::Folder,
+            b"/www/cgi/a.pl" => Found::File,
+            _ => Found::Nothing,
+        }
+    }
+
+    #[test]
+    fn the_script_ends_at_a_file_or_at_the_first_missing_segment() {
+        let cases = [
+            ("/www/cgi/a.pl", ""),
+            ("/www/cgi/a.pl/x/y", "/x/y"),
+            ("/www/cgi/a.pl/", "/"),
+            ("/www/cgi/none.pl/x", "/x"),
+            ("/www/handler/a/b", "/a/b"),
+            ("/www/cgi/", ""),
+            ("/www/cgi", ""),
+            ("/gone/a/b", "/a/b"),
+        ];
+        for (file, rest) in cases {
+            let kept = existing(file.as_bytes(), disk);
+            assert_eq!(&file[kept..], rest, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_mounted_program_gets_what_follows_its_location() {
+        for (path, location, length) in [("/app/x", "/app", 4), ("/app", "/app/", 4), ("/apple", "/app", 6), ("/x", "/", 2)] {
+            assert_eq!(mounted(path.as_bytes(), location), length, "{path} {location}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+#include "internal.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+PerlInterpreter *cml_perl;
+cml_hooks cml_hooks_table;
+
+static void (*extra_xs)(void *);
+
+EXTERN_C void boot_DynaLoader(pTHX_ CV *cv);
+
+static void xs_init(pTHX)
+{
+    newXS("DynaLoader::boot_DynaLoader", boot_DynaLoader, __FILE__);
+    if (extra_xs)
+        extra_xs(aTHX);
+}
+
+/* The area that ps shows, as the kernel laid it out: argv's strings and then the environment's, one after the other. */
+static char *title_area;
+static size_t title_room;
+
+static char *past(char *end, char *const *strings)
+{
+    for (; *strings && *strings == end; strings++)
+        end += strlen(end) + 1;
+    return end;
+}
+
+/* Moves the environment away, so that a title may take its room; only in processes that the master gave a title. */
+__attribute__((constructor)) static void find_title_area(int argc, char **argv, char **envp)
+{
+    static const char ours[] = "cameleer:";
+    if (argc < 1 || strncmp(argv[0], ours, sizeof ours - 1) != 0)
+        return;
+    char *const end = past(past(argv[0], argv), envp);
+    for (char **variable = envp; *variable; variable++) {
+        char *const copy = strdup(*variable);
+        if (!copy)
+            return;
+        *variable = copy;
+    }
+    title_area = argv[0];
+    title_room = (size_t)(end - argv[0]);
+}
+
+void cml_set_title(const char *title)
+{
+    if (title_room > 1) {
+        memset(title_area, 0, title_room);
+        strncpy(title_area, title, title_room - 1);
+    }
+    prctl(PR_SET_NAME, title);
+}
+
+/* Perl would find our own binary: scripts that start "$^X script.pl" mean the perl they were written for. */
+static void set_perl_path(pTHX)
+{
+    sv_setpvs(get_sv("\030", GV_ADD), CML_PERL_PATH);
+}
+
+static void nothing(int signal)
+{
+    (void)signal;
+}
+
+/* The master's signals reach the whole terminal group, and a runtime may have ignored others before us. */
+static const int not_ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGTTIN, SIGTTOU};
+
+/* A handler rather than SIG_IGN: a write to nobody fails with EPIPE, and exec gives children the default back. */
+static void set_signals(void)
+{
+    struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
+        sigaction(not_ours[i], &action, NULL);
+    signal(SIGCHLD, SIG_DFL);
+}
+
+/* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
+void cml_default_signals(void)
+{
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++) {
+        struct sigaction now;
+        if (sigaction(not_ours[i], NULL, &now) == 0 && now.sa_handler == nothing)
+            signal(not_ours[i], SIG_DFL);
+    }
+}
+
+int cml_boot(const cml_hooks *hooks, void (*init)(void *))
+{
+    static char *arguments[] = {"cameleer", "-e", "0", NULL};
+    static int count = 3;
+    char **argv = arguments;
+    char **env = environ;
+
+    cml_hooks_table = *hooks;
+    extra_xs = init;
+    PERL_SYS_INIT3(&count, &argv, &env);
+    cml_perl = perl_alloc();
+    if (!cml_perl)
+        return -1;
+    dTHXa(cml_perl);
+    PERL_SET_CONTEXT(cml_perl);
+    perl_construct(cml_perl);
+    PL_perl_destruct_level = 0;
+    /* Assigning to $0 writes as many bytes as perl believes argv has: ours is no real argv. */
+    PL_origalen = 1;
+    PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
+    cml_child_boot(aTHX); /* before the first op is compiled */
+    if (perl_parse(cml_perl, xs_init, count, argv, NULL) != 0)
+        return -1;
+    PL_origalen = 1;
+    if (perl_run(cml_perl) != 0)
+        return -1;
+    set_perl_path(aTHX);
+    set_signals();
+    cml_io_boot(aTHX);
+    cml_psgi_boot(aTHX);
+    return 0;
+}
+
+/* In a fresh worker: what must differ from its siblings. */
+void cml_after_fork(void)
+{
+    dTHXa(cml_perl);
+    PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
+    cml_stranger = 0;
+    set_signals();
+    cml_worker_boot(aTHX);
+    cml_remember_state();
+}
+
+/* END blocks, and with `destruct` also global destruction, which un-shares the mold's pages just to free them. */
+void cml_end(int destruct)
+{
+    dTHXa(cml_perl);
+    if (destruct) {
+        PL_perl_destruct_level = 1;
+        perl_destruct(cml_perl);
+        return;
+    }
+    dJMPENV;
+    int jump;
+    JMPENV_PUSH(jump);
+    if (jump == 0 && PL_endav && !PL_minus_c) {
+        PERL_SET_PHASE(PERL_PHASE_END);
+        call_list(PL_scopestack_ix, PL_endav);
+    }
+    JMPENV_POP;
+    PerlIO_flush(NULL);
+}
+
+void cml_version(cml_bytes *out)
+{
+    out->bytes = PERL_VERSION_STRING;
+    out->length = strlen(PERL_VERSION_STRING);
+}

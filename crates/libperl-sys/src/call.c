@@ -1,0 +1,252 @@
+#include "internal.h"
+
+static SV *last_error;
+static int last_exit;
+
+/* Runs `body` with G_EVAL calls inside it. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV,
+ * which is this one (jump 2), and leaves the stacks where they were: put them back, or a few bytes leak per exit. */
+cml_status cml_guarded(pTHX_ cml_body body, void *argument)
+{
+    dJMPENV;
+    volatile cml_status status = CML_OK;
+    int jump;
+    OP *const op = PL_op;
+    COP *const cop = PL_curcop;
+    const I32 scope = PL_scopestack_ix;
+    const SSize_t stack = PL_stack_sp - PL_stack_base;
+    const SSize_t mark = PL_markstack_ptr - PL_markstack;
+
+    CLEAR_ERRSV();
+    JMPENV_PUSH(jump);
+    switch (jump) {
+    case 0:
+        body(aTHX_ argument);
+        if (SvTRUE(ERRSV))
+            status = CML_DIED;
+        break;
+    case 2:
+        last_exit = STATUS_EXIT;
+        STATUS_ALL_SUCCESS;
+        status = CML_EXITED;
+        break;
+    default:
+        status = CML_DIED;
+        break;
+    }
+    JMPENV_POP;
+    if (jump != 0) {
+        while (PL_scopestack_ix > scope)
+            LEAVE;
+        PL_stack_sp = PL_stack_base + stack;
+        PL_markstack_ptr = PL_markstack + mark;
+        PL_curcop = cop;
+    }
+    PL_op = op;
+    if (status == CML_DIED) {
+        if (!last_error)
+            last_error = newSV(0);
+        ENTER; /* a reference's text is put on the savestack */
+        sv_copypv(last_error, ERRSV);
+        LEAVE;
+        CLEAR_ERRSV();
+    }
+    FREETMPS; /* nothing of Perl is below us: clearing an exception object only made it mortal */
+    return status;
+}
+
+void cml_error(cml_bytes *out)
+{
+    dTHXa(cml_perl);
+    STRLEN length = 0;
+    out->bytes = last_error ? SvPV(last_error, length) : "";
+    out->length = length;
+}
+
+int cml_exit_code(void)
+{
+    return last_exit;
+}
+
+void cml_release(void *sv)
+{
+    dTHXa(cml_perl);
+    SvREFCNT_dec((SV *)sv);
+}
+
+static void eval_body(pTHX_ void *code)
+{
+    eval_sv((SV *)code, G_VOID | G_DISCARD);
+}
+
+cml_status cml_eval(const char *code, size_t length, const char *file, unsigned line)
+{
+    dTHXa(cml_perl);
+    SV *text = newSVpvf("#line %u \"%s\"\n", line, file);
+    sv_catpvn(text, code, length);
+    const cml_status status = cml_guarded(aTHX_ eval_body, text);
+    SvREFCNT_dec(text);
+    return status;
+}
+
+/* Calls `sub` with one string; the sub's text, not the argument's, decides what is done with it. */
+typedef struct {
+    const char *sub;
+    SV *argument;
+} named_call;
+
+static void call_name_body(pTHX_ void *argument)
+{
+    named_call *call = argument;
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    if (call->argument)
+        XPUSHs(call->argument);
+    PUTBACK;
+    call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+    FREETMPS;
+    LEAVE;
+}
+
+cml_status cml_call_name(const char *sub, const char *argument, size_t length)
+{
+    dTHXa(cml_perl);
+    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL};
+    const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
+    SvREFCNT_dec(call.argument);
+    return status;
+}
+
+static void require_body(pTHX_ void *argument)
+{
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    XPUSHs((SV *)argument);
+    PUTBACK;
+    call_pv("Cameleer::require_file", G_VOID | G_DISCARD | G_EVAL);
+    FREETMPS;
+    LEAVE;
+}
+
+cml_status cml_require(const char *file, size_t length)
+{
+    dTHXa(cml_perl);
+    SV *name = newSVpvn(file, length);
+    const cml_status status = cml_guarded(aTHX_ require_body, name);
+    SvREFCNT_dec(name);
+    return status;
+}
+
+static void module_body(pTHX_ void *argument)
+{
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    XPUSHs((SV *)argument);
+    PUTBACK;
+    call_pv("Cameleer::require_module", G_VOID | G_DISCARD | G_EVAL);
+    FREETMPS;
+    LEAVE;
+}
+
+cml_status cml_require_module(const char *name, size_t length)
+{
+    dTHXa(cml_perl);
+    SV *module = newSVpvn(name, length);
+    const cml_status status = cml_guarded(aTHX_ module_body, module);
+    SvREFCNT_dec(module);
+    return status;
+}
+
+/* Cameleer::resolve_handler returns (code, invocant or undef). */
+typedef struct {
+    SV *name;
+    SV *code, *invocant;
+} resolving;
+
+static void resolve_body(pTHX_ void *argument)
+{
+    resolving *r = argument;
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    XPUSHs(r->name);
+    PUTBACK;
+    const I32 count = call_pv("Cameleer::resolve_handler", G_LIST | G_EVAL);
+    SPAGAIN;
+    if (count == 2) {
+        SV *const invocant = POPs;
+        SV *const code = POPs;
+        r->code = newSVsv(code);
+        r->invocant = SvOK(invocant) ? newSVsv(invocant) : NULL;
+    } else {
+        SP -= count;
+    }
+    PUTBACK;
+    FREETMPS;
+    LEAVE;
+}
+
+cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant)
+{
+    dTHXa(cml_perl);
+    resolving r = {newSVpvn(name, length), NULL, NULL};
+    const cml_status status = cml_guarded(aTHX_ resolve_body, &r);
+    SvREFCNT_dec(r.name);
+    *code = r.code;
+    *invocant = r.invocant;
+    return status;
+}
+
+typedef struct {
+    SV *code, *invocant;
+    uint64_t request;
+    int result;
+} handling;
+
+/* A fresh $r: a reference to the request's generation number, blessed into Apache. */
+static SV *new_request_sv(pTHX_ uint64_t request)
+{
+    static HV *stash;
+    if (!stash)
+        stash = gv_stashpvs("Apache", GV_ADD);
+    return sv_bless(newRV_noinc(newSVuv(request)), stash);
+}
+
+static void handler_body(pTHX_ void *argument)
+{
+    handling *h = argument;
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    if (h->invocant)
+        PUSHs(h->invocant);
+    PUSHs(sv_2mortal(new_request_sv(aTHX_ h->request)));
+    PUTBACK;
+    const I32 count = call_sv(h->code, G_SCALAR | G_EVAL);
+    SPAGAIN;
+    if (count == 1) {
+        SV *const result = POPs;
+        /* A handler that falls off its end with print's 1, or with nothing, means OK, as in mod_perl 1. */
+        h->result = SvOK(result) && looks_like_number(result) ? (int)SvIV(result) : 0;
+    }
+    PUTBACK;
+    FREETMPS;
+    LEAVE;
+}
+
+cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result)
+{
+    dTHXa(cml_perl);
+    handling h = {code, invocant, request, 0};
+    const cml_status status = cml_guarded(aTHX_ handler_body, &h);
+    *result = h.result;
+    return status;
+}

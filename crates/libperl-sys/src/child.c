@@ -1,0 +1,178 @@
+#include "internal.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* During a request %ENV is a plain hash, built in a fraction of the time that the magic one takes. C code and children
+ * do not see it: the operators that start a program export it to `environ` just before they run. */
+
+volatile sig_atomic_t cml_stranger;
+int cml_forked_in_request;
+
+static HV *base_env;    /* perl's own, with magic */
+static HV *request_env; /* ours, or NULL between requests */
+
+static Perl_ppaddr_t original[MAXO];
+
+/* The worker's way to the front. */
+static int private_fd = -1;
+
+void cml_keep_from_children(int fd)
+{
+    private_fd = fd;
+}
+
+static void in_forked_child(void)
+{
+    cml_stranger = 1;
+    if (private_fd >= 0)
+        close(private_fd);
+    cml_default_signals();
+}
+
+int cml_is_stranger(void)
+{
+    return cml_stranger;
+}
+
+/* `environ` made of the request's %ENV, in one block that free() takes back. */
+static char **exported(pTHX)
+{
+    HE *entry;
+    size_t bytes = 0, count = 0;
+    hv_iterinit(request_env);
+    while ((entry = hv_iternext(request_env))) {
+        STRLEN key, value;
+        (void)HePV(entry, key);
+        (void)SvPV(HeVAL(entry), value);
+        bytes += key + value + 2;
+        count++;
+    }
+    char **const table = malloc((count + 1) * sizeof(char *) + bytes);
+    if (!table)
+        return NULL;
+    char *at = (char *)(table + count + 1);
+    char **slot = table;
+    hv_iterinit(request_env);
+    while ((entry = hv_iternext(request_env))) {
+        STRLEN key_length, value_length;
+        const char *const key = HePV(entry, key_length);
+        const char *const value = SvPV(HeVAL(entry), value_length);
+        *slot++ = at;
+        memcpy(at, key, key_length);
+        at += key_length;
+        *at++ = '=';
+        memcpy(at, value, value_length);
+        at += value_length;
+        *at++ = '\0';
+    }
+    *slot = NULL;
+    return table;
+}
+
+static OP *with_env(pTHX)
+{
+    char **const before = environ;
+    char **const table = request_env && GvHV(PL_envgv) == request_env ? exported(aTHX) : NULL;
+    const int type = PL_op->op_type;
+    if (table)
+        environ = table;
+    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
+    cml_mute_flush++;
+    OP *const next = original[type](aTHX);
+    cml_mute_flush--;
+    if (table) {
+        environ = before;
+        free(table);
+    }
+    cml_drain_fd1();
+    return next;
+}
+
+/* Most opens are of plain files: only one that may start a program pays for the export. */
+static OP *open_op(pTHX)
+{
+    SV **const mark = PL_stack_base + *PL_markstack_ptr;
+    for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
+        if (SvPOK(*arg) && memchr(SvPVX(*arg), '|', SvCUR(*arg)))
+            return with_env(aTHX);
+    return original[OP_OPEN](aTHX);
+}
+
+static OP *fork_op(pTHX)
+{
+    cml_mute_flush++;
+    OP *const next = original[OP_FORK](aTHX);
+    cml_mute_flush--;
+    cml_forked_in_request = 1;
+    return next;
+}
+
+/* What a forked child wrote is complete when it was waited for. */
+static OP *wait_op(pTHX)
+{
+    OP *const next = original[PL_op->op_type](aTHX);
+    cml_drain_fd1();
+    return next;
+}
+
+static void wrap(int op, OP *(*with)(pTHX))
+{
+    original[op] = PL_ppaddr[op];
+    PL_ppaddr[op] = with;
+}
+
+void cml_child_boot(pTHX)
+{
+    wrap(OP_SYSTEM, with_env);
+    wrap(OP_BACKTICK, with_env);
+    wrap(OP_EXEC, with_env);
+    wrap(OP_OPEN, open_op);
+    wrap(OP_FORK, fork_op);
+    wrap(OP_WAIT, wait_op);
+    wrap(OP_WAITPID, wait_op);
+    wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
+    pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+void cml_env_begin(int entries)
+{
+    dTHXa(cml_perl);
+    cml_env_end();
+    if (!base_env)
+        base_env = GvHV(PL_envgv);
+    request_env = newHV();
+    hv_ksplit(request_env, entries);
+}
+
+void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
+{
+    dTHXa(cml_perl);
+    (void)hv_store(request_env, key, (I32)key_length, newSVpvn(value, value_length), 0);
+    GvHV(PL_envgv) = request_env;
+}
+
+void cml_env_end(void)
+{
+    dTHXa(cml_perl);
+    if (!request_env)
+        return;
+    GvHV(PL_envgv) = base_env;
+    SvREFCNT_dec((SV *)request_env);
+    request_env = NULL;
+}
+
+/* The environment that the mold left: what every request starts from. */
+void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg)
+{
+    dTHXa(cml_perl);
+    HV *const env = base_env ? base_env : GvHVn(PL_envgv);
+    HE *entry;
+    hv_iterinit(env);
+    while ((entry = hv_iternext(env))) {
+        STRLEN key_length, value_length;
+        const char *const key = HePV(entry, key_length);
+        const char *const value = SvPV(HeVAL(entry), value_length);
+        each(arg, key, key_length, value, value_length);
+    }
+}

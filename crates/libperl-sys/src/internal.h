@@ -1,0 +1,34 @@
+/* What the files of the shim share with one another and with nobody else. */
+#ifndef CML_INTERNAL_H
+#define CML_INTERNAL_H
+
+#define PERL_NO_GET_CONTEXT
+#include <EXTERN.h>
+#include <perl.h>
+#include <XSUB.h>
+#include <perliol.h>
+
+#include "shim.h"
+
+extern PerlInterpreter *cml_perl;
+
+/* Runs `body` so that neither die nor exit passes this point; see call.c. */
+typedef void (*cml_body)(pTHX_ void *argument);
+cml_status cml_guarded(pTHX_ cml_body body, void *argument);
+
+void cml_io_boot(pTHX);
+void cml_child_boot(pTHX);
+void cml_worker_boot(pTHX);
+void cml_psgi_boot(pTHX);
+void cml_default_signals(void);
+
+/* A child that Perl code forked: it must not speak for the worker. */
+extern volatile sig_atomic_t cml_stranger;
+/* perl flushes every handle before it forks; that must not send a half-made response. */
+extern int cml_mute_flush;
+
+/* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
+extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
+unsigned cml_restore_handles(pTHX);
+
+#endif

@@ -1,0 +1,294 @@
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* STDOUT is a PerlIO layer whose write is a call into the response buffer; STDERR one whose write is the error log.
+ * Descriptor 1 stays a plain file, a memfd of this worker: what system() and other children write there joins the
+ * response when Perl goes on. Descriptor 0 is the request's body. */
+
+GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
+int cml_mute_flush;
+
+static int out_memfd = -1, in_memfd = -1, err_fd = -1;
+static ino_t out_inode;
+static int body_fd_installed;
+static PerlIO *out_handle, *err_handle;
+
+static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
+{
+    PERL_UNUSED_ARG(f);
+    if (cml_stranger)
+        return write(1, bytes, count);
+    cml_hooks_table.write(bytes, count);
+    return (SSize_t)count;
+}
+
+static IV out_flush(pTHX_ PerlIO *f)
+{
+    PERL_UNUSED_ARG(f);
+    if (!cml_mute_flush && !cml_stranger)
+        cml_hooks_table.flush();
+    return 0;
+}
+
+static IV out_fileno(pTHX_ PerlIO *f)
+{
+    PERL_UNUSED_ARG(f);
+    return 1;
+}
+
+static SSize_t err_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
+{
+    PERL_UNUSED_ARG(f);
+    if (cml_stranger)
+        return write(2, bytes, count);
+    cml_hooks_table.log(bytes, count);
+    return (SSize_t)count;
+}
+
+static IV err_fileno(pTHX_ PerlIO *f)
+{
+    PERL_UNUSED_ARG(f);
+    return 2;
+}
+
+/* Closing a Perl handle must not close descriptor 1 or 2. */
+static IV just_close(pTHX_ PerlIO *f)
+{
+    PerlIOBase(f)->flags &= ~(PERLIO_F_CANREAD | PERLIO_F_CANWRITE | PERLIO_F_OPEN);
+    return 0;
+}
+
+/* `open my $copy, ">&STDOUT"` with perl's PERLIO_DUP_FD: a plain handle on a copy of the descriptor. */
+static PerlIO *dup_as_plain(pTHX_ PerlIO *f, PerlIO *o, CLONE_PARAMS *param, int flags)
+{
+    PERL_UNUSED_ARG(f);
+    PERL_UNUSED_ARG(param);
+    PERL_UNUSED_ARG(flags);
+    return PerlIO_fdopen(fcntl(PerlIO_fileno(o), F_DUPFD_CLOEXEC, 3), "w");
+}
+
+#define LAYER(name_, write_, flush_, fileno_)                                                                          \
+    {                                                                                                                  \
+        .fsize = sizeof(PerlIO_funcs), .name = name_, .size = sizeof(struct _PerlIO), .kind = PERLIO_K_RAW,            \
+        .Pushed = PerlIOBase_pushed, .Popped = PerlIOBase_popped, .Binmode = PerlIOBase_binmode, .Fileno = fileno_,    \
+        .Dup = dup_as_plain, .Write = write_, .Close = just_close, .Flush = flush_, .Eof = PerlIOBase_eof,             \
+        .Error = PerlIOBase_error, .Clearerr = PerlIOBase_clearerr, .Setlinebuf = PerlIOBase_setlinebuf,               \
+    }
+
+/* They go by perlio's name: modules that copy a handle push the layers that it reports (Test2::Util::clone_io). */
+static PerlIO_funcs out_layer = LAYER("perlio", out_write, out_flush, out_fileno);
+static PerlIO_funcs err_layer = LAYER("perlio", err_write, PerlIOBase_noop_ok, err_fileno);
+
+static PerlIO *new_handle(pTHX_ PerlIO_funcs *layer)
+{
+    PerlIO *const f = PerlIO_allocate(aTHX);
+    PerlIO_push(aTHX_ f, layer, "w", NULL);
+    PerlIOBase(f)->flags |= PERLIO_F_OPEN | PERLIO_F_CANWRITE;
+    return f;
+}
+
+static IO *io_of(pTHX_ GV *gv)
+{
+    return GvIOn(gv);
+}
+
+static void point(IO *io, PerlIO *f, char type)
+{
+    IoIFP(io) = IoOFP(io) = f;
+    IoTYPE(io) = type;
+}
+
+void cml_io_boot(pTHX)
+{
+    cml_stdin_gv = gv_fetchpvs("STDIN", GV_ADD, SVt_PVIO);
+    cml_stdout_gv = gv_fetchpvs("STDOUT", GV_ADD, SVt_PVIO);
+    cml_stderr_gv = gv_fetchpvs("STDERR", GV_ADD, SVt_PVIO);
+    err_handle = new_handle(aTHX_ &err_layer);
+    point(io_of(aTHX_ cml_stderr_gv), err_handle, IoTYPE_WRONLY);
+}
+
+static int new_memfd(const char *name, int onto)
+{
+    const int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
+    close(fd);
+    dup2(high, onto);
+    return high;
+}
+
+static void remember_inode(void)
+{
+    struct stat st;
+    out_inode = fstat(out_memfd, &st) == 0 ? st.st_ino : 0;
+}
+
+/* The error log, for scripts that open STDERR to somewhere else. */
+void cml_stderr_is_log(void)
+{
+    if (err_fd >= 0)
+        close(err_fd);
+    err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
+}
+
+/* Each worker has descriptors of its own: two that shared one would read each other's output. */
+void cml_worker_boot(pTHX)
+{
+    out_memfd = new_memfd("stdout", 1);
+    in_memfd = new_memfd("stdin", 0);
+    remember_inode();
+    cml_stderr_is_log();
+    out_handle = new_handle(aTHX_ &out_layer);
+    point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
+    PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+    body_fd_installed = 1;
+    cml_stdin_is(-1, 0);
+}
+
+/* Throws away what the handle has buffered and reads descriptor 0 from where it stands. */
+static void rewind_stdin(pTHX)
+{
+    IO *const io = io_of(aTHX_ cml_stdin_gv);
+    if (!IoIFP(io) || PerlIO_fileno(IoIFP(io)) != 0) {
+        point(io, PerlIO_fdopen(0, "r"), IoTYPE_RDONLY);
+        IoOFP(io) = NULL;
+        return;
+    }
+    PerlIO_seek(IoIFP(io), 0, SEEK_SET);
+    PerlIO_clearerr(IoIFP(io));
+    IoLINES(io) = 0;
+}
+
+/* Descriptor 0 becomes `fd` (taken over), or an empty file when there is no body. */
+int cml_stdin_is(int fd, uint64_t length)
+{
+    dTHXa(cml_perl);
+    PERL_UNUSED_ARG(length);
+    if (fd < 0 && !body_fd_installed)
+        return 0;
+    if (fd >= 0) {
+        if (dup2(fd, 0) < 0)
+            return -1;
+        close(fd);
+    } else if (dup2(in_memfd, 0) < 0) {
+        return -1;
+    }
+    body_fd_installed = fd >= 0;
+    rewind_stdin(aTHX);
+    return 0;
+}
+
+int cml_read_stdin(char *into, size_t length, long *got)
+{
+    dTHXa(cml_perl);
+    IO *const io = io_of(aTHX_ cml_stdin_gv);
+    if (!IoIFP(io))
+        return -1;
+    *got = PerlIO_read(IoIFP(io), into, length);
+    return *got < 0 ? -1 : 0;
+}
+
+/* Moves what children wrote to descriptor 1 into the response. */
+void cml_drain_fd1(void)
+{
+    struct stat st;
+    char buffer[16384];
+    off_t at = 0;
+
+    if (cml_stranger || fstat(out_memfd, &st) != 0 || st.st_size == 0)
+        return;
+    while (at < st.st_size) {
+        const ssize_t n = pread(out_memfd, buffer, sizeof buffer, at);
+        if (n <= 0)
+            break;
+        cml_hooks_table.write(buffer, (size_t)n);
+        at += n;
+    }
+    if (ftruncate(out_memfd, 0) == 0)
+        lseek(out_memfd, 0, SEEK_SET);
+}
+
+/* A background child may still write to the old file; the next request's must be another. */
+static void renew_out_memfd(void)
+{
+    close(out_memfd);
+    out_memfd = new_memfd("stdout", 1);
+    remember_inode();
+}
+
+/* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. */
+static int strip_layers(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
+{
+    if (IoOFP(io) != handle)
+        return 0;
+    while (PerlIOValid(handle) && PerlIOBase(handle)->tab != layer)
+        PerlIO_pop(aTHX_ handle);
+    if (!PerlIOValid(handle) || !(PerlIOBase(handle)->flags & PERLIO_F_OPEN))
+        return 0;
+    PerlIOBase(handle)->flags &= ~(PERLIO_F_UTF8 | PERLIO_F_ERROR);
+    return 1;
+}
+
+/* Gives a standard handle back to its layer; says whether that was needed. */
+static int restore_handle(pTHX_ IO *io, PerlIO **handle, PerlIO_funcs *layer)
+{
+    if (strip_layers(aTHX_ io, *handle, layer))
+        return 0;
+    PerlIO *const others = IoOFP(io);
+    *handle = new_handle(aTHX_ layer);
+    point(io, *handle, IoTYPE_WRONLY);
+    if (PerlIOValid(others))
+        PerlIO_close(others);
+    return 1;
+}
+
+static int untie(pTHX_ IO *io)
+{
+    if (!SvRMAGICAL((SV *)io) || !mg_find((SV *)io, PERL_MAGIC_tiedscalar))
+        return 0;
+    sv_unmagic((SV *)io, PERL_MAGIC_tiedscalar);
+    return 1;
+}
+
+extern int cml_forked_in_request;
+
+unsigned cml_restore_handles(pTHX)
+{
+    unsigned left = 0;
+    struct stat st;
+    IO *const out = io_of(aTHX_ cml_stdout_gv), *const err = io_of(aTHX_ cml_stderr_gv), *const in = io_of(aTHX_ cml_stdin_gv);
+
+    if (untie(aTHX_ out) | untie(aTHX_ err) | untie(aTHX_ in))
+        left |= CML_LEFT_TIE;
+    if (restore_handle(aTHX_ out, &out_handle, &out_layer))
+        left |= CML_LEFT_STDOUT;
+    if (restore_handle(aTHX_ err, &err_handle, &err_layer)) {
+        dup2(err_fd, 2);
+        left |= CML_LEFT_STDERR;
+    }
+    if (IoFLAGS(out) & IOf_FLUSH) {
+        IoFLAGS(out) &= ~IOf_FLUSH;
+        left |= CML_LEFT_AUTOFLUSH;
+    }
+    if (PL_defoutgv != cml_stdout_gv) {
+        SvREFCNT_dec((SV *)PL_defoutgv);
+        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+        left |= CML_LEFT_SELECT;
+    }
+    if (cml_forked_in_request)
+        renew_out_memfd();
+    else if (fstat(1, &st) != 0 || st.st_ino != out_inode)
+        dup2(out_memfd, 1);
+    cml_forked_in_request = 0;
+    if (body_fd_installed || !IoIFP(in) || PerlIO_fileno(IoIFP(in)) != 0) {
+        body_fd_installed = 1;
+        cml_stdin_is(-1, 0);
+    }
+    return left;
+}

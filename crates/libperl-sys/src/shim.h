@@ -1,0 +1,100 @@
+/* libperl as C gives it to Rust: one small function a need, one prefix.
+ *
+ * The rule that keeps Perl's longjmp out of Rust: every function that can run Perl code returns a cml_status and does
+ * the running inside cml_guarded (call.c). No function here returns an SV to be dereferenced; Rust passes SV pointers
+ * back unread.
+ *
+ *   boot.c   an interpreter from nothing to ready, and its end
+ *   call.c   running Perl: eval, require, handlers, PSGI applications; die and exit become a status
+ *   io.c     STDIN, STDOUT, STDERR of a request
+ *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
+ *   state.c  what a request may not leave behind
+ */
+#ifndef CML_SHIM_H
+#define CML_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    CML_OK = 0,     /* returned */
+    CML_DIED = 1,   /* died; cml_error has the text */
+    CML_EXITED = 2, /* called exit; cml_exit_code has the code */
+} cml_status;
+
+typedef struct {
+    const char *bytes;
+    size_t length;
+} cml_bytes;
+
+/* Where a request's output goes. Set once at boot; called with Perl on the stack, so they must not call into Perl. */
+typedef struct {
+    void (*write)(const char *bytes, size_t length);
+    void (*flush)(void);
+    void (*log)(const char *bytes, size_t length);
+    void (*head)(int status);
+    void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
+} cml_hooks;
+
+extern cml_hooks cml_hooks_table;
+
+/* boot.c */
+int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter));
+void cml_after_fork(void);
+void cml_end(int destruct);
+void cml_set_title(const char *title);
+void cml_version(cml_bytes *out);
+
+/* call.c */
+cml_status cml_eval(const char *code, size_t length, const char *file, unsigned line);
+cml_status cml_require(const char *file, size_t length);
+cml_status cml_require_module(const char *name, size_t length);
+cml_status cml_call_name(const char *sub, const char *argument, size_t length);
+cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
+cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
+void cml_error(cml_bytes *out);
+int cml_exit_code(void);
+void cml_release(void *sv);
+
+/* psgi.c: load an application; for a call put pairs into a new environment, then run. */
+cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **app);
+void cml_psgi_begin(int https, int entries);
+void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t value_length);
+cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave);
+cml_status cml_psgi_cleanup(int *leave);
+
+/* io.c */
+int cml_stdin_is(int fd, uint64_t length);
+int cml_read_stdin(char *into, size_t length, long *got);
+void cml_drain_fd1(void);
+void cml_stderr_is_log(void);
+
+/* child.c */
+void cml_env_begin(int entries);
+void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
+void cml_env_end(void);
+void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
+int cml_is_stranger(void);
+void cml_keep_from_children(int fd);
+
+/* state.c */
+enum {
+    CML_LEFT_CWD = 1 << 0,
+    CML_LEFT_UMASK = 1 << 1,
+    CML_LEFT_SIGNAL = 1 << 2,
+    CML_LEFT_ALARM = 1 << 3,
+    CML_LEFT_INPUT_SEPARATOR = 1 << 4,
+    CML_LEFT_OUTPUT_SEPARATOR = 1 << 5,
+    CML_LEFT_FIELD_SEPARATOR = 1 << 6,
+    CML_LEFT_SELECT = 1 << 7,
+    CML_LEFT_STDIN = 1 << 8,
+    CML_LEFT_STDOUT = 1 << 9,
+    CML_LEFT_STDERR = 1 << 10,
+    CML_LEFT_TIE = 1 << 11,
+    CML_LEFT_ENV = 1 << 12,
+    CML_LEFT_AUTOFLUSH = 1 << 13,
+};
+void cml_remember_state(void);
+unsigned cml_restore_state(void);
+
+#endif

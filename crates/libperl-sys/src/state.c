@@ -1,0 +1,124 @@
+#include "internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a request may not leave to the next one. The worker remembers how it was born and returns to it; what differed
+ * is told by name, because a script that leaves it behind was written for a process that ends. */
+
+static int home = -1;
+static struct stat home_stat;
+static mode_t home_umask;
+static SV *signal_handlers[SIG_SIZE];
+static SV *warn_hook, *die_hook;
+
+void cml_remember_state(void)
+{
+    dTHXa(cml_perl);
+    home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fstat(home, &home_stat);
+    home_umask = umask(022);
+    umask(home_umask);
+    (void)get_hv("SIG", GV_ADD); /* perl makes PL_psig_ptr when %SIG is first named */
+    for (int i = 1; i < SIG_SIZE; i++)
+        signal_handlers[i] = PL_psig_ptr ? SvREFCNT_inc(PL_psig_ptr[i]) : NULL;
+    warn_hook = SvREFCNT_inc(PL_warnhook);
+    die_hook = SvREFCNT_inc(PL_diehook);
+}
+
+static unsigned restore_folder(void)
+{
+    struct stat now;
+    if (stat(".", &now) == 0 && now.st_ino == home_stat.st_ino && now.st_dev == home_stat.st_dev)
+        return 0;
+    return fchdir(home) == 0 ? CML_LEFT_CWD : 0;
+}
+
+static unsigned restore_umask(void)
+{
+    return umask(home_umask) == home_umask ? 0 : CML_LEFT_UMASK;
+}
+
+static void set_signal(pTHX_ const char *name, SV *handler)
+{
+    HV *const sig = get_hv("SIG", GV_ADD);
+    SV **const slot = hv_fetch(sig, name, (I32)strlen(name), 1);
+    if (!slot)
+        return;
+    if (handler)
+        sv_setsv(*slot, handler);
+    else
+        sv_setpvs(*slot, "DEFAULT");
+    SvSETMAGIC(*slot);
+}
+
+static unsigned restore_signals(pTHX)
+{
+    unsigned left = 0;
+    for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
+        if (PL_psig_ptr[i] != signal_handlers[i]) {
+            set_signal(aTHX_ PL_sig_name[i], signal_handlers[i]);
+            SvREFCNT_dec(signal_handlers[i]);
+            signal_handlers[i] = SvREFCNT_inc(PL_psig_ptr[i]);
+            left = CML_LEFT_SIGNAL;
+        }
+    if (PL_warnhook != warn_hook) {
+        SvREFCNT_dec(PL_warnhook);
+        PL_warnhook = SvREFCNT_inc(warn_hook);
+        left = CML_LEFT_SIGNAL;
+    }
+    if (PL_diehook != die_hook) {
+        SvREFCNT_dec(PL_diehook);
+        PL_diehook = SvREFCNT_inc(die_hook);
+        left = CML_LEFT_SIGNAL;
+    }
+    return left;
+}
+
+static unsigned restore_separators(pTHX)
+{
+    unsigned left = 0;
+    if (!SvPOK(PL_rs) || SvCUR(PL_rs) != 1 || *SvPVX(PL_rs) != '\n') {
+        SV *const rs = get_sv("/", GV_ADD);
+        sv_setpvs(rs, "\n");
+        SvSETMAGIC(rs);
+        left |= CML_LEFT_INPUT_SEPARATOR;
+    }
+    if (PL_ors_sv) {
+        SV *const ors = get_sv("\\", GV_ADD);
+        sv_setsv(ors, &PL_sv_undef);
+        SvSETMAGIC(ors);
+        left |= CML_LEFT_OUTPUT_SEPARATOR;
+    }
+    if (PL_ofsgv && GvSV(PL_ofsgv) && SvOK(GvSV(PL_ofsgv))) {
+        sv_setsv(GvSV(PL_ofsgv), &PL_sv_undef);
+        left |= CML_LEFT_FIELD_SEPARATOR;
+    }
+    return left;
+}
+
+typedef struct {
+    unsigned left;
+} restoring;
+
+static void restore_body(pTHX_ void *argument)
+{
+    restoring *const r = argument;
+    r->left |= restore_signals(aTHX);
+    r->left |= restore_separators(aTHX);
+    r->left |= cml_restore_handles(aTHX);
+}
+
+/* Returns CML_LEFT_… bits for what had to be put back. */
+unsigned cml_restore_state(void)
+{
+    dTHXa(cml_perl);
+    restoring r = {0};
+    if (alarm(0) != 0)
+        r.left |= CML_LEFT_ALARM;
+    r.left |= restore_folder() | restore_umask();
+    cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
+    cml_env_end();
+    return r.left;
+}

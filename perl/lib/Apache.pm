@@ -1,0 +1,327 @@
+package Apache;
+
+use v5.36;
+use XSLoader ();
+
+use Apache::Connection ();
+use Apache::Constants  ();
+use Apache::Log        ();
+use Apache::Server     ();
+use Apache::Table      ();
+use mod_perl           ();
+
+our $VERSION = '1.27';
+
+XSLoader::load(__PACKAGE__);
+
+# The hashes and lists below live for one request: the server calls run_cleanups when it is over.
+our ( %PNOTES, @CLEANUPS, @LOG_HANDLERS );
+
+# What must be put right when a handler is left by exit or die: the server calls unwind then.
+our @UNWIND;
+
+# Handlers that start-up code pushed, by phase: the server runs them with run_handlers.
+our %HANDLERS;
+
+# --- the request line and the arguments
+
+sub args {
+    my $r = shift;
+    $r->query_string(@_) if @_;
+    return parse_args( wantarray, $r->query_string );
+}
+
+sub as_string ($r) {
+    my $out = $r->the_request . "\n";
+    $r->headers_in->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
+    $out .= "\n" . $r->protocol . ' ' . ( $r->status_line // $r->status ) . "\n";
+    for my $table ( $r->headers_out, $r->err_headers_out ) {
+        $table->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
+    }
+    return $out;
+}
+
+sub finfo ($r) {
+    stat $r->filename;
+    return \*main::_;
+}
+
+sub main            { return undef }     ## no critic: a list context expects one value
+sub prev            { return undef }
+sub next            { return undef }
+sub last            { return $_[0] }
+sub is_main         { return 1 }
+sub is_initial_req  { return 1 }
+sub proxyreq        { return 0 }
+
+# --- the body, which STDIN holds
+
+sub read {
+    my ( $r, undef, $length, $offset ) = @_;
+    return CORE::read STDIN, $_[1], $length, $offset // 0;
+}
+*get_client_block  = \&read;
+*read_client_block = \&read;
+
+sub setup_client_block  { return Apache::Constants::OK() }
+sub should_client_block { return $_[0]->body_length > 0 ? 1 : 0 }
+
+sub content ($r) {
+    my $type = $r->header_in('Content-Type') // '';
+    return unless $type =~ m{\Aapplication/x-www-form-urlencoded}i;
+    my $body = '';
+    $r->read( $body, $r->body_length );
+    return parse_args( wantarray, $body );
+}
+
+sub READ     { goto &read }
+sub READLINE { return readline STDIN }
+sub GETC     { return getc STDIN }
+
+# --- the response
+
+sub printf {
+    my ( $r, $format, @values ) = @_;
+    return $r->print( sprintf $format, @values );
+}
+*PRINTF = \&printf;
+
+sub write {
+    my ( $r, $buffer, $length, $offset ) = @_;
+    $buffer = substr $buffer, $offset // 0, $length if defined $length;
+    $r->print($buffer);
+    return length $buffer;
+}
+*WRITE = \&write;
+
+sub TIEHANDLE ( $class, $r = Apache->request ) { return $r }
+sub CLOSE     { return 1 }
+sub BINMODE   { return 1 }
+sub FILENO    { return 1 }
+sub OPEN      { return 1 }
+
+sub send_fd ( $r, $handle ) {
+    my $sent = 0;
+    while ( CORE::read $handle, my $chunk, 65536 ) {
+        $r->print($chunk);
+        $sent += length $chunk;
+    }
+    return $sent;
+}
+
+sub subprocess_env {
+    my $r = shift;
+    return $r->env_table(@_) if @_ || defined wantarray;
+    my %added = $r->cgi_env;
+    @ENV{ keys %added } = values %added;
+    return;
+}
+
+# --- values that live as long as the request
+
+sub pnotes {
+    my $r = shift;
+    $r->want_cleanup;
+    return \%PNOTES unless @_;
+    my $before = $PNOTES{ $_[0] };
+    $PNOTES{ $_[0] } = $_[1] if @_ > 1;
+    return $before;
+}
+
+sub register_cleanup ( $r, $code ) {
+    $r->want_cleanup;
+    push @CLEANUPS, $code;
+    return;
+}
+sub post_connection { goto &register_cleanup }
+
+# --- phases
+
+my %OF_START = map { $_ => 1 } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler);
+
+sub push_handlers {
+    my ( $self, $phase, @codes ) = @_;
+    @codes = map { ref $_ eq 'ARRAY' ? @$_ : $_ } @codes;
+    return $self->register_cleanup($_) for $phase eq 'PerlCleanupHandler' ? @codes : ();
+    return if $phase eq 'PerlCleanupHandler';
+    if ( $phase eq 'PerlLogHandler' ) {
+        $self->want_cleanup;
+        push @LOG_HANDLERS, @codes;
+    }
+    elsif ( $OF_START{$phase} ) { push @{ $HANDLERS{$phase} }, @codes }
+    else                        { _croak("push_handlers: $phase cannot be pushed here") }
+    return;
+}
+
+sub can_stack_handlers { return 1 }
+sub perl_hook          { return mod_perl::hook( $_[-1] ) }
+sub current_callback   { return 'PerlHandler' }
+
+# Called by the server. What a handler does must not stop the next: so each stands in its own eval.
+sub run_handlers ($phase) {
+    _each( $HANDLERS{$phase} // [] );
+    return;
+}
+
+# Called by the server when the answer is on its way; again when one of the handlers called exit.
+sub run_cleanups {
+    _each( \@LOG_HANDLERS, 1 );
+    _each( \@CLEANUPS,     1 );
+    %PNOTES = ();
+    return;
+}
+
+# Called by the server when a handler was left by exit or die, before the answer is finished.
+sub unwind {
+    while ( my $code = pop @UNWIND ) { $code->() }
+    return;
+}
+
+sub _each ( $codes, $takes = 0 ) {
+    my @todo = $takes ? () : @$codes;
+    while ( defined( my $code = shift @{ $takes ? $codes : \@todo } ) ) {
+        eval { _code($code)->( Apache->request ); 1 } or log_error($@);
+    }
+    return;
+}
+
+sub _code ($handler) {
+    return $handler if ref $handler;
+    require Cameleer;
+    my ( $code, $class ) = Cameleer::resolve_handler($handler);
+    return $class ? sub { $code->( $class, @_ ) } : $code;
+}
+
+# The request or the process ends here. A code of DONE asks the worker to leave after this request.
+sub exit {    ## no critic: the name is the API's
+    my $code = @_ && !ref $_[-1] ? $_[-1] : 0;
+    $code = 0 if $code eq 'Apache';
+    Apache->child_terminate if $code == Apache::Constants::DONE() && Apache->request;
+    CORE::exit( $code < 0 ? 0 : $code );
+}
+
+# --- the error log
+
+sub log_error { return Apache::Log::_say( 3, @_ ) }
+sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
+sub log       { return Apache::Log->new }
+
+sub log_reason ( $r, $reason, $file = $r->filename ) {
+    return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
+}
+
+# --- the client, the server and the process
+
+sub get_remote_host    { my $c = $_[0]->connection; return $c->remote_host // $c->remote_ip }
+sub get_remote_logname { return undef }                                                        ## no critic
+sub document_root      { return $_[0]->server->document_root }
+
+sub server_root_relative {
+    my ( undef, $path ) = @_;
+    return $path if defined $path && $path =~ m{\A/};
+    return Apache->server->server_root . '/' . ( $path // '' );
+}
+
+sub chdir_file ( $r, $file = $r->filename ) {
+    return chdir( $file =~ s{/[^/]*\z}{}r || '/' );
+}
+
+sub slurp_filename ($r) {
+    open my $handle, '<:raw', $r->filename or _croak( $r->filename . ": $!" );
+    local $/ = undef;
+    my $text = <$handle>;
+    return \$text;
+}
+
+sub gensym {
+    require Symbol;
+    return Symbol::gensym();
+}
+
+# Apache->module('Apache::Table') or 'mod_alias.c': the directives of httpd's usual modules are built in.
+sub module {
+    my $name = $_[-1];
+    return 1 if $name eq 'mod_perl.c' || $name eq 'mod_alias.c' || $name eq 'mod_mime.c' || $name eq 'mod_log_config.c';
+    return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
+}
+
+# Apache->define('SSL'): was the server started with -DSSL?
+our %DEFINED;
+sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
+
+# The front has time limits for its clients; a worker waits for nobody.
+sub soft_timeout  { return }
+sub hard_timeout  { return }
+sub kill_timeout  { return }
+sub reset_timeout { return }
+
+sub _croak ($message) {
+    require Carp;
+    Carp::croak($message);
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache - the request object of mod_perl 1.x
+
+=head1 SYNOPSIS
+
+    package My::Handler;
+    use Apache::Constants qw(:common);
+
+    sub handler {
+        my $r    = shift;
+        my %args = $r->args;
+        $r->send_http_header('text/plain');
+        return OK if $r->header_only;
+        $r->print("Hello, $args{name}\n");
+        return OK;
+    }
+
+=head1 DESCRIPTION
+
+C<$r> stands for the request that this process answers now; C<< Apache->request >> returns it anywhere. Names, return
+values and contexts are those of mod_perl 1.31. A setter returns the value from before.
+
+=head2 The request
+
+C<the_request uri unparsed_uri args query_string method method_number protocol header_only hostname filename path_info
+finfo headers_in header_in read content get_client_block location handler allow_options request_time connection server
+dir_config subprocess_env cgi_env document_root server_root_relative get_remote_host user auth_type is_main
+is_initial_req main prev next last as_string>
+
+In list context C<args>, C<content>, C<headers_in>, C<headers_out>, C<err_headers_out> and C<dir_config> give names and
+values in turn.
+
+=head2 The response
+
+C<status status_line content_type content_encoding headers_out header_out err_headers_out err_header_out no_cache
+send_http_header send_cgi_header cgi_header_out print printf write write_client send_fd rflush bytes_sent sent_header>
+
+=head2 The rest
+
+C<notes pnotes register_cleanup post_connection push_handlers child_terminate exit log_error log_reason warn log gensym
+module define chdir_file slurp_filename>
+
+=head1 DIFFERENCES
+
+=over
+
+=item * C<$r> that is kept after its request dies when it is used; in mod_perl 1 it crashed or read another's request.
+
+=item * A handler that prints without C<send_http_header> gets a head all the same, made from C<status>,
+C<content_type> and C<headers_out> as they are when the first bytes leave.
+
+=item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
+
+=item * The reason phrase of C<status_line> stays here: clients see the standard one.
+
+=item * The whole body has arrived before a handler runs: C<soft_timeout> and its kin do nothing.
+
+=back
+
+=cut

@@ -1,0 +1,216 @@
+#include "xs.h"
+
+MODULE = Apache    PACKAGE = Apache
+
+SV *
+request(...)
+  CODE:
+    PERL_UNUSED_VAR(items);
+    const Request r = apache_generation();
+    RETVAL = r ? apache_object(aTHX_ "Apache", r) : newSV(0);
+  OUTPUT:
+    RETVAL
+
+SV *
+connection(r)
+    Request r
+  CODE:
+    RETVAL = apache_object(aTHX_ "Apache::Connection", r);
+  OUTPUT:
+    RETVAL
+
+SV *
+server(...)
+  CODE:
+    PERL_UNUSED_VAR(items);
+    RETVAL = apache_object(aTHX_ "Apache::Server", 0);
+  OUTPUT:
+    RETVAL
+
+SV *
+uri(r, ...)
+    Request r
+  ALIAS:
+    the_request = APACHE_THE_REQUEST
+    protocol = APACHE_PROTOCOL
+    method = APACHE_METHOD
+    uri = APACHE_URI
+    unparsed_uri = APACHE_UNPARSED_URI
+    query_string = APACHE_ARGS
+    filename = APACHE_FILENAME
+    path_info = APACHE_PATH_INFO
+    script_name = APACHE_SCRIPT_NAME
+    hostname = APACHE_HOSTNAME
+    get_server_name = APACHE_HOSTNAME
+    content_type = APACHE_CONTENT_TYPE
+    content_encoding = APACHE_CONTENT_ENCODING
+    status_line = APACHE_STATUS_LINE
+    user = APACHE_USER
+    auth_type = APACHE_AUTH_TYPE
+    handler = APACHE_HANDLER
+    virtual_host = APACHE_VIRTUAL_HOST
+  CODE:
+    RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
+  OUTPUT:
+    RETVAL
+
+SV *
+location(r)
+    Request r
+  CODE:
+    RETVAL = apache_text_field(aTHX_ r, APACHE_LOCATION, NULL);
+  OUTPUT:
+    RETVAL
+
+SV *
+status(r, ...)
+    Request r
+  ALIAS:
+    status = APACHE_STATUS
+    method_number = APACHE_METHOD_NUMBER
+    header_only = APACHE_HEADER_ONLY
+    no_cache = APACHE_NO_CACHE
+    sent_header = APACHE_SENT_HEADER
+    bytes_sent = APACHE_BYTES_SENT
+    request_time = APACHE_REQUEST_TIME
+    get_server_port = APACHE_SERVER_PORT
+    allow_options = APACHE_ALLOW_OPTIONS
+    body_length = APACHE_BODY_LENGTH
+  CODE:
+    RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
+  OUTPUT:
+    RETVAL
+
+void
+headers_in(r)
+    Request r
+  ALIAS:
+    headers_in = APACHE_HEADERS_IN
+    headers_out = APACHE_HEADERS_OUT
+    err_headers_out = APACHE_ERR_HEADERS_OUT
+  PPCODE:
+    if (GIMME_V == G_LIST)
+        SP = apache_push_table(aTHX_ SP, r, ix);
+    else
+        mXPUSHs(apache_table_object(aTHX_ r, ix));
+
+void
+header_in(r, ...)
+    Request r
+  ALIAS:
+    header_in = APACHE_HEADERS_IN
+    header_out = APACHE_HEADERS_OUT
+    err_header_out = APACHE_ERR_HEADERS_OUT
+    notes = APACHE_NOTES
+    env_table = APACHE_SUBPROCESS_ENV
+    dir_config = APACHE_DIR_CONFIG
+  PPCODE:
+    if (items > 1) {
+        apache_text value;
+        apache_check(aTHX_ apache_table_get(r, ix, apache_text_of(aTHX_ ST(1)), &value));
+        SV *const before = sv_2mortal(apache_sv_of(aTHX_ value));
+        if (items > 2)
+            apache_table_store(aTHX_ r, ix, APACHE_TABLE_SET, ST(1), ST(2));
+        XPUSHs(before);
+    } else if (ix == APACHE_DIR_CONFIG && GIMME_V == G_LIST) {
+        SP = apache_push_table(aTHX_ SP, r, ix);
+    } else {
+        mXPUSHs(apache_table_object(aTHX_ r, ix));
+    }
+
+void
+cgi_env(r, ...)
+    Request r
+  PPCODE:
+    if (items > 2)
+        apache_table_store(aTHX_ r, APACHE_SUBPROCESS_ENV, APACHE_TABLE_SET, ST(1), ST(2));
+    if (items > 1) {
+        apache_text value;
+        apache_check(aTHX_ apache_table_get(r, APACHE_SUBPROCESS_ENV, apache_text_of(aTHX_ ST(1)), &value));
+        mXPUSHs(apache_sv_of(aTHX_ value));
+    } else if (GIMME_V == G_LIST) {
+        SP = apache_push_table(aTHX_ SP, r, APACHE_SUBPROCESS_ENV);
+    } else {
+        mXPUSHs(apache_table_object(aTHX_ r, APACHE_SUBPROCESS_ENV));
+    }
+
+void
+print(r, ...)
+    Request r
+  ALIAS:
+    write_client = 1
+    PRINT = 2
+  PPCODE:
+    PERL_UNUSED_VAR(ix);
+    for (I32 i = 1; i < items; i++)
+        apache_print(aTHX_ r, ST(i));
+    if (PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH)
+        apache_check(aTHX_ apache_rflush(r));
+    XSRETURN_YES;
+
+void
+rflush(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_rflush(r));
+
+void
+send_http_header(r, type = &PL_sv_undef)
+    Request r
+    SV *type
+  CODE:
+    apache_check(aTHX_ apache_send_http_header(r, apache_text_of(aTHX_ type)));
+
+void
+send_cgi_header(r, header)
+    Request r
+    SV *header
+  CODE:
+    apache_check(aTHX_ apache_send_cgi_header(r, apache_text_of(aTHX_ header)));
+
+void
+cgi_header_out(r, name, value)
+    Request r
+    SV *name
+    SV *value
+  CODE:
+    apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ value)));
+
+void
+want_cleanup(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_want_cleanup(r));
+
+void
+child_terminate(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_child_terminate(r));
+
+void
+parse_args(wants_list, query)
+    SV *wants_list
+    SV *query
+  PPCODE:
+    if (!SvTRUE(wants_list)) {
+        XPUSHs(query);
+    } else if (SvOK(query)) {
+        STRLEN length;
+        const char *const text = SvPV(query, length);
+        SP = apache_push_arguments(aTHX_ SP, text, length);
+    }
+
+SV *
+unescape_url(text)
+    SV *text
+  ALIAS:
+    unescape_url_info = 1
+  CODE:
+    STRLEN length;
+    const char *const bytes = SvPV(text, length);
+    RETVAL = newSVpvn(bytes, length);
+    SvCUR_set(RETVAL, apache_unescape(SvPVX(RETVAL), length, ix));
+    *SvEND(RETVAL) = '\0';
+  OUTPUT:
+    RETVAL

@@ -1,0 +1,218 @@
+package Apache::Constants;
+
+use v5.36;
+use Exporter 'import';
+
+# A group of constants, `NAME number` on each line; its names are what the tag exports.
+my %GROUPS = (
+    common => <<'END',
+        OK 0
+        DECLINED -1
+        DONE -2
+        NOT_FOUND 404
+        FORBIDDEN 403
+        AUTH_REQUIRED 401
+        SERVER_ERROR 500
+END
+    response => <<'END',
+        DOCUMENT_FOLLOWS 200
+        MOVED 301
+        REDIRECT 302
+        USE_LOCAL_COPY 304
+        BAD_REQUEST 400
+        BAD_GATEWAY 502
+        RESPONSE_CODES 55
+        NOT_IMPLEMENTED 501
+        NOT_AUTHORITATIVE -1
+        CONTINUE 100
+END
+    methods => <<'END',
+        M_GET 0
+        M_PUT 1
+        M_POST 2
+        M_DELETE 3
+        M_CONNECT 4
+        M_OPTIONS 5
+        M_TRACE 6
+        M_PATCH 7
+        M_PROPFIND 8
+        M_PROPPATCH 9
+        M_MKCOL 10
+        M_COPY 11
+        M_MOVE 12
+        M_LOCK 13
+        M_UNLOCK 14
+        M_INVALID 15
+        METHODS 16
+END
+    options => <<'END',
+        OPT_NONE 0
+        OPT_INDEXES 1
+        OPT_INCLUDES 2
+        OPT_SYM_LINKS 4
+        OPT_EXECCGI 8
+        OPT_UNSET 16
+        OPT_INCNOEXEC 32
+        OPT_SYM_OWNER 64
+        OPT_MULTI 128
+        OPT_ALL 15
+END
+    satisfy => <<'END',
+        SATISFY_ALL 0
+        SATISFY_ANY 1
+        SATISFY_NOSPEC 2
+END
+    remotehost => <<'END',
+        REMOTE_HOST 0
+        REMOTE_NAME 1
+        REMOTE_NOLOOKUP 2
+        REMOTE_DOUBLE_REV 3
+END
+    http => <<'END',
+        HTTP_CONTINUE 100
+        HTTP_SWITCHING_PROTOCOLS 101
+        HTTP_PROCESSING 102
+        HTTP_OK 200
+        HTTP_CREATED 201
+        HTTP_ACCEPTED 202
+        HTTP_NON_AUTHORITATIVE 203
+        HTTP_NO_CONTENT 204
+        HTTP_RESET_CONTENT 205
+        HTTP_PARTIAL_CONTENT 206
+        HTTP_MULTI_STATUS 207
+        HTTP_MULTIPLE_CHOICES 300
+        HTTP_MOVED_PERMANENTLY 301
+        HTTP_MOVED_TEMPORARILY 302
+        HTTP_SEE_OTHER 303
+        HTTP_NOT_MODIFIED 304
+        HTTP_USE_PROXY 305
+        HTTP_TEMPORARY_REDIRECT 307
+        HTTP_BAD_REQUEST 400
+        HTTP_UNAUTHORIZED 401
+        HTTP_PAYMENT_REQUIRED 402
+        HTTP_FORBIDDEN 403
+        HTTP_NOT_FOUND 404
+        HTTP_METHOD_NOT_ALLOWED 405
+        HTTP_NOT_ACCEPTABLE 406
+        HTTP_PROXY_AUTHENTICATION_REQUIRED 407
+        HTTP_REQUEST_TIME_OUT 408
+        HTTP_CONFLICT 409
+        HTTP_GONE 410
+        HTTP_LENGTH_REQUIRED 411
+        HTTP_PRECONDITION_FAILED 412
+        HTTP_REQUEST_ENTITY_TOO_LARGE 413
+        HTTP_REQUEST_URI_TOO_LARGE 414
+        HTTP_UNSUPPORTED_MEDIA_TYPE 415
+        HTTP_RANGE_NOT_SATISFIABLE 416
+        HTTP_EXPECTATION_FAILED 417
+        HTTP_UNPROCESSABLE_ENTITY 422
+        HTTP_LOCKED 423
+        HTTP_FAILED_DEPENDENCY 424
+        HTTP_INTERNAL_SERVER_ERROR 500
+        HTTP_NOT_IMPLEMENTED 501
+        HTTP_BAD_GATEWAY 502
+        HTTP_SERVICE_UNAVAILABLE 503
+        HTTP_GATEWAY_TIME_OUT 504
+        HTTP_VERSION_NOT_SUPPORTED 505
+        HTTP_VARIANT_ALSO_VARIES 506
+        HTTP_INSUFFICIENT_STORAGE 507
+        HTTP_NOT_EXTENDED 510
+END
+    server => <<'END',
+        MODULE_MAGIC_NUMBER 19990320
+END
+    config => <<'END',
+        DECLINE_CMD -1
+END
+    types => <<'END',
+        DIR_MAGIC_TYPE httpd/unix-directory
+END
+    override => <<'END',
+        OR_NONE 0
+        OR_LIMIT 1
+        OR_OPTIONS 2
+        OR_FILEINFO 4
+        OR_AUTHCFG 8
+        OR_INDEXES 16
+        OR_UNSET 32
+        OR_ALL 31
+        ACCESS_CONF 64
+        RSRC_CONF 128
+END
+    args_how => <<'END',
+        RAW_ARGS 0
+        TAKE1 1
+        TAKE2 2
+        ITERATE 3
+        ITERATE2 4
+        FLAG 5
+        NO_ARGS 6
+        TAKE12 7
+        TAKE3 8
+        TAKE23 9
+        TAKE123 10
+        TAKE13 11
+END
+);
+
+our ( @EXPORT, @EXPORT_OK, %EXPORT_TAGS );
+
+for my $tag ( keys %GROUPS ) {
+    my @pairs = map { [split] } split /\n/, $GROUPS{$tag};
+    for (@pairs) {
+        my ( $name, $value ) = @$_;
+        no strict 'refs';
+        # An empty prototype and a constant body: perl inlines it, and it is a handler (`PerlHandler …::OK`) too.
+        *$name = sub () { $value };
+        push @EXPORT_OK, $name;
+        push @{ $EXPORT_TAGS{$tag} }, $name;
+    }
+}
+
+sub SERVER_VERSION { require Apache; return Apache->server->server_software // 'Cameleer' }
+sub SERVER_BUILT   { return 'unknown' }
+push @{ $EXPORT_TAGS{server} }, qw(SERVER_VERSION SERVER_BUILT);
+push @EXPORT_OK, qw(SERVER_VERSION SERVER_BUILT);
+
+@EXPORT = @{ $EXPORT_TAGS{common} };
+$EXPORT_TAGS{all}      = \@EXPORT_OK;
+
+# Makes names importable that are not in a tag.
+sub export ( $class, @names ) {
+    push @EXPORT_OK, @names;
+    return;
+}
+
+# Apache::Constants->name(404) is NOT_FOUND.
+sub name {
+    my $number = $_[-1];
+    for my $tag (qw(common response http)) {
+        for my $name ( @{ $EXPORT_TAGS{$tag} } ) {
+            return $name if __PACKAGE__->can($name)->() == $number;
+        }
+    }
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Constants - what handlers return, and other numbers of httpd 1.3
+
+=head1 SYNOPSIS
+
+    use Apache::Constants qw(:common REDIRECT);
+
+    return NOT_FOUND unless -e $r->filename;
+    return OK;
+
+=head1 DESCRIPTION
+
+Tags: C<:common> (also the default), C<:response>, C<:http>, C<:methods>, C<:options>, C<:satisfy>, C<:remotehost>,
+C<:server>, C<:config>, C<:types>, C<:override>, C<:args_how>. C<OK> may itself be a handler:
+C<PerlHandler Apache::Constants::OK>.
+
+=cut

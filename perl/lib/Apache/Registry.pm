@@ -1,0 +1,140 @@
+package Apache::Registry;
+
+use v5.36;
+use XSLoader ();
+
+use Apache                     ();
+use Apache::Constants          qw(NOT_FOUND FORBIDDEN OPT_EXECCGI);
+use Apache::Registry::Package  ();
+use Apache::Registry::Script   ();
+
+XSLoader::load(__PACKAGE__);
+
+# Scripts of different virtual hosts have packages of their own.
+our $NameWithVirtualHost = 1;
+
+# Compiled scripts by host and name; shared by the workers when RegistryLoader filled it before the fork.
+my %SCRIPTS;
+
+# The script that runs now.
+my $RUNNING;
+
+sub handler {
+    return serve( $_[-1], \&cached );
+}
+
+# Runs the script that `$find` makes of (key, file, mtime), in its folder.
+sub serve ( $r, $find ) {
+    my $file    = $r->filename;
+    my $refusal = refusal( $r, $file );
+    return $refusal if $refusal;
+    my $mtime = ( stat _ )[9];
+    push @Apache::UNWIND, \&leave;
+    enter($file);
+    # An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
+    local *0 = \( my $name = $file );
+    local @ARGV = words($r);
+    $RUNNING = $find->( key($r), $file, $mtime );
+    $RUNNING->run($r);
+    pop @Apache::UNWIND;
+    leave();
+    return $r->status;
+}
+
+# The status that a file is refused with, or 0. Leaves its stat in `_`.
+sub refusal ( $r, $file ) {
+    stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
+    return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
+    return refuse( $r, FORBIDDEN, $file, 'Options ExecCGI is off here' )          unless $r->allow_options & OPT_EXECCGI;
+    return refuse( $r, FORBIDDEN, $file, 'the server may not read it' )           unless -r _;
+    return refuse( $r, FORBIDDEN, $file, 'it is not executable (chmod +x)' )      unless -x _;
+    return 0;
+}
+
+sub refuse ( $r, $status, $file, $reason ) {
+    $r->log_reason( $reason, $file );
+    return $status;
+}
+
+sub key ($r) {
+    return $r->script_name unless $NameWithVirtualHost;
+    return $r->virtual_host . $r->script_name;
+}
+
+sub cached ( $key, $file, $mtime ) {
+    my $script = $SCRIPTS{$key};
+    return $script if $script && $script->is_of( $file, $mtime );
+    return $SCRIPTS{$key} = Apache::Registry::Script->new( Apache::Registry::Package::name_of($key), $file, $mtime );
+}
+
+sub enter ($file) {
+    my $folder = $file =~ s{/[^/]*\z}{}r;
+    chdir( length $folder ? $folder : '/' ) or die "$folder: $!\n";
+    return;
+}
+
+# Also when the script exited or died: then the server calls it.
+sub leave {
+    my $script = $RUNNING;
+    undef $RUNNING;
+    $script->run_end_blocks if $script;
+    chdir $Apache::Server::CWD;
+    return;
+}
+
+# The words of a query without `=`, as CGI gives them to a script.
+sub words ($r) {
+    my $query = $r->query_string;
+    return if !defined $query || $query eq '' || $query =~ /=/ || $r->method_number != 0;
+    return map { Apache::unescape_url($_) } split /\+/, $query;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Registry - CGI scripts that stay compiled
+
+=head1 SYNOPSIS
+
+    <Directory /srv/cgi-bin>
+        SetHandler perl-script
+        PerlHandler Apache::Registry
+        Options +ExecCGI
+        PerlSendHeader On
+    </Directory>
+
+=head1 DESCRIPTION
+
+A script is compiled at its first request into the package C<Apache::ROOT::> plus its URI, and again when its file's
+mtime has changed. For each request:
+
+=over
+
+=item 1. C<stat> the file: 404 when it is not there; 403 when it is a folder, not readable or not executable, or when
+C<Options ExecCGI> is off.
+
+=item 2. C<chdir> to its folder.
+
+=item 3. Compile it unless that was done for this mtime.
+
+=item 4. Run it, with C<$r> in C<@_>, C<$0> its file and C<@ARGV> the words of a query without C<=>.
+
+=item 5. Run its END blocks and go back.
+
+=back
+
+C<exit> ends the request only. Globals live as long as the worker. BEGIN blocks run when the script is compiled.
+C<DATA> begins anew for each request, and C<FindBin> is the script's own. C<#!perl -w> works.
+
+=head1 DIFFERENCES
+
+C<-T> in the first line has no effect: taint mode is the whole process's. A sub of the script may be called C<handler>.
+
+=head1 SEE ALSO
+
+L<Apache::RegistryLoader>, L<Apache::PerlRun>
+
+=cut

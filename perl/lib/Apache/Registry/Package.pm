@@ -1,0 +1,67 @@
+package Apache::Registry::Package;
+
+use v5.36;
+use Sub::Util ();
+
+# /perl/news.pl → Apache::ROOT::perl::news_2epl. Only word characters come through: the name is part of code.
+sub name_of ($uri) {
+    my $name = $uri =~ s{([^A-Za-z0-9_/])}{sprintf '_%02x', ord $1}egr;
+    $name =~ s{/+([0-9]?)}{'::' . ( length $1 ? sprintf '_%02x', ord $1 : '' )}eg;
+    $name =~ s/(?:::)+\z/::_2f/;
+    return 'Apache::ROOT' . ( $name =~ /\A::/ ? '' : '::' ) . $name;
+}
+
+# Forgets the subs that a script defined, so that compiling it again redefines nothing. Its variables stay, and subs
+# that it imported are not its own.
+sub forget_subs ($package) {
+    my $symbols = symbols($package);
+    for my $name ( keys %$symbols ) {
+        my $code = code( $symbols->{$name}, $package, $name ) or next;
+        my ($of) = Sub::Util::subname($code) =~ /\A(.*)::/s;
+        without_code( $symbols, $name ) if $of eq $package;
+    }
+    return;
+}
+
+# Forgets everything but nested packages.
+sub flush ($package) {
+    my $symbols = symbols($package);
+    delete $symbols->{$_} for grep { !/::\z/ } keys %$symbols;
+    return;
+}
+
+sub symbols ($package) {
+    no strict 'refs';
+    return \%{"${package}::"};
+}
+
+# A constant or a sub that was only declared may stand there without a glob.
+sub code ( $entry, $package, $name ) {
+    return if $name =~ /::\z/;
+    no strict 'refs';
+    return defined &{"${package}::$name"} ? \&{"${package}::$name"} : undef;
+}
+
+sub without_code ( $symbols, $name ) {
+    my $glob = \$symbols->{$name};
+    my @kept = ref $glob eq 'GLOB' ? grep { defined } map { *{$glob}{$_} } qw(SCALAR ARRAY HASH IO FORMAT) : ();
+    my $full = ref $glob eq 'GLOB' ? *{$glob}{PACKAGE} . '::' . $name : undef;
+    delete $symbols->{$name};
+    no strict 'refs';
+    *{$full} = $_ for @kept;
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Registry::Package - the package that a script is compiled into
+
+=head1 SYNOPSIS
+
+    my $package = Apache::Registry::Package::name_of('/perl/news.pl');
+
+=cut

@@ -1,0 +1,53 @@
+package Apache::RegistryLoader;
+
+use v5.36;
+
+use Apache           ();
+use Apache::Registry ();
+
+sub new ( $class, %options ) {
+    return bless {%options}, $class;
+}
+
+# Compiles a script before the fork, under the name that requests will ask for. 200, or the status of what is wrong.
+sub handler ( $self, $uri, $file = undef, $virtual_host = '' ) {
+    $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
+    my $mtime = ( stat $file )[9] // return failed( 404, "$file: $!" );
+    my $done = eval {
+        Apache::Registry::enter($file);
+        local *0 = \( my $name = $file );
+        Apache::Registry::cached( $virtual_host . $uri, $file, $mtime );
+    };
+    my $error = $@;
+    chdir $Apache::Server::CWD;
+    return $done ? 200 : failed( 500, $error );
+}
+
+sub failed ( $status, $reason ) {
+    Apache::log_error("RegistryLoader: $reason");
+    return $status;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::RegistryLoader - compiles Registry scripts before the workers are forked
+
+=head1 SYNOPSIS
+
+    # in a PerlRequire file
+    use Apache::RegistryLoader ();
+    Apache::RegistryLoader->new->handler( '/perl/news.pl', '/srv/perl/news.pl' );
+
+    my $loader = Apache::RegistryLoader->new( trans => sub { "/srv/perl$_[0]" } );
+    $loader->handler("/$_") for qw(a.pl b.pl);
+
+=head1 DESCRIPTION
+
+C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code gives it, and without that the URI counts from
+C<ServerRoot>. Returns 200, or 404 or 500 with the reason in the error log.
+
+=cut

@@ -1,0 +1,38 @@
+package Apache::Table;
+
+use v5.36;
+use XSLoader ();
+
+XSLoader::load(__PACKAGE__);
+
+sub TIEHASH ( $class, $table ) { return $table }
+sub SCALAR  ($table) { return defined $table->FIRSTKEY }
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Table - names and values, a name perhaps more than once, its case ignored
+
+=head1 SYNOPSIS
+
+    my $out = $r->headers_out;
+    $out->set( 'X-Name' => 'value' );
+    $out->add( 'Set-Cookie' => [ @cookies ] );
+    $out->merge( Vary => 'Cookie' );
+    $out->unset('X-Name');
+    my $first = $out->get('Set-Cookie');
+    my @all   = $out->get('Set-Cookie');
+    $out->do( sub { my ( $name, $value ) = @_; print "$name: $value\n"; 1 } );
+
+    $out->{'X-Name'} = 'value';                        # also a hash
+    my $mine = Apache::Table->new($r);
+
+=head1 DESCRIPTION
+
+C<get set add merge unset clear do new>. C<do> stops when its code returns false, and takes names to limit it to. A
+table belongs to its request.
+
+=cut

@@ -1,0 +1,231 @@
+#include "xs.h"
+
+#include <ctype.h>
+
+#define CURRENT apache_generation()
+
+/* $r, a hash that keeps one under _r or r (as subclasses do), or the class: then the current request. */
+Request apache_request_of(pTHX_ SV *sv)
+{
+    SvGETMAGIC(sv);
+    if (!SvROK(sv))
+        return CURRENT;
+    SV *const inner = SvRV(sv);
+    if (SvTYPE(inner) == SVt_PVHV) {
+        SV **slot = hv_fetchs((HV *)inner, "_r", 0);
+        if (!slot)
+            slot = hv_fetchs((HV *)inner, "r", 0);
+        if (!slot || !SvROK(*slot))
+            croak("this %s object has no request: neither {_r} nor {r}", sv_reftype(inner, TRUE));
+        return apache_request_of(aTHX_ *slot);
+    }
+    if (!SvOBJECT(inner) || !SvIOK(inner))
+        croak("not an Apache request object");
+    return SvUV(inner);
+}
+
+Table *apache_table_of(pTHX_ SV *sv)
+{
+    if (SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVHV) {
+        MAGIC *const magic = mg_find(SvRV(sv), PERL_MAGIC_tied);
+        if (magic && magic->mg_obj)
+            sv = magic->mg_obj;
+    }
+    if (!SvROK(sv) || !sv_derived_from(sv, "Apache::Table") || !SvPOK(SvRV(sv)) || SvCUR(SvRV(sv)) != sizeof(Table))
+        croak("not an Apache::Table object");
+    return (Table *)SvPVX(SvRV(sv));
+}
+
+SV *apache_object(pTHX_ const char *package, Request r)
+{
+    return sv_bless(newRV_noinc(newSVuv(r)), gv_stashpv(package, GV_ADD));
+}
+
+/* A blessed reference to a tied hash: both $t->get('x') and $t->{x} are 1.x. */
+SV *apache_table_object(pTHX_ Request r, uint32_t number)
+{
+    const Table table = {r, number, 0};
+    HV *const stash = gv_stashpvs("Apache::Table", GV_ADD);
+    HV *const hash = newHV();
+    SV *const object = sv_bless(newRV_noinc(newSVpvn((const char *)&table, sizeof table)), stash);
+    sv_magic((SV *)hash, object, PERL_MAGIC_tied, NULL, 0);
+    SvREFCNT_dec(object);
+    return sv_bless(newRV_noinc((SV *)hash), stash);
+}
+
+void apache_check(pTHX_ int status)
+{
+    if (status == APACHE_STALE)
+        croak("this request is over: a request object kept from an earlier request was used");
+}
+
+SV *apache_sv_of(pTHX_ apache_text text)
+{
+    return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+}
+
+static SV *as_bytes(pTHX_ SV *sv)
+{
+    SV *const copy = sv_mortalcopy(sv);
+    if (!sv_utf8_downgrade(copy, TRUE))
+        SvUTF8_off(copy);
+    return copy;
+}
+
+apache_text apache_text_of(pTHX_ SV *sv)
+{
+    apache_text text = {NULL, 0};
+    SvGETMAGIC(sv);
+    if (!SvOK(sv))
+        return text;
+    text.bytes = SvPV_nomg(sv, text.length);
+    if (SvUTF8(sv))
+        text.bytes = SvPV(as_bytes(aTHX_ sv), text.length);
+    return text;
+}
+
+SV *apache_text_field(pTHX_ Request r, I32 field, SV *value)
+{
+    apache_text text;
+    apache_check(aTHX_ apache_get_text(r, field, &text));
+    SV *const before = apache_sv_of(aTHX_ text);
+    if (value)
+        apache_check(aTHX_ apache_set_text(r, field, apache_text_of(aTHX_ value)));
+    return before;
+}
+
+SV *apache_number_field(pTHX_ Request r, I32 field, SV *value)
+{
+    int64_t before;
+    apache_check(aTHX_ apache_get_number(r, field, &before));
+    if (value)
+        apache_check(aTHX_ apache_set_number(r, field, SvIV(value)));
+    return newSViv(before);
+}
+
+SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
+{
+    apache_text name, value;
+    for (size_t at = 0;; at++) {
+        apache_check(aTHX_ apache_table_entry(r, number, at, &name, &value));
+        if (!name.bytes)
+            return sp;
+        EXTEND(sp, 2);
+        PUSHs(sv_2mortal(apache_sv_of(aTHX_ name)));
+        PUSHs(sv_2mortal(apache_sv_of(aTHX_ value)));
+    }
+}
+
+static void store_one(pTHX_ Request r, uint32_t number, uint32_t verb, apache_text name, SV *value)
+{
+    const apache_text text = apache_text_of(aTHX_ value);
+    apache_check(aTHX_ apache_table_change(r, number, text.bytes ? verb : APACHE_TABLE_UNSET, name, text));
+}
+
+void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, SV *name, SV *value)
+{
+    const apache_text key = apache_text_of(aTHX_ name);
+    if (!SvROK(value) || SvTYPE(SvRV(value)) != SVt_PVAV || SvOBJECT(SvRV(value))) {
+        store_one(aTHX_ r, number, verb, key, value);
+        return;
+    }
+    AV *const values = (AV *)SvRV(value);
+    for (SSize_t i = 0; i <= av_top_index(values); i++) {
+        SV **const slot = av_fetch(values, i, 0);
+        /* Setting several replaces what was there with the first and keeps the others beside it. */
+        const uint32_t each = verb == APACHE_TABLE_SET && i > 0 ? APACHE_TABLE_ADD : verb;
+        store_one(aTHX_ r, number, each, key, slot ? *slot : &PL_sv_undef);
+    }
+}
+
+static int is_plain_scalar_ref(SV *sv)
+{
+    return SvROK(sv) && !SvOBJECT(SvRV(sv)) && SvTYPE(SvRV(sv)) < SVt_PVGV && !SvROK(SvRV(sv));
+}
+
+void apache_print(pTHX_ Request r, SV *sv)
+{
+    STRLEN length;
+    SvGETMAGIC(sv);
+    if (is_plain_scalar_ref(sv))
+        sv = SvRV(sv);
+    if (!SvOK(sv) && ckWARN(WARN_UNINITIALIZED))
+        Perl_warner(aTHX_ packWARN(WARN_UNINITIALIZED), "Use of uninitialized value in print");
+    const char *text = SvOK(sv) ? SvPV_nomg(sv, length) : (length = 0, "");
+    if (SvUTF8(sv)) {
+        SV *const copy = as_bytes(aTHX_ sv);
+        text = SvPV(copy, length);
+        if (SvCUR(copy) == SvCUR(sv) && !is_utf8_invariant_string((const U8 *)text, length))
+            Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
+    }
+    apache_check(aTHX_ apache_write(r, text, length));
+}
+
+static int hex_digit(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+STRLEN apache_unescape(char *text, STRLEN length, int is_form)
+{
+    char *to = text;
+    for (const char *from = text, *end = text + length; from < end; from++) {
+        if (*from == '%' && end - from > 2 && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2])) {
+            *to++ = (char)(hex_digit(from[1]) * 16 + hex_digit(from[2]));
+            from += 2;
+        } else {
+            *to++ = is_form && *from == '+' ? ' ' : *from;
+        }
+    }
+    return (STRLEN)(to - text);
+}
+
+static SV *unescaped(pTHX_ const char *text, STRLEN length)
+{
+    SV *const sv = sv_2mortal(newSVpvn(text, length));
+    SvCUR_set(sv, apache_unescape(SvPVX(sv), length, 1));
+    *SvEND(sv) = '\0';
+    return sv;
+}
+
+/* Without any `=` it is a list of words (ISINDEX); otherwise pairs, and a name alone has an empty value. */
+SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
+{
+    const int is_pairs = memchr(query, '=', length) != NULL;
+    const char *const end = query + length;
+    while (query < end) {
+        const char *stop = query;
+        const char *equals = NULL;
+        for (; stop < end && *stop != '&' && *stop != ';'; stop++)
+            if (*stop == '=' && !equals)
+                equals = stop;
+        const char *const name_end = equals ? equals : stop;
+        EXTEND(sp, 2);
+        if (stop > query || !is_pairs)
+            PUSHs(unescaped(aTHX_ query, (STRLEN)(name_end - query)));
+        if (is_pairs && stop > query)
+            PUSHs(equals ? unescaped(aTHX_ equals + 1, (STRLEN)(stop - equals - 1)) : sv_2mortal(newSVpvs("")));
+        query = stop + 1;
+    }
+    return sp;
+}
+
+#define PACKAGES(each)                                                                                                 \
+    each(Apache, Apache)                                                                                               \
+    each(Apache__Connection, Apache::Connection)                                                                       \
+    each(Apache__Log, Apache::Log)                                                                                     \
+    each(Apache__Registry, Apache::Registry)                                                                           \
+    each(Apache__Server, Apache::Server)                                                                               \
+    each(Apache__Table, Apache::Table)
+
+#define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
+PACKAGES(DECLARE)
+
+/* XSLoader::load prefers a sub `bootstrap` that is there already to a shared object. */
+#define REGISTER(c_name, package) newXS(#package "::bootstrap", boot_##c_name, __FILE__);
+
+void apache_xs_init(void *interpreter)
+{
+    dTHXa(interpreter);
+    PACKAGES(REGISTER)
+}

@@ -1,0 +1,52 @@
+/* What the .xs files share: Perl values to texts and back, and the croak that follows a status. */
+#ifndef APACHE_XS_H
+#define APACHE_XS_H
+
+#define PERL_NO_GET_CONTEXT
+#include <EXTERN.h>
+#include <perl.h>
+#include <XSUB.h>
+
+#include "apache.h"
+
+/* The number that $r holds. */
+typedef uint64_t Request;
+
+/* What an Apache::Table holds: the request it belongs to, its number there, and where each() stands. */
+typedef struct {
+    uint64_t request;
+    uint32_t number;
+    uint32_t cursor;
+} Table;
+
+Request apache_request_of(pTHX_ SV *sv);
+Table *apache_table_of(pTHX_ SV *sv);
+
+/* A new object of the package, holding the request's number. */
+SV *apache_object(pTHX_ const char *package, Request r);
+SV *apache_table_object(pTHX_ Request r, uint32_t number);
+
+/* Croaks for a status that is not APACHE_OK. */
+void apache_check(pTHX_ int status);
+
+SV *apache_sv_of(pTHX_ apache_text text);
+/* undef is no text. Characters become bytes where they fit, UTF-8 where they do not. */
+apache_text apache_text_of(pTHX_ SV *sv);
+
+/* Gets a field, and sets it when there is a value. */
+SV *apache_text_field(pTHX_ Request r, I32 field, SV *value);
+SV *apache_number_field(pTHX_ Request r, I32 field, SV *value);
+
+/* Pushes all names and values of a table. */
+SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number);
+/* Changes a table; an array of values counts as several. */
+void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, SV *name, SV *value);
+
+/* What $r->print does with one argument. */
+void apache_print(pTHX_ Request r, SV *sv);
+/* %XX decoded, in place; returns the new length. `+` is a space in a form's data only. */
+STRLEN apache_unescape(char *text, STRLEN length, int is_form);
+/* Pushes names and values of a query string. */
+SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length);
+
+#endif

@@ -1,0 +1,88 @@
+package Cameleer;
+
+use v5.36;
+
+our $VERSION = '0.1.0';
+
+# require dies with "... in require" frames of ours unless it is called from here.
+sub require_file ($file) {
+    require $file;
+    return;
+}
+
+sub require_module ($name) {
+    $name =~ /\A\w+(?:::\w+)*\z/ or die "PerlModule: \"$name\" is not a module's name\n";
+    require( $name =~ s{::}{/}gr . '.pm' );
+    return;
+}
+
+sub add_library ($folder) {
+    unshift @INC, $folder unless grep { $_ eq $folder } @INC;
+    return;
+}
+
+# Compiles a Registry script in the mold, so that the workers share it.
+sub preload_script ($uri_and_file) {
+    my ( $uri, $file ) = split /\0/, $uri_and_file;
+    require Apache::RegistryLoader;
+    Apache::RegistryLoader->new->handler( $uri, $file ) == 200 or die "$file: cannot be compiled as $uri\n";
+    return;
+}
+
+# What a Perl*Handler directive names: (code, class to call it on or undef).
+sub resolve_handler ($name) {
+    return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
+    $name =~ s/\A\+//;
+    return method( $1, $2 ) if $name =~ /\A(\w+(?:::\w+)*)->(\w+)\z/;
+    $name =~ /\A\w+(?:::\w+)*\z/ or die "\"$name\" names no handler: expected Package, Package::sub or Class->method\n";
+    no strict 'refs';
+    return with_prototype( \&$name, $name =~ s/::\w+\z//r ) if defined &$name;
+    load( $name, 'handler' );
+    my $code = $name->can('handler') // ( defined &$name ? \&$name : undef );
+    $code or die "$name has no sub handler\n";
+    return with_prototype( $code, $name );
+}
+
+sub anonymous ($text) {
+    my $code = eval "package main; no strict; $text";    ## no critic: the configuration is code
+    return $code // die $@;
+}
+
+sub method ( $class, $method ) {
+    load( $class, $method );
+    my $code = $class->can($method) or die "$class has no method $method\n";
+    return ( $code, $class );
+}
+
+# `sub handler ($$)` is how mod_perl 1 says that a handler is a method.
+sub with_prototype ( $code, $class ) {
+    my $prototype = prototype($code) // '';
+    return ( $code, $prototype eq '$$' ? $class : undef );
+}
+
+# Package::sub of a module that is not loaded yet: the module is what stands before the last part.
+sub load ( $name, $method ) {
+    return if $name->can($method);
+    my @try = ( $name, $name =~ s/::\w+\z//r );
+    for my $module (@try) {
+        my $file = $module =~ s{::}{/}gr . '.pm';
+        return if $INC{$file} && $module->can($method);
+        return 1 if eval { require $file };
+        die $@ unless $@ =~ /\ACan't locate \Q$file\E in \@INC/;
+    }
+    die "Can't find $name->$method: no module $name in \@INC (@INC)\n";
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer - the Perl half of the application server's own code
+
+=head1 DESCRIPTION
+
+Called by the server, not by applications: what PerlModule, PerlRequire and the handler directives do.
+
+=cut

@@ -1,0 +1,128 @@
+package Cameleer::PSGI;
+
+use v5.36;
+
+# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, emit
+# and flush are its XS.
+
+our $INFORMATIONAL = sub ( $status, $headers ) {
+    head( $status, $headers );
+    flush();
+};
+
+sub load_file ($file) {
+    -f $file or die "$file: no such file\n";
+    my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
+    local $ENV{MOD_PERL};
+    delete $ENV{MOD_PERL};
+    local $0 = $file;
+    my $app = eval sprintf "package %s; do %s;", $package, quoted($file);    ## no critic: loading code is the job
+    return application( $app, $file );
+}
+
+sub load_code ($code) {
+    local $ENV{MOD_PERL};
+    delete $ENV{MOD_PERL};
+    my $app = eval "package main; no strict; no warnings; $code";            ## no critic: `-e CODE`
+    return application( $app, '-e' );
+}
+
+sub quoted ($file) {
+    my $text = $file =~ s/([\\'])/\\$1/gr;
+    return "'" . ( $file =~ m{\A/} ? $text : "./$text" ) . "'";
+}
+
+sub application ( $app, $source ) {
+    die $@ if $@;
+    die "$source: $!\n" unless defined $app || !$!;
+    return $app if ref $app && ( ref $app eq 'CODE' || eval { \&$app } );
+    if ( ref $app && $app->can('to_app') ) { return $app->to_app }
+    die "$source: its last value is not a PSGI application (a code reference)\n";
+}
+
+# Everything but the plain response.
+sub respond ( $response, $env ) {
+    if ( ref $response eq 'CODE' || ( ref $response ne 'ARRAY' && eval { \&$response } ) ) {
+        return delayed($response);
+    }
+    return whole($response);
+}
+
+sub whole ($response) {
+    ref $response eq 'ARRAY' && @$response == 3 or die 'PSGI: the application returned ' . described($response) . ", not a response\n";
+    my ( $status, $headers, $body ) = @$response;
+    head( $status, $headers );
+    send_body($body);
+    return;
+}
+
+sub described ($value) {
+    return 'undef' unless defined $value;
+    return ref $value ? 'a ' . ref $value : 'the string "' . substr( $value, 0, 40 ) . '"';
+}
+
+sub send_body ($body) {
+    if ( ref $body eq 'ARRAY' ) {
+        emit($_) for grep { defined } @$body;
+        return;
+    }
+    local $/ = \65536;
+    while ( defined( my $chunk = $body->getline ) ) {
+        emit($chunk);
+    }
+    $body->close;
+    return;
+}
+
+sub delayed ($callback) {
+    my $answered;
+    $callback->(
+        sub ($response) {
+            $answered++ and die "PSGI: the responder was called twice\n";
+            return whole($response) if @$response == 3;
+            head( @$response[ 0, 1 ] );
+            return bless {}, 'Cameleer::PSGI::Writer';
+        }
+    );
+    $answered or die "PSGI: the application returned before it called its responder (psgi.nonblocking is false)\n";
+    return;
+}
+
+sub cleanup ($env) {
+    for my $handler ( @{ $env->{'psgix.cleanup.handlers'} } ) {
+        eval { $handler->($env); 1 } or warn $@;
+    }
+    return;
+}
+
+package Cameleer::PSGI::Writer;
+
+sub write ( $self, $chunk ) {
+    die "PSGI: write after close\n" if $self->{closed};
+    Cameleer::PSGI::emit($chunk);
+    Cameleer::PSGI::flush();
+    return;
+}
+
+sub close ($self) {
+    $self->{closed} = 1;
+    return;
+}
+
+sub poll_cb { die "PSGI: poll_cb needs psgi.nonblocking, which this server does not offer\n" }
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::PSGI - the forms of PSGI responses that need Perl
+
+=head1 DESCRIPTION
+
+PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and psgix.informational. psgix.io is
+not offered: the client's connection belongs to another process, so the key is absent and an application that needs it
+must say so.
+
+=cut

@@ -1,0 +1,30 @@
+package mod_perl;
+
+use v5.36;
+
+our $VERSION = '1.31';
+
+# Asked by old modules before they use a feature: mod_perl::hook('Trans') is true when the phase can be handled.
+my %HOOKS = map { $_ => 1 } qw(Handler Log Cleanup ChildInit ChildExit);
+
+sub hook ($name) { return $HOOKS{ $name =~ s/\APerl|Handler\z//gr || 'Handler' } // 0 }
+
+1;
+
+__END__
+
+=head1 NAME
+
+mod_perl - says which generation of the Apache API this process speaks
+
+=head1 SYNOPSIS
+
+    use mod_perl 1.21;
+    print "mod_perl $mod_perl::VERSION\n";
+
+=head1 DESCRIPTION
+
+Modules that run under several generations of mod_perl choose by C<$mod_perl::VERSION> and C<$ENV{MOD_PERL}>. Here both
+say 1.31: L<Apache> is the API of mod_perl 1.x.
+
+=cut

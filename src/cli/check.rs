@@ -1,0 +1,46 @@
+//! `cameleer check`: reads everything and compiles the Perl, as a start would, and serves nothing.
+
+use clap::Args;
+
+use super::run::{Program, origin};
+use super::serve::Conf;
+use super::{Misuse, directives};
+use crate::master::site::{From, Origin};
+use crate::master::trial;
+
+/// Read a configuration, compile its Perl, and say what is wrong.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    conf: Conf,
+    #[command(flatten)]
+    program: Program,
+}
+
+impl Check {
+    pub fn run(self) -> anyhow::Result<()> {
+        compile(&self.origin()?)
+    }
+
+    fn origin(&self) -> anyhow::Result<Origin> {
+        if self.program.is_empty() {
+            return self.conf.origin();
+        }
+        if self.conf.file.is_some() {
+            return Err(Misuse("check -f FILE or check PROGRAM, not both".to_string()).into());
+        }
+        let text = directives::of_program(&self.program, &directives::Surroundings::ours()?)?;
+        origin(text, &self.program)
+    }
+}
+
+/// Says that it would serve, or why not.
+pub fn compile(origin: &Origin) -> anyhow::Result<()> {
+    let warnings = trial::compile(origin)?;
+    warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    match &origin.from {
+        From::File(path) => println!("{}: Syntax OK", path.display()),
+        From::Text(_) => println!("Syntax OK"),
+    }
+    Ok(())
+}

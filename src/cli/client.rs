@@ -1,0 +1,143 @@
+//! The other end of the control socket: finds a running server and asks it.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+
+use super::serve::Conf;
+use crate::master::control_socket::{Answer, Command, default_folder};
+use crate::master::pid_file;
+use crate::master::site::Site;
+
+/// A master that does not answer within this is stuck.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Which server is meant; with nothing said, the only one that runs.
+#[derive(Debug, Default, Args)]
+pub struct Which {
+    /// Its control socket
+    #[arg(long, value_name = "PATH", env = "CAMELEER_SOCKET", hide_env = true)]
+    pub socket: Option<PathBuf>,
+    /// Its configuration
+    #[arg(short = 'f', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Its pid file
+    #[arg(long, value_name = "FILE")]
+    pub pid_file: Option<PathBuf>,
+}
+
+impl Which {
+    /// Connects to it.
+    pub fn connect(&self) -> anyhow::Result<Server> {
+        if let Some(path) = &self.socket {
+            return Server::connect(path).with_context(|| format!("no server answers at {}", path.display()));
+        }
+        if let Some(file) = &self.pid_file {
+            return by_pid_file(file);
+        }
+        match &self.conf {
+            Some(file) => by_configuration(file),
+            None => only(running(), "no server runs that this user may talk to"),
+        }
+    }
+}
+
+/// A connection to a master.
+pub struct Server {
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+impl Server {
+    fn connect(path: &Path) -> std::io::Result<Server> {
+        Ok(Server { stream: BufReader::new(UnixStream::connect(path)?), path: path.to_owned() })
+    }
+
+    /// Asks, and waits for the answer; an answer that says no is an error.
+    pub fn ask(&mut self, command: Command) -> anyhow::Result<Answer> {
+        // A reload takes as long as the site's code takes to load; StartTimeout ends it.
+        let patience = if command == Command::Reload { None } else { Some(PATIENCE) };
+        let mut line = serde_json::to_string(&command)?;
+        line.push('\n');
+        let stream = self.stream.get_mut();
+        stream.set_read_timeout(patience)?;
+        stream.write_all(line.as_bytes())?;
+        let answer = self.read()?;
+        match answer.error {
+            Some(error) => Err(anyhow!("{error}")),
+            None => Ok(answer),
+        }
+    }
+
+    fn read(&mut self) -> anyhow::Result<Answer> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => bail!("the server ended before it answered"),
+            Ok(_) => serde_json::from_str(&line).context("the server answered nonsense"),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => bail!("the server at {} does not answer", self.path.display()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until it has ended.
+    pub fn wait_for_end(&mut self) -> anyhow::Result<()> {
+        self.stream.get_mut().set_read_timeout(None)?;
+        let mut rest = Vec::new();
+        match self.stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
+    let pid = pid_file::read(file)?.ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
+    let servers = running().into_iter().filter(|(_, path)| path.ends_with(format!("{pid}.sock"))).collect();
+    only(servers, &format!("process {pid}, which {} names, does not run or has another ControlSocket", file.display()))
+}
+
+fn by_configuration(file: &Path) -> anyhow::Result<Server> {
+    let origin = Conf::of(file).origin()?;
+    // A configuration that is broken now may well be served as it was.
+    let socket = Site::read(&origin).ok().and_then(|site| site.config.control_socket);
+    if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
+        return Ok(server);
+    }
+    let name = std::path::absolute(file)?.display().to_string();
+    let mut servers = running();
+    servers.retain_mut(|(server, _)| origin_of(server).is_some_and(|origin| origin == name));
+    only(servers, &format!("no server of {name} runs"))
+}
+
+fn origin_of(server: &mut Server) -> Option<String> {
+    Some(server.ask(Command::Status).ok()?.status?.origin)
+}
+
+/// All masters that answer, in the usual place.
+fn running() -> Vec<(Server, PathBuf)> {
+    let Ok(folder) = std::fs::read_dir(default_folder()) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "sock"));
+    paths.sort();
+    paths.into_iter().filter_map(|path| Some((Server::connect(&path).ok()?, path))).collect()
+}
+
+fn only(mut servers: Vec<(Server, PathBuf)>, none: &str) -> anyhow::Result<Server> {
+    match servers.len() {
+        0 => bail!("{none}"),
+        1 => Ok(servers.remove(0).0),
+        _ => bail!("several servers run; say which:\n{}", list(&mut servers)),
+    }
+}
+
+fn list(servers: &mut [(Server, PathBuf)]) -> String {
+    let line = |(server, path): &mut (Server, PathBuf)| {
+        let origin = origin_of(server).unwrap_or_else(|| "?".to_string());
+        format!("  --socket {}   ({origin})", path.display())
+    };
+    servers.iter_mut().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,26 @@
+//! `cameleer man`: the man page, from the same source as `--help`.
+
+use clap::{Args, CommandFactory};
+
+/// Print the man page of a command.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// run, serve, check, …; without it the page of cameleer itself
+    command: Option<String>,
+}
+
+impl Man {
+    pub fn run(self) -> anyhow::Result<()> {
+        let mut cli = super::Cli::command();
+        cli.build();
+        let page = match &self.command {
+            None => cli,
+            Some(name) => {
+                let found = cli.find_subcommand(name);
+                found.ok_or_else(|| super::Misuse(format!("cameleer has no command {name}")))?.clone()
+            }
+        };
+        clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
+        Ok(())
+    }
+}

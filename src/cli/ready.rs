@@ -1,0 +1,54 @@
+//! What happens when the first worker answers: one line for who waits at the terminal.
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use crate::config::Listen;
+
+/// Called once when the server serves.
+pub type OnReady = Box<dyn FnOnce()>;
+
+/// Prints that `name` is served, and where; then does `more`.
+pub fn announce(name: String, more: OnReady) -> Box<dyn FnOnce(&[Listen])> {
+    Box::new(move |addresses| {
+        let urls: Vec<String> = addresses.iter().map(url).collect();
+        // Whoever started us may have closed its end.
+        let _ = writeln!(std::io::stdout(), "Cameleer serves {name} at {}", urls.join(" and "));
+        more();
+    })
+}
+
+/// What to type into a browser.
+fn url(address: &Listen) -> String {
+    match address {
+        Listen::Unix(path) => format!("unix:{}", path.display()),
+        Listen::Tcp(tcp) => {
+            let host = host(tcp);
+            if tcp.port() == 80 { format!("http://{host}/") } else { format!("http://{host}:{}/", tcp.port()) }
+        }
+    }
+}
+
+fn host(address: &SocketAddr) -> String {
+    match address {
+        any if any.ip().is_unspecified() => "localhost".to_string(),
+        SocketAddr::V4(v4) => v4.ip().to_string(),
+        SocketAddr::V6(v6) => format!("[{}]", v6.ip()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(address: &str, expected: &str) {
+        assert_eq!(url(&Listen::Tcp(address.parse().expect("address"))), expected);
+    }
+
+    #[test]
+    fn urls_can_be_clicked() {
+        check("0.0.0.0:5000", "http://localhost:5000/");
+        check("127.0.0.1:80", "http://127.0.0.1/");
+        check("[::1]:81", "http://[::1]:81/");
+    }
+}

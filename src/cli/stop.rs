@@ -1,0 +1,29 @@
+//! `cameleer stop`: returns when the last process has ended.
+
+use clap::Args;
+
+use super::client::Which;
+use crate::master::control_socket::{Command, How};
+
+/// End a server after the requests under way.
+#[derive(Debug, Args)]
+pub struct Stop {
+    #[command(flatten)]
+    which: Which,
+    /// Do not wait for requests under way
+    #[arg(long)]
+    fast: bool,
+}
+
+impl Stop {
+    pub fn run(self) -> anyhow::Result<()> {
+        stop(&self.which, if self.fast { How::Fast } else { How::Graceful })
+    }
+}
+
+/// Asks for the end and waits for it.
+pub fn stop(which: &Which, how: How) -> anyhow::Result<()> {
+    let mut server = which.connect()?;
+    server.ask(Command::Stop { how })?;
+    server.wait_for_end()
+}

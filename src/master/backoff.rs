@@ -1,0 +1,85 @@
+//! How long to wait before the next try at something that fails: 0.1 s, 0.2 s, … 30 s.
+
+use std::time::{Duration, Instant};
+
+const FIRST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Failures in a row.
+#[derive(Debug, Default)]
+pub struct Backoff {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Backoff {
+    /// It failed: how long to wait. Failures during the wait are those of one batch and do not lengthen it.
+    pub fn failed(&mut self, now: Instant) -> Duration {
+        if let Some(until) = self.until.filter(|until| *until > now) {
+            return until - now;
+        }
+        let wait = FIRST.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
+        self.failures += 1;
+        self.until = Some(now + wait);
+        wait
+    }
+
+    /// It worked: the next failure starts anew.
+    pub fn succeeded(&mut self) {
+        *self = Backoff::default();
+    }
+
+    /// How many may be tried now while `trying` are under way: after a failure one at a time.
+    pub fn allows(&self, now: Instant, trying: u32) -> u32 {
+        match self.until {
+            None => u32::MAX,
+            Some(until) if now < until || trying > 0 => 0,
+            Some(_) => 1,
+        }
+    }
+
+    /// When a wait ends.
+    pub fn ends(&self, now: Instant) -> Option<Instant> {
+        self.until.filter(|until| *until > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_half_a_minute() {
+        let mut now = Instant::now();
+        let mut backoff = Backoff::default();
+        let mut waits = Vec::new();
+        for _ in 0..11 {
+            let wait = backoff.failed(now);
+            waits.push(wait.as_millis());
+            now += wait;
+        }
+        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
+    }
+
+    #[test]
+    fn failures_of_one_batch_count_once() {
+        let now = Instant::now();
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.failed(now), FIRST);
+        assert_eq!(backoff.failed(now), FIRST);
+        assert_eq!(backoff.failed(now + FIRST), FIRST * 2);
+    }
+
+    #[test]
+    fn after_a_failure_one_at_a_time_is_tried_until_one_works() {
+        let now = Instant::now();
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.allows(now, 4), u32::MAX);
+        backoff.failed(now);
+        assert_eq!(backoff.allows(now, 0), 0);
+        assert_eq!(backoff.allows(now + FIRST, 0), 1);
+        assert_eq!(backoff.allows(now + FIRST, 1), 0);
+        backoff.succeeded();
+        assert_eq!(backoff.allows(now, 0), u32::MAX);
+    }
+}

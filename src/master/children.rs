@@ -1,0 +1,85 @@
+//! Front and mold as processes: started from this very binary with a role, reached over a control channel, killed.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use wire::control::{FromFront, FromMold, ToFront, ToMold};
+
+use super::peer::Peer;
+use crate::sys;
+
+/// What the program is when the master starts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Clients and HTTP.
+    Front,
+    /// Perl.
+    Mold,
+}
+
+impl Role {
+    /// The hidden subcommand; `ps` shows `cameleer: front`.
+    fn argument(self) -> &'static str {
+        match self {
+            Role::Front => "front",
+            Role::Mold => "mold",
+        }
+    }
+}
+
+/// What systemd told the master is not for its children.
+const OURS_ALONE: [&str; 6] =
+    ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+
+/// A started front or mold.
+#[derive(Debug)]
+pub struct Child<Out, In> {
+    /// Its process; ours until [`super::reap`] has seen it end.
+    pub pid: Pid,
+    /// Its control channel.
+    pub peer: Peer<Out, In>,
+}
+
+/// The front as the master holds it.
+pub type Front = Child<ToFront, FromFront>;
+/// A mold as the master holds it.
+pub type Mold = Child<ToMold, FromMold>;
+
+/// Starts the front.
+pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
+    let (pid, ours) = start(Role::Front, error_log, &[])?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts a mold in the environment `env`; its first message must be `Configure`.
+pub fn start_mold(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Mold> {
+    let (pid, ours) = start(Role::Mold, error_log, env)?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<(Pid, OwnedFd)> {
+    use std::os::unix::process::CommandExt;
+    let (ours, theirs) = wire::channel::pair()?;
+    // Not argv[0]: the file may have been replaced by an upgrade, and old masters keep to their own binary.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null()).stderr(error_log.try_clone()?);
+    command.envs(env.iter().map(|(name, value)| (name, value)));
+    for name in OURS_ALONE {
+        command.env_remove(name);
+    }
+    sys::become_role(&mut command, theirs.as_raw_fd());
+    // The process is reaped by waitpid(-1) with all others, not through this handle.
+    let child = command.spawn()?;
+    Ok((Pid::from_raw(child.id().cast_signed()), ours))
+}
+
+impl<Out, In> Child<Out, In> {
+    /// Ends it at once.
+    pub fn kill(&self) {
+        // It is our child and not reaped, so the number cannot mean another; it may have ended, which is as good.
+        let _ = kill(self.pid, Signal::SIGKILL);
+    }
+}

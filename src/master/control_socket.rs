@@ -1,0 +1,262 @@
+//! The socket that `cameleer status | reload | stop` talk to: a JSON line each way.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, Permissions, metadata, remove_file, set_permissions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use nix::unistd::geteuid;
+use serde::{Deserialize, Serialize};
+
+use super::listeners::remove_stale;
+use super::status::Status;
+
+/// Longer than any command.
+const MAX_LINE: usize = 64 * 1024;
+
+/// What one asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum Command {
+    /// Describe yourself.
+    Status,
+    /// Read configuration and code anew; answered when it is done.
+    Reload,
+    /// Open the logs anew.
+    Reopen,
+    /// End; answered at once, and the connection closes when the last process has ended.
+    Stop {
+        /// In what manner.
+        #[serde(default)]
+        how: How,
+    },
+}
+
+/// How to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum How {
+    /// Requests under way are finished.
+    #[default]
+    Graceful,
+    /// They are not.
+    Fast,
+}
+
+/// What one is told.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// It was done.
+    pub ok: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+    /// Answer to `status`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status: Option<Status>,
+}
+
+impl Answer {
+    /// It was done.
+    pub fn ok() -> Answer {
+        Answer { ok: true, ..Answer::default() }
+    }
+
+    /// It was not.
+    pub fn failed(error: impl ToString) -> Answer {
+        Answer { error: Some(error.to_string()), ..Answer::default() }
+    }
+}
+
+/// A connection, for as long as it is open.
+pub type Client = u64;
+
+/// The socket and those who are connected to it.
+#[derive(Debug)]
+pub struct ControlSocket {
+    path: PathBuf,
+    listener: UnixListener,
+    clients: BTreeMap<Client, Connection>,
+    next: Client,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: UnixStream,
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl ControlSocket {
+    /// Opens it at `path`, for our user alone.
+    pub fn open(path: &Path) -> anyhow::Result<ControlSocket> {
+        remove_stale(path).with_context(|| format!("ControlSocket {}", path.display()))?;
+        let listener = UnixListener::bind(path).with_context(|| format!("ControlSocket {}", path.display()))?;
+        set_permissions(path, Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(ControlSocket { path: path.to_owned(), listener, clients: BTreeMap::new(), next: 0 })
+    }
+
+    /// Who is connected, and whether an answer waits for him to read.
+    pub fn clients(&self) -> impl Iterator<Item = (Client, BorrowedFd<'_>, bool)> {
+        self.clients.iter().map(|(client, c)| (*client, c.stream.as_fd(), !c.output.is_empty()))
+    }
+
+    /// Lets those in who wait.
+    pub fn accept(&mut self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            if stream.set_nonblocking(true).is_ok() {
+                self.clients.insert(self.next, Connection { stream, input: Vec::new(), output: Vec::new() });
+                self.next += 1;
+            }
+        }
+    }
+
+    /// Moves bytes both ways and returns the commands that are complete. Who left, or talks nonsense, is closed.
+    pub fn serve(&mut self, client: Client) -> Vec<Command> {
+        let Some(connection) = self.clients.get_mut(&client) else { return Vec::new() };
+        match connection.read().and_then(|commands| connection.write().map(|()| commands)) {
+            Ok(commands) => commands,
+            Err(_) => {
+                self.clients.remove(&client);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Tells `client`, if he is still there.
+    pub fn answer(&mut self, client: Client, answer: &Answer) {
+        let Some(connection) = self.clients.get_mut(&client) else { return };
+        let said = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
+        connection.output.push(b'\n');
+        if said.and_then(|()| connection.write()).is_err() {
+            self.clients.remove(&client);
+        }
+    }
+}
+
+impl Connection {
+    fn read(&mut self) -> io::Result<Vec<Command>> {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(n) => self.input.extend_from_slice(&buffer[..n]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+            if self.input.len() > MAX_LINE {
+                return Err(ErrorKind::InvalidData.into());
+            }
+        }
+        let mut commands = Vec::new();
+        while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.input.drain(..=end).collect();
+            match serde_json::from_slice(&line) {
+                Ok(command) => commands.push(command),
+                Err(error) => self.refuse(&error)?,
+            }
+        }
+        Ok(commands)
+    }
+
+    fn refuse(&mut self, error: &serde_json::Error) -> io::Result<()> {
+        let answer = Answer::failed(format!("expected {{\"command\":\"status\"}}, reload, reopen or stop: {error}"));
+        serde_json::to_writer(&mut self.output, &answer)?;
+        self.output.push(b'\n');
+        Ok(())
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        while !self.output.is_empty() {
+            match self.stream.write(&self.output) {
+                Ok(n) => drop(self.output.drain(..n)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for ControlSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        let _ = remove_file(&self.path);
+    }
+}
+
+/// Where the master puts its socket unless `ControlSocket` says otherwise.
+pub fn default_path() -> anyhow::Result<PathBuf> {
+    let folder = default_folder();
+    // Known by all its processes' user only: in a shared TMPDIR anybody may make a folder of this name.
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            return Err(error).with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
+        }
+        _ => {}
+    }
+    if metadata(&folder)?.uid() != geteuid().as_raw() {
+        bail!("{} belongs to somebody else; set TMPDIR or ControlSocket", folder.display());
+    }
+    Ok(folder.join(format!("{}.sock", std::process::id())))
+}
+
+/// `/run/cameleer` for root, else `$XDG_RUNTIME_DIR/cameleer` or `$TMPDIR/cameleer-UID`.
+pub fn default_folder() -> PathBuf {
+    if geteuid().is_root() && Path::new("/run").is_dir() {
+        return "/run/cameleer".into();
+    }
+    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir()) {
+        Some(runtime) => runtime.join("cameleer"),
+        None => std::env::temp_dir().join(format!("cameleer-{}", geteuid())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    fn open(name: &str) -> ControlSocket {
+        let path = std::env::temp_dir().join(format!("cameleer-{name}-{}.sock", std::process::id()));
+        ControlSocket::open(&path).expect("opened")
+    }
+
+    #[test]
+    fn commands_are_json_lines_and_so_are_answers() {
+        let mut socket = open("lines");
+        let mut stream = UnixStream::connect(&socket.path).expect("connected");
+        stream.write_all(b"{\"command\":\"stop\",\"how\":\"fast\"}\n{\"command\":\"reload\"}\n{\"comm").expect("sent");
+        socket.accept();
+        assert_eq!(socket.serve(0), [Command::Stop { how: How::Fast }, Command::Reload]);
+        socket.answer(0, &Answer::failed("no"));
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line).expect("answered");
+        assert_eq!(line, "{\"ok\":false,\"error\":\"no\"}\n");
+    }
+
+    #[test]
+    fn nonsense_is_answered_and_a_client_that_left_is_forgotten() {
+        let mut socket = open("nonsense");
+        let mut stream = UnixStream::connect(&socket.path).expect("connected");
+        stream.write_all(b"help\n").expect("sent");
+        socket.accept();
+        assert_eq!(socket.serve(0), []);
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line).expect("answered");
+        assert!(line.contains("\"ok\":false"), "{line}");
+        drop(stream);
+        socket.serve(0);
+        assert_eq!(socket.clients().count(), 0);
+    }
+}

@@ -1,0 +1,206 @@
+//! One turn of the loop: wait, hear who has something to say, do what is due.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use wire::control::{Exit, Generation};
+
+use super::Master;
+use super::control_socket::{Client, Command, How};
+use super::peer::Peer;
+use super::signals::Request;
+use crate::log;
+
+/// Who has something to say.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Signals,
+    NewClient,
+    Client(Client),
+    Front,
+    Mold(Generation),
+}
+
+impl Master {
+    /// Waits until something happens or is due, and does it.
+    pub(super) fn turn(&mut self) -> anyhow::Result<()> {
+        for source in self.wait()? {
+            match source {
+                Source::Signals => self.obey_signals(),
+                Source::NewClient => self.control.accept(),
+                Source::Client(client) => self.serve_client(client),
+                Source::Front => self.listen_to_front(),
+                Source::Mold(generation) => self.listen_to_mold(generation),
+            }
+        }
+        self.on_time(Instant::now());
+        Ok(())
+    }
+
+    fn wait(&self) -> anyhow::Result<Vec<Source>> {
+        let watched = self.watched();
+        let mut fds: Vec<PollFd> = watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)).collect();
+        match poll(&mut fds, self.timeout(Instant::now())) {
+            Err(Errno::EINTR) => return Ok(Vec::new()),
+            result => result?,
+        };
+        let ready = watched.iter().zip(&fds).filter(|(_, fd)| fd.any().unwrap_or(true));
+        Ok(ready.map(|((source, ..), _)| *source).collect())
+    }
+
+    fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
+        let read = PollFlags::POLLIN;
+        let mut watched = vec![(Source::Signals, self.signals.as_fd(), read), (Source::NewClient, self.control.as_fd(), read)];
+        let clients = self.control.clients();
+        watched.extend(clients.map(|(client, fd, unsent)| (Source::Client(client), fd, flags(unsent))));
+        if let Some(front) = &self.front {
+            watched.extend(watch(Source::Front, &front.peer));
+        }
+        for generation in &self.generations {
+            let mold = generation.mold.as_ref();
+            watched.extend(mold.and_then(|mold| watch(Source::Mold(generation.number), &mold.peer)));
+        }
+        watched
+    }
+
+    fn timeout(&self, now: Instant) -> PollTimeout {
+        let deadlines = [
+            self.generations_wake(now),
+            self.front_wakes(now),
+            self.pool_wakes(now),
+            self.stop_wakes(),
+            self.logs.wakes(now),
+            self.notify.wakes(),
+            self.status_by,
+        ];
+        let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
+        // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
+        let wait = next.saturating_duration_since(now) + Duration::from_millis(1);
+        PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX)
+    }
+
+    fn on_time(&mut self, now: Instant) {
+        self.notify.beat(now);
+        self.enforce_stop(now);
+        if self.stop.is_none() {
+            self.enforce_deadlines(now);
+            self.restart_mold(now);
+            self.restart_front(now);
+            if self.pool_wakes(now).is_some_and(|at| at <= now) {
+                self.tend();
+            }
+        }
+        for failure in self.logs.restart(now) {
+            log::error("master", format_args!("{failure:#}"));
+        }
+        if self.status_by.is_some_and(|by| by <= now) {
+            self.answer_status(None);
+        }
+    }
+
+    fn obey_signals(&mut self) {
+        while let Some(request) = self.signals.next() {
+            match request {
+                Request::Reap => self.reap(),
+                Request::StopGracefully => self.ask_stop(How::Graceful),
+                Request::StopFast => self.ask_stop(How::Fast),
+                Request::Reload => self.ask_reload(None),
+                Request::ReopenLogs => self.reopen_logs(),
+                Request::OneMore => self.shift_pool(1),
+                Request::OneFewer => self.shift_pool(-1),
+                Request::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
+            }
+        }
+    }
+
+    fn serve_client(&mut self, client: Client) {
+        for command in self.control.serve(client) {
+            match command {
+                Command::Status => self.ask_status(client),
+                Command::Reload => self.ask_reload(Some(client)),
+                Command::Reopen => {
+                    self.reopen_logs();
+                    self.tell(Some(client), &super::Answer::ok());
+                }
+                Command::Stop { how } => {
+                    self.tell(Some(client), &super::Answer::ok());
+                    self.ask_stop(how);
+                }
+            }
+        }
+    }
+
+    fn listen_to_front(&mut self) {
+        while let Some(front) = &mut self.front {
+            front.peer.flush();
+            match front.peer.receive() {
+                Ok(Some(message)) => self.hear_front(message),
+                Ok(None) => return,
+                Err(error) => {
+                    log::error("master", format_args!("front pid={} talks nonsense and is killed: {error}", front.pid));
+                    return front.kill();
+                }
+            }
+        }
+    }
+
+    fn listen_to_mold(&mut self, number: Generation) {
+        while let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
+            mold.peer.flush();
+            match mold.peer.receive() {
+                Ok(Some(message)) => self.hear_mold(number, message),
+                Ok(None) => return,
+                Err(error) => {
+                    log::error("master", format_args!("mold pid={} talks nonsense and is killed: {error}", mold.pid));
+                    return mold.kill();
+                }
+            }
+        }
+    }
+
+    /// Our own children, and workers and others whose parent went before them.
+    fn reap(&mut self) {
+        while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            match status {
+                WaitStatus::Exited(pid, code) => self.ended(pid, Exit::Code(code)),
+                WaitStatus::Signaled(pid, signal, _) => self.ended(pid, Exit::Signal(signal as i32)),
+                WaitStatus::StillAlive => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn ended(&mut self, pid: Pid, exit: Exit) {
+        if self.front.as_ref().is_some_and(|front| front.pid == pid) {
+            self.listen_to_front();
+            return self.front_ended(exit);
+        }
+        let molds = |g: &&super::Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
+        if let Some(number) = self.generations.iter().find(molds).map(|g| g.number) {
+            self.listen_to_mold(number);
+            return self.mold_ended(number, exit);
+        }
+        if let Some(slot) = self.workers.slot_of(pid) {
+            return self.worker_ended(slot, exit);
+        }
+        if self.logs.reap(pid, Instant::now()) {
+            log::error("master", format_args!("piped log pid={pid} ended {exit}; it is started again"));
+        }
+    }
+}
+
+fn flags(unsent: bool) -> PollFlags {
+    if unsent { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN }
+}
+
+/// A side that has closed its end is reaped, not polled: it would be ready for ever.
+fn watch<Out: serde::Serialize, In: serde::de::DeserializeOwned>(
+    source: Source,
+    peer: &Peer<Out, In>,
+) -> Option<(Source, BorrowedFd<'_>, PollFlags)> {
+    (!peer.is_gone()).then(|| (source, peer.as_fd(), flags(peer.has_unsent())))
+}

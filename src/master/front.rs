@@ -1,0 +1,119 @@
+//! The front as the master sees it: started, configured, heard, started again.
+
+use std::time::{Duration, Instant};
+
+use wire::control::{Exit, FromFront, Generation, GenerationState, Listener, ToFront};
+
+use super::Master;
+use super::children::start_front;
+use super::listeners::name;
+use super::peer::Fd;
+use crate::log;
+
+/// Workers that a front left behind have so long to see it.
+const LEAVE: Duration = Duration::from_secs(10);
+
+impl Master {
+    /// Starts it, at first or again; a new one must be told everything.
+    pub(super) fn start_front(&mut self, error_log: &Fd) -> std::io::Result<()> {
+        let front = start_front(error_log)?;
+        log::info("master", format_args!("front pid={} started", front.pid));
+        self.front = Some(front);
+        Ok(())
+    }
+
+    /// Says something to it, if there is one.
+    pub(super) fn tell_front(&mut self, message: ToFront, fds: Vec<Fd>) {
+        if let Some(front) = &mut self.front {
+            front.peer.send(message, fds);
+        }
+    }
+
+    /// Hands it a generation's configuration, logs and listeners.
+    pub(super) fn configure_front(&mut self, number: Generation) {
+        let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return };
+        let configuration = match generation.site.in_memory() {
+            Ok(configuration) => configuration,
+            Err(error) => return log::error("master", format_args!("gen={number} configuration: {error}")),
+        };
+        let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else { return };
+        let bound = generation.attempt.as_ref().map_or(self.listeners.all(), |attempt| &attempt.listeners);
+        let listeners = bound.iter().map(|b| Listener { address: name(&b.address) }).collect();
+        let message = ToFront::Configure { generation: number, logs: opened.access.len(), listeners };
+        let logs = opened.access.iter().cloned();
+        let fds = std::iter::once(configuration).chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
+        self.tell_front(message, fds);
+    }
+
+    /// What it says.
+    pub(super) fn hear_front(&mut self, message: FromFront) {
+        match message {
+            FromFront::Configured { generation } => log::debug("master", format_args!("gen={generation} configured")),
+            FromFront::Ready { slot, fork_us } => self.worker_ready(slot, fork_us),
+            FromFront::Load(load) => {
+                self.load = load;
+                self.tend();
+            }
+            FromFront::Kill { slot, reason } => {
+                if let Some(worker) = self.workers.get_mut(slot) {
+                    worker.kill(&reason);
+                }
+            }
+            FromFront::Retired { generation } => self.retired(generation),
+            FromFront::Status(status) => self.answer_status(Some(status)),
+            FromFront::Drained => self.drained(),
+        }
+    }
+
+    /// It has ended; all that it said before was heard.
+    pub(super) fn front_ended(&mut self, exit: Exit) {
+        let now = Instant::now();
+        self.front = None;
+        self.workers.lose_front(now + LEAVE);
+        self.answer_status(None);
+        if self.stop.is_some() {
+            return self.drained();
+        }
+        if self.serving().is_none() {
+            return self.fail(anyhow::anyhow!("the front, which speaks HTTP, ended with {exit}"));
+        }
+        let wait = self.front_backoff.failed(now).as_secs_f32();
+        log::error("master", format_args!("front ended {exit}; the next starts in {wait} s"));
+        self.give_up_young("the front ended");
+        for generation in self.generations.iter_mut().filter(|g| g.state == GenerationState::Draining) {
+            generation.retire();
+        }
+    }
+
+    /// Starts it again when it has waited long enough, with fresh workers.
+    pub(super) fn restart_front(&mut self, now: Instant) {
+        let (Some(serving), Some(opened)) = (self.serving(), &self.opened) else { return };
+        if self.front.is_some() || self.stop.is_some() || self.front_backoff.ends(now).is_some() {
+            return;
+        }
+        let error_log = opened.error.clone();
+        if let Err(error) = self.start_front(&error_log) {
+            self.front_backoff.failed(now);
+            return log::error("master", format_args!("front cannot be started: {error}"));
+        }
+        self.configure_front(serving);
+        self.tell_front(ToFront::Activate { generation: serving }, vec![]);
+        self.load = Default::default();
+        self.tend();
+    }
+
+    /// When [`Self::restart_front`] has something to do.
+    pub(super) fn front_wakes(&self, now: Instant) -> Option<Instant> {
+        let missing = self.front.is_none() && self.stop.is_none() && self.serving().is_some();
+        missing.then(|| self.front_backoff.ends(now).unwrap_or(now))
+    }
+
+    fn give_up_young(&mut self, why: &str) {
+        let young = [GenerationState::Loading, GenerationState::Starting];
+        let numbers: Vec<Generation> =
+            self.generations.iter().filter(|g| young.contains(&g.state)).map(|g| g.number).collect();
+        for number in numbers {
+            self.give_up(number, anyhow::anyhow!("{why}"));
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! A generation: one configuration, its mold and its workers.
+//!
+//! ```text
+//!   Loading ──mold ready──▶ Starting ──first worker ready──▶ Serving ──a newer one serves──▶ Draining ──▶ Gone
+//!      └──────────────────────┴── error, or StartTimeout ──▶ Failed ─────────────────────────────────────▶ Gone
+//! ```
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use nix::unistd::Pid;
+use wire::control::{Exit, FromMold, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerState};
+
+use super::Master;
+use super::backoff::Backoff;
+use super::children::{self, Mold};
+use super::listeners::Bound;
+use super::logs::Opened;
+use super::pool::{Limits, Policy};
+use super::site::Site;
+use crate::log;
+
+/// One generation.
+#[derive(Debug)]
+pub struct Generation {
+    /// Counted from 1.
+    pub number: Number,
+    /// What it serves.
+    pub site: Rc<Site>,
+    /// Drawn above.
+    pub state: GenerationState,
+    /// `None` while it is being started again, or when it has ended.
+    pub mold: Option<Mold>,
+    /// The mold said `Ready`: it can fork.
+    pub loaded: bool,
+    /// What it brings along until it serves.
+    pub attempt: Option<Attempt>,
+    /// `Loading` and `Starting` must be over by then.
+    pub deadline: Instant,
+    /// Between starts of the mold.
+    pub backoff: Backoff,
+}
+
+/// What a generation needs beside its processes; the server's own when the generation serves.
+#[derive(Debug)]
+pub struct Attempt {
+    /// Its configuration.
+    pub site: Rc<Site>,
+    /// Its sockets, those that the server has already among them.
+    pub listeners: Vec<Bound>,
+    /// Its logs.
+    pub opened: Opened,
+}
+
+/// The site's own code does not load; the text is Perl's and names file and line.
+#[derive(Debug)]
+pub struct CodeError(pub String);
+
+impl std::fmt::Display for CodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.trim_end())
+    }
+}
+
+impl std::error::Error for CodeError {}
+
+impl Generation {
+    fn is_young(&self) -> bool {
+        matches!(self.state, GenerationState::Loading | GenerationState::Starting)
+    }
+
+    /// Whether nothing of it will come back.
+    fn is_over(&self) -> bool {
+        self.mold.is_none() && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
+    }
+
+    /// Tells the mold to fork no more and to end after its last worker.
+    pub fn retire(&mut self) {
+        if let Some(mold) = &mut self.mold {
+            mold.peer.send(ToMold::Retire, vec![]);
+        }
+    }
+}
+
+impl Master {
+    /// Binds, opens and starts the mold. What fails leaves everything as it was.
+    pub(super) fn begin_generation(&mut self, site: Rc<Site>) -> anyhow::Result<()> {
+        let listeners = self.listeners.for_site(&site)?;
+        match self.open_and_start(&site) {
+            Ok((opened, mold)) => {
+                let attempt = Attempt { site: site.clone(), listeners, opened };
+                self.add_generation(site, mold, attempt);
+                Ok(())
+            }
+            Err(error) => {
+                self.listeners.abandon(listeners);
+                self.logs.keep(&self.site.config);
+                Err(error)
+            }
+        }
+    }
+
+    fn open_and_start(&mut self, site: &Site) -> anyhow::Result<(Opened, Mold)> {
+        let opened = self.logs.open(&site.config)?;
+        let mold = self.start_mold(self.last_generation + 1, site, &opened)?;
+        Ok((opened, mold))
+    }
+
+    fn start_mold(&self, number: Number, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
+        let configuration = site.in_memory()?;
+        let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
+        mold.peer.send(ToMold::Configure { generation: number }, vec![configuration]);
+        log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));
+        Ok(mold)
+    }
+
+    fn add_generation(&mut self, site: Rc<Site>, mold: Mold, attempt: Attempt) {
+        self.last_generation += 1;
+        let allowed = site.config.timeouts.start;
+        self.notify.extend(allowed);
+        self.generations.push(Generation {
+            number: self.last_generation,
+            site,
+            state: GenerationState::Loading,
+            mold: Some(mold),
+            loaded: false,
+            attempt: Some(attempt),
+            deadline: Instant::now() + allowed,
+            backoff: Backoff::default(),
+        });
+    }
+
+    /// The one that serves.
+    pub(super) fn serving(&self) -> Option<Number> {
+        self.generations.iter().find(|g| g.state == GenerationState::Serving).map(|g| g.number)
+    }
+
+    pub(super) fn generation(&mut self, number: Number) -> Option<&mut Generation> {
+        self.generations.iter_mut().find(|g| g.number == number)
+    }
+
+    /// What a mold says.
+    pub(super) fn hear_mold(&mut self, number: Number, message: FromMold) {
+        match message {
+            FromMold::Ready { load_ms } => self.mold_ready(number, load_ms),
+            FromMold::Failed { error } => self.mold_failed(number, error),
+            FromMold::Forked { slot, pid } => self.worker_forked(number, slot, Pid::from_raw(pid)),
+            FromMold::ForkFailed { slot, error } => {
+                log::error("master", format_args!("worker={slot} gen={number} cannot be forked: {error}"));
+                self.worker_gone(slot);
+            }
+            FromMold::Exited { slot, exit, .. } => {
+                if self.workers.of(number).any(|(s, _)| s == slot) {
+                    self.worker_ended(slot, exit);
+                }
+            }
+        }
+    }
+
+    fn mold_ready(&mut self, number: Number, load_ms: u64) {
+        let Some(generation) = self.generation(number) else { return };
+        generation.loaded = true;
+        generation.backoff.succeeded();
+        let state = generation.state;
+        let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());
+        log::info("master", format_args!("mold pid={pid} gen={number} ready load_ms={load_ms}"));
+        if state == GenerationState::Loading {
+            self.start_workers(number);
+        }
+        self.tend();
+    }
+
+    fn start_workers(&mut self, number: Number) {
+        let Some(generation) = self.generation(number) else { return };
+        generation.state = GenerationState::Starting;
+        generation.deadline = Instant::now() + generation.site.config.timeouts.start;
+        let start = Limits::of(&generation.site.config.pool, 0).start;
+        self.configure_front(number);
+        for _ in 0..start {
+            self.fork_worker(number);
+        }
+    }
+
+    fn mold_failed(&mut self, number: Number, error: String) {
+        if self.generation(number).is_some_and(|g| g.is_young()) {
+            return self.give_up(number, CodeError(error).into());
+        }
+        log::error("master", format_args!("gen={number} its code does not load any more: {}", error.trim_end()));
+    }
+
+    /// A mold has ended; all that it said before was heard.
+    pub(super) fn mold_ended(&mut self, number: Number, exit: Exit) {
+        let now = Instant::now();
+        for slot in self.workers.unborn(number) {
+            self.worker_gone(slot);
+        }
+        let Some(generation) = self.generation(number) else { return };
+        (generation.mold, generation.loaded) = (None, false);
+        match generation.state {
+            GenerationState::Loading | GenerationState::Starting => {
+                self.give_up(number, anyhow::anyhow!("the mold, which loads the site's Perl, ended with {exit}"));
+            }
+            GenerationState::Serving => {
+                let wait = generation.backoff.failed(now);
+                let after = wait.as_secs_f32();
+                log::error("master", format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"));
+            }
+            _ => {}
+        }
+        self.sweep();
+    }
+
+    /// Starts the serving generation's mold again when it has waited long enough.
+    pub(super) fn restart_mold(&mut self, now: Instant) {
+        let opened = self.opened.clone();
+        let due = |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
+        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else { return };
+        let Some(opened) = opened else { return };
+        let started = self.start_mold(number, &site, &opened);
+        let Some(generation) = self.generation(number) else { return };
+        match started {
+            Ok(mold) => generation.mold = Some(mold),
+            Err(error) => {
+                generation.backoff.failed(now);
+                log::error("master", format_args!("mold gen={number} cannot be started: {error:#}"));
+            }
+        }
+    }
+
+    /// Asks a mold for a worker and tells the front.
+    pub(super) fn fork_worker(&mut self, number: Number) {
+        let slot = self.workers.add(number, Instant::now());
+        let (fronts, workers) = match wire::channel::pair() {
+            Ok(pair) => pair,
+            Err(error) => {
+                log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
+                return self.worker_gone(slot);
+            }
+        };
+        self.tell_front(ToFront::Worker { slot, generation: number }, vec![fronts.into()]);
+        if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
+            mold.peer.send(ToMold::Spawn { slot }, vec![workers.into()]);
+        }
+    }
+
+    fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
+        if self.workers.of(number).all(|(s, _)| s != slot) {
+            return;
+        }
+        match self.workers.forked(slot, pid) {
+            Ok(()) => log::info("master", format_args!("worker={slot} pid={pid} gen={number} started")),
+            // Ended already: `Exited` follows.
+            Err(error) => log::debug("master", format_args!("worker={slot} pid={pid} gen={number}: {error}")),
+        }
+        self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
+    }
+
+    /// The front heard the worker's `Ready`.
+    pub(super) fn worker_ready(&mut self, slot: Slot, fork_us: u32) {
+        let Some(worker) = self.workers.get_mut(slot).filter(|w| w.state == WorkerState::Starting) else { return };
+        worker.state = WorkerState::Idle;
+        let (number, pid) = (worker.generation, worker.pid());
+        log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
+        self.backoff.succeeded();
+        if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
+            self.activate(number);
+        }
+        self.tend();
+    }
+
+    fn activate(&mut self, number: Number) {
+        self.tell_front(ToFront::Activate { generation: number }, vec![]);
+        let attempt = self.generation(number).and_then(|g| g.attempt.take());
+        for generation in &mut self.generations {
+            match generation.state {
+                _ if generation.number == number => generation.state = GenerationState::Serving,
+                GenerationState::Serving => generation.state = GenerationState::Draining,
+                _ => {}
+            }
+        }
+        (self.policy, self.load) = (Policy::default(), Default::default());
+        let is_first = self.opened.is_none();
+        if let Some(attempt) = attempt {
+            self.commit(attempt);
+        }
+        if is_first { self.announce() } else { self.end_reload(Ok(number)) }
+    }
+
+    /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
+    pub(super) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
+        let Some(worker) = self.workers.get_mut(slot) else { return };
+        let (number, pid, booting) = (worker.generation, worker.pid(), worker.state == WorkerState::Starting);
+        let who = format!("worker={slot} pid={pid} gen={number}");
+        match (exit, worker.killed.take()) {
+            (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
+            (Exit::Signal(_), None) => log::error("master", format_args!("{who} killed {exit}")),
+            (Exit::Code(0), _) if !booting => log::info("master", format_args!("{who} exited {exit}")),
+            (Exit::Code(_), _) => log::error("master", format_args!("{who} exited {exit}")),
+        }
+        self.worker_gone(slot);
+    }
+
+    /// Its place is free; a worker that never was ready counts as a failure to boot.
+    fn worker_gone(&mut self, slot: Slot) {
+        let Some(worker) = self.workers.remove(slot) else { return };
+        self.tell_front(ToFront::Gone { slot }, vec![]);
+        let number = worker.generation;
+        if worker.state == WorkerState::Starting && self.stop.is_none() {
+            self.boot_failed(number);
+        }
+        self.sweep();
+        self.tend();
+    }
+
+    fn boot_failed(&mut self, number: Number) {
+        let wait = self.backoff.failed(Instant::now());
+        let Some(state) = self.generation(number).map(|g| g.state) else { return };
+        match state {
+            GenerationState::Starting if self.workers.alive(number) == 0 => {
+                let error = anyhow::anyhow!("no worker became ready; what it said stands in the error log");
+                self.give_up(number, error);
+            }
+            GenerationState::Serving => {
+                let after = wait.as_secs_f32();
+                log::error("master", format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"));
+            }
+            _ => {}
+        }
+    }
+
+    /// A generation that does not come to serve: undone, and whoever waits for it is told why.
+    pub(super) fn give_up(&mut self, number: Number, error: anyhow::Error) {
+        let Some(generation) = self.generation(number).filter(|g| g.is_young()) else { return };
+        generation.state = GenerationState::Failed;
+        let attempt = generation.attempt.take();
+        if let Some(mold) = &generation.mold {
+            mold.kill();
+        }
+        self.kill_workers_of(number, "its generation failed");
+        self.abandon(attempt);
+        match self.serving() {
+            Some(_) => self.end_reload(Err(format!("{error:#}"))),
+            None => self.fail(error),
+        }
+        self.sweep();
+    }
+
+    fn abandon(&mut self, attempt: Option<Attempt>) {
+        if let Some(attempt) = attempt {
+            self.listeners.abandon(attempt.listeners);
+            self.logs.keep(&self.site.config);
+        }
+    }
+
+    fn kill_workers_of(&mut self, number: Number, reason: &str) {
+        let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
+        for slot in slots {
+            if let Some(worker) = self.workers.get_mut(slot) {
+                worker.kill(reason);
+            }
+        }
+    }
+
+    /// The front has no request of this generation any more.
+    pub(super) fn retired(&mut self, number: Number) {
+        if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
+            generation.retire();
+        }
+    }
+
+    /// Forgets generations of which nothing is left.
+    pub(super) fn sweep(&mut self) {
+        let workers = &self.workers;
+        self.generations.retain(|generation| {
+            let gone = generation.is_over() && workers.of(generation.number).next().is_none();
+            if gone {
+                log::info("master", format_args!("gen={} gone", generation.number));
+            }
+            !gone
+        });
+    }
+
+    /// Those that did not load, boot or leave in time.
+    pub(super) fn enforce_deadlines(&mut self, now: Instant) {
+        let late = self.generations.iter().find(|g| g.is_young() && g.deadline <= now);
+        if let Some((number, state)) = late.map(|g| (g.number, g.state)) {
+            let allowed = self.site.config.timeouts.start.as_secs();
+            let error = anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more");
+            self.give_up(number, error);
+        }
+        let (late, _) = self.workers.overdue(self.site.config.timeouts.start, now);
+        for slot in late {
+            if let Some(worker) = self.workers.get_mut(slot) {
+                worker.kill("not ready within StartTimeout");
+            }
+        }
+        self.workers.expel(now);
+    }
+
+    /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do.
+    pub(super) fn generations_wake(&self, now: Instant) -> Option<Instant> {
+        let young = self.generations.iter().filter(|g| g.is_young()).map(|g| g.deadline);
+        let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
+        let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
+        let (_, overdue) = self.workers.overdue(self.site.config.timeouts.start, now);
+        young.chain(restarts).chain(overdue).chain(self.workers.expels()).min()
+    }
+}

@@ -1,0 +1,204 @@
+//! The log files and piped loggers: opened by the master, written by the others, opened anew on USR1.
+//!
+//! A piped logger's pipe is ours at both ends, so what is written while the logger is being restarted is not lost.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::Context;
+use nix::fcntl::OFlag;
+use nix::unistd::{Pid, dup2_stderr, pipe2};
+
+use super::backoff::Backoff;
+use super::peer::Fd;
+use crate::config::{Config, LogTarget};
+use crate::sys;
+
+/// Everything that is logged to.
+#[derive(Debug)]
+pub struct Logs {
+    sinks: Vec<Sink>,
+    stdout: Fd,
+    stderr: Fd,
+}
+
+/// A file or a piped logger that is open.
+#[derive(Debug)]
+struct Sink {
+    target: LogTarget,
+    fd: Fd,
+    logger: Option<Logger>,
+}
+
+/// The program behind a piped log.
+#[derive(Debug)]
+struct Logger {
+    command: String,
+    input: OwnedFd,
+    pid: Option<Pid>,
+    backoff: Backoff,
+}
+
+/// The descriptors that one configuration logs to.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// `ErrorLog`
+    pub error: Fd,
+    /// [`Config::logs`], in its order.
+    pub access: Vec<Fd>,
+}
+
+impl Logs {
+    /// Nothing is open but the standard streams.
+    pub fn new() -> io::Result<Logs> {
+        let duplicate = |fd: io::Result<OwnedFd>| fd.map(Fd::new);
+        Ok(Logs {
+            sinks: Vec::new(),
+            stdout: duplicate(io::stdout().as_fd().try_clone_to_owned())?,
+            stderr: duplicate(io::stderr().as_fd().try_clone_to_owned())?,
+        })
+    }
+
+    /// Opens what `config` names and is not open yet.
+    pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
+        let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
+        let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
+        Ok(Opened { error, access: access.collect::<anyhow::Result<_>>()? })
+    }
+
+    /// Closes what `config` does not name.
+    pub fn keep(&mut self, config: &Config) {
+        self.sinks.retain(|sink| sink.target == config.error_log || config.logs.contains(&sink.target));
+    }
+
+    /// Opens the files anew, after they were moved away. What cannot be opened stays as it is and is reported.
+    pub fn reopen(&mut self) -> Vec<anyhow::Error> {
+        let mut failures = Vec::new();
+        for sink in &mut self.sinks {
+            let LogTarget::File(path) = &sink.target else { continue };
+            match open_file(path) {
+                Ok(fd) => sink.fd = fd,
+                Err(error) => failures.push(error),
+            }
+        }
+        failures
+    }
+
+    /// Sets `ended` down as a logger that must be started again, if it is one.
+    pub fn reap(&mut self, ended: Pid, now: Instant) -> bool {
+        let mut loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
+        let Some(logger) = loggers.find(|logger| logger.pid == Some(ended)) else { return false };
+        logger.pid = None;
+        logger.backoff.failed(now);
+        true
+    }
+
+    /// Starts again what ended and has waited long enough.
+    pub fn restart(&mut self, now: Instant) -> Vec<anyhow::Error> {
+        let loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
+        let due = loggers.filter(|logger| logger.pid.is_none() && logger.backoff.ends(now).is_none());
+        due.filter_map(|logger| logger.start().err()).collect()
+    }
+
+    /// When [`Self::restart`] has something to do.
+    pub fn wakes(&self, now: Instant) -> Option<Instant> {
+        let loggers = self.sinks.iter().filter_map(|sink| sink.logger.as_ref());
+        loggers.filter(|logger| logger.pid.is_none()).map(|logger| logger.backoff.ends(now).unwrap_or(now)).min()
+    }
+
+    fn descriptor(&mut self, directive: &str, target: &LogTarget, standard: fn(&Logs) -> Fd) -> anyhow::Result<Fd> {
+        if *target == LogTarget::Standard {
+            return Ok(standard(self));
+        }
+        if let Some(sink) = self.sinks.iter().find(|sink| sink.target == *target) {
+            return Ok(sink.fd.clone());
+        }
+        let sink = Sink::open(target.clone()).with_context(|| directive.to_string())?;
+        let fd = sink.fd.clone();
+        self.sinks.push(sink);
+        Ok(fd)
+    }
+}
+
+impl Opened {
+    /// Our own standard error becomes the error log: libraries and panics write there too.
+    pub fn take_stderr(&self) -> io::Result<()> {
+        Ok(dup2_stderr(&*self.error)?)
+    }
+}
+
+impl Sink {
+    fn open(target: LogTarget) -> anyhow::Result<Sink> {
+        let LogTarget::Pipe(command) = &target else {
+            let LogTarget::File(path) = &target else { anyhow::bail!("the standard streams are always open") };
+            return Ok(Sink { fd: open_file(path)?, target, logger: None });
+        };
+        let (input, output) = pipe2(OFlag::O_CLOEXEC)?;
+        let mut logger = Logger { command: command.clone(), input, pid: None, backoff: Backoff::default() };
+        logger.start()?;
+        Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
+    }
+}
+
+impl Logger {
+    fn start(&mut self) -> anyhow::Result<()> {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
+        // Its own group: the terminal's INT must not end it before the last line is written.
+        shell.process_group(0);
+        sys::with_signals_unblocked(&mut shell);
+        let child = shell.spawn().with_context(|| format!("cannot start the piped log \"|{}\"", self.command))?;
+        self.pid = Some(Pid::from_raw(child.id().cast_signed()));
+        Ok(())
+    }
+}
+
+fn open_file(path: &Path) -> anyhow::Result<Fd> {
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    let file = opened.with_context(|| format!("cannot open {} for writing", path.display()))?;
+    Ok(Fd::new(file.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("cameleer-logs-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("folder");
+        folder
+    }
+
+    fn write(to: &Fd, line: &str) {
+        let mut file = std::fs::File::from(to.try_clone().expect("duplicate"));
+        file.write_all(line.as_bytes()).expect("written");
+    }
+
+    #[test]
+    fn after_a_reopen_lines_go_to_the_new_file() {
+        let folder = folder("reopen");
+        let path = folder.join("error.log");
+        let mut logs = Logs::new().expect("logs");
+        let target = LogTarget::File(path.clone());
+        write(&logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect("open"), "old\n");
+        std::fs::rename(&path, folder.join("error.log.1")).expect("moved");
+        assert!(logs.reopen().is_empty());
+        write(&logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect("open"), "new\n");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "new\n");
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn an_unwritable_log_is_named() {
+        let target = LogTarget::File("/nowhere/error.log".into());
+        let mut logs = Logs::new().expect("logs");
+        let error = logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect_err("no such folder");
+        assert_eq!(format!("{error:#}"), "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)");
+    }
+}

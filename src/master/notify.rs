@@ -1,0 +1,101 @@
+//! What systemd is told (`Type=notify`): ready, reloading, stopping, and a line of status.
+
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::{Duration, Instant};
+
+use nix::time::{ClockId, clock_gettime};
+
+/// The way to systemd; says nothing where nobody listens.
+#[derive(Debug, Default)]
+pub struct Notify {
+    to: Option<(UnixDatagram, SocketAddr)>,
+    watchdog: Option<Watchdog>,
+}
+
+#[derive(Debug)]
+struct Watchdog {
+    every: Duration,
+    next: Instant,
+}
+
+impl Notify {
+    /// As `NOTIFY_SOCKET` and `WATCHDOG_USEC` say.
+    pub fn from_env() -> Notify {
+        let Some(to) = std::env::var("NOTIFY_SOCKET").ok().and_then(|name| open(&name)) else {
+            return Notify::default();
+        };
+        let micros = std::env::var("WATCHDOG_USEC").ok().and_then(|n| n.parse().ok());
+        // Twice in each period, as sd_watchdog_enabled(3) asks.
+        let watchdog = micros.map(|n: u64| Watchdog { every: Duration::from_micros(n / 2), next: Instant::now() });
+        Notify { to: Some(to), watchdog }
+    }
+
+    /// The first worker answers.
+    pub fn ready(&self, status: &str) {
+        self.send(&format!("READY=1\nMAINPID={}\nSTATUS={status}", std::process::id()));
+    }
+
+    /// A reload has begun; [`Self::ready`] ends it.
+    pub fn reloading(&self) {
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
+        self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading", now.as_micros()));
+    }
+
+    /// The end has begun.
+    pub fn stopping(&self) {
+        self.send("STOPPING=1\nSTATUS=stopping");
+    }
+
+    /// What the site's code takes to load is not a hang.
+    pub fn extend(&self, by: Duration) {
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=loading", by.as_micros()));
+    }
+
+    /// Tells the watchdog that the loop turns, when it is time.
+    pub fn beat(&mut self, now: Instant) {
+        let Some(watchdog) = self.watchdog.as_mut().filter(|watchdog| watchdog.next <= now) else { return };
+        watchdog.next = now + watchdog.every;
+        self.send("WATCHDOG=1");
+    }
+
+    /// When it is time.
+    pub fn wakes(&self) -> Option<Instant> {
+        self.watchdog.as_ref().map(|watchdog| watchdog.next)
+    }
+
+    fn send(&self, text: &str) {
+        if let Some((socket, to)) = &self.to {
+            // A systemd that does not listen is no reason to stop serving.
+            let _ = socket.send_to_addr(text.as_bytes(), to);
+        }
+    }
+}
+
+/// `/run/systemd/notify`, or `@name` for an abstract one.
+fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
+    let to = match name.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(name),
+    };
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some((socket, to.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ready_names_the_main_process() {
+        let name = format!("cameleer-notify-{}", std::process::id());
+        let systemd = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("name")).expect("bound");
+        let notify = Notify { to: open(&format!("@{name}")), watchdog: None };
+        notify.ready("4 workers");
+        let mut text = [0; 200];
+        let n = systemd.recv(&mut text).expect("received");
+        let expected = format!("READY=1\nMAINPID={}\nSTATUS=4 workers", std::process::id());
+        assert_eq!(String::from_utf8_lossy(&text[..n]), expected);
+    }
+}

@@ -1,0 +1,114 @@
+//! A control channel that never makes the master wait: what the other side does not take yet stays in an outbox.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::rc::Rc;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wire::channel::Channel;
+
+/// A descriptor on its way to another process; ours closes with the last holder.
+pub type Fd = Rc<OwnedFd>;
+
+/// Our end of a child's control channel.
+#[derive(Debug)]
+pub struct Peer<Out, In> {
+    channel: Channel<Out, In>,
+    outbox: VecDeque<(Out, Vec<Fd>)>,
+    gone: bool,
+}
+
+impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
+    /// Takes `socket` over and makes it non-blocking.
+    pub fn new(socket: OwnedFd) -> io::Result<Self> {
+        fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(Peer { channel: Channel::new(socket), outbox: VecDeque::new(), gone: false })
+    }
+
+    /// Sends, now or as soon as the other side takes it. To a side that has gone it says nothing: its end is seen
+    /// where children are reaped.
+    pub fn send(&mut self, message: Out, fds: Vec<Fd>) {
+        self.outbox.push_back((message, fds));
+        self.flush();
+    }
+
+    /// Sends what waits.
+    pub fn flush(&mut self) {
+        while let Some((message, fds)) = self.outbox.front() {
+            let raw: Vec<RawFd> = fds.iter().map(|fd| fd.as_raw_fd()).collect();
+            match self.channel.send(message, &raw) {
+                Err(error) if is_passing(&error) => return,
+                _ => self.outbox.pop_front(),
+            };
+        }
+    }
+
+    /// Whether the other side has closed its end: nothing more will come.
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    /// Whether something waits for the other side.
+    pub fn has_unsent(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// The next message that has arrived. The end of the other side looks like silence.
+    pub fn receive(&mut self) -> io::Result<Option<In>> {
+        match self.channel.receive() {
+            Ok(Some((message, _))) => Ok(Some(message)),
+            Ok(None) => {
+                self.gone = true;
+                Ok(None)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Buffers are full, or too many descriptors are on their way at once.
+fn is_passing(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM | Errno::ETOOMANYREFS))
+}
+
+impl<Out, In> AsFd for Peer<Out, In> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_slow_reader_does_not_take_waits_and_arrives_in_order() {
+        let (ours, theirs) = wire::channel::pair().expect("pair");
+        let mut peer: Peer<u32, ()> = Peer::new(ours).expect("peer");
+        for n in 0..5000 {
+            peer.send(n, vec![]);
+        }
+        assert!(peer.has_unsent());
+        let reader: Channel<(), u32> = Channel::new(theirs);
+        for n in 0..5000 {
+            assert_eq!(reader.receive().expect("receive").expect("not the end").0, n);
+            peer.flush();
+        }
+        assert!(!peer.has_unsent());
+    }
+
+    #[test]
+    fn sending_to_a_side_that_has_gone_is_silent() {
+        let (ours, _) = wire::channel::pair().expect("pair");
+        let mut peer: Peer<u32, u32> = Peer::new(ours).expect("peer");
+        peer.send(1, vec![]);
+        assert!(!peer.has_unsent());
+        assert_eq!(peer.receive().expect("the end"), None);
+    }
+}

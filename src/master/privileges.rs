@@ -1,0 +1,71 @@
+//! Who the front and the Perl side become when root starts them: `User` and `Group`, by name or `#number`.
+
+use std::ffi::CString;
+
+use anyhow::{Context, anyhow};
+use nix::unistd::{Gid, Group, Uid, User, geteuid};
+
+use crate::config::Config;
+
+/// An unprivileged identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The user's name, for its supplementary groups.
+    pub name: CString,
+    /// The user.
+    pub uid: Uid,
+    /// The primary group.
+    pub gid: Gid,
+}
+
+/// What to become; `None` when we are not root, or root was told nothing and stays itself.
+pub fn wanted(config: &Config) -> anyhow::Result<Option<Identity>> {
+    if !geteuid().is_root() || (config.user.is_none() && config.group.is_none()) {
+        return Ok(None);
+    }
+    let user = find_user(config.user.as_deref().unwrap_or("root"))?;
+    let gid = config.group.as_deref().map_or(Ok(user.gid), find_group)?;
+    Ok(Some(Identity { name: CString::new(user.name)?, uid: user.uid, gid }))
+}
+
+fn find_user(name: &str) -> anyhow::Result<User> {
+    let found = match number(name) {
+        Some(id) => User::from_uid(Uid::from_raw(id)),
+        None => User::from_name(name),
+    };
+    found
+        .with_context(|| format!("User {name}: the user database cannot be read"))?
+        .ok_or_else(|| anyhow!("User {name}: no such user; see getent passwd"))
+}
+
+fn find_group(name: &str) -> anyhow::Result<Gid> {
+    if let Some(id) = number(name) {
+        return Ok(Gid::from_raw(id));
+    }
+    Group::from_name(name)
+        .with_context(|| format!("Group {name}: the group database cannot be read"))?
+        .map(|group| group.gid)
+        .ok_or_else(|| anyhow!("Group {name}: no such group; see getent group"))
+}
+
+fn number(name: &str) -> Option<u32> {
+    name.strip_prefix('#').unwrap_or(name).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_name_and_by_number() {
+        assert_eq!(find_user("root").expect("root").uid.as_raw(), 0);
+        assert_eq!(find_user("#0").expect("#0").name, "root");
+        assert_eq!(find_group("#33").expect("#33").as_raw(), 33);
+    }
+
+    #[test]
+    fn a_user_that_does_not_exist_is_named() {
+        let error = find_user("nobody-here").expect_err("no such user").to_string();
+        assert!(error.contains("User nobody-here: no such user"), "{error}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Reload, all or nothing: the new generation answers before the old one leaves, or nothing has changed.
+//!
+//! ```text
+//!   asked ─▶ read ─▶ bind, open ─▶ Loading ─▶ Starting ─▶ first worker ready: Serving, the old one drains
+//!              │         │            │           │
+//!              └─────────┴────────────┴───────────┴─▶ undone; the old one serves on
+//! ```
+
+use std::rc::Rc;
+
+use wire::control::Generation;
+
+use super::control_socket::{Answer, Client};
+use super::generation::Attempt;
+use super::site::Site;
+use super::Master;
+use crate::log;
+
+/// Who asked for a reload, and what is under way. What is asked during one becomes a single one after it.
+#[derive(Debug, Default)]
+pub struct Reloads {
+    running: bool,
+    waiting: Vec<Client>,
+    again: Option<Vec<Client>>,
+}
+
+impl Reloads {
+    /// Somebody asks; a signal asks for nobody. True: begin now.
+    pub fn ask(&mut self, client: Option<Client>) -> bool {
+        if self.running {
+            self.again.get_or_insert_default().extend(client);
+            return false;
+        }
+        self.running = true;
+        self.waiting.extend(client);
+        true
+    }
+
+    /// It is over: who waited for it, and whether to begin anew.
+    pub fn over(&mut self) -> (Vec<Client>, bool) {
+        let answered = std::mem::take(&mut self.waiting);
+        let again = self.again.take();
+        self.running = again.is_some();
+        self.waiting = again.unwrap_or_default();
+        (answered, self.running)
+    }
+
+    /// Whether one is under way.
+    pub fn running(&self) -> bool {
+        self.running
+    }
+}
+
+impl Master {
+    /// HUP, or `cameleer reload` by `client`.
+    pub(super) fn ask_reload(&mut self, client: Option<Client>) {
+        if self.stop.is_some() {
+            self.tell(client, &Answer::failed("the server is stopping"));
+        } else if self.serving().is_none() {
+            self.tell(client, &Answer::failed("the server is still starting"));
+        } else if self.reloads.ask(client) {
+            self.begin_reload();
+        }
+    }
+
+    fn begin_reload(&mut self) {
+        log::notice("master", "reloading");
+        self.notify.reloading();
+        if let Err(error) = self.try_reload() {
+            self.end_reload(Err(format!("{error:#}")));
+        }
+    }
+
+    fn try_reload(&mut self) -> anyhow::Result<()> {
+        let site = Rc::new(Site::read(&self.origin)?);
+        self.begin_generation(site).map(drop)
+    }
+
+    /// The attempt is over. On failure [`Master::give_up`] has undone it.
+    pub(super) fn end_reload(&mut self, result: Result<Generation, String>) {
+        if !self.reloads.running() {
+            return;
+        }
+        match &result {
+            Ok(generation) => log::notice("master", format_args!("gen={generation} reloaded")),
+            Err(error) => log::error("master", format_args!("reload failed, the old code serves on: {error}")),
+        }
+        self.notify.ready(&self.summary());
+        let (waiting, again) = self.reloads.over();
+        let answer = result.map_or_else(Answer::failed, |_| Answer::ok());
+        for client in waiting {
+            self.tell(Some(client), &answer);
+        }
+        if again && self.stop.is_none() {
+            self.begin_reload();
+        }
+    }
+
+    /// Makes what the new generation brought the server's own.
+    pub(super) fn commit(&mut self, attempt: Attempt) {
+        self.listeners.keep(attempt.listeners);
+        self.site = attempt.site;
+        self.logs.keep(&self.site.config);
+        self.use_logs(attempt.opened);
+        self.shift = 0;
+        log::set_level(self.site.config.log_level);
+        for warning in &self.site.config.warnings {
+            log::warn("config", warning);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_during_a_reload_becomes_one_more() {
+        let mut reloads = Reloads::default();
+        assert!(reloads.ask(Some(1)));
+        assert!(!reloads.ask(None));
+        assert!(!reloads.ask(Some(2)));
+        assert!(!reloads.ask(Some(3)));
+        assert_eq!(reloads.over(), (vec![1], true));
+        assert!(!reloads.ask(Some(4)));
+        assert_eq!(reloads.over(), (vec![2, 3], true));
+        assert_eq!(reloads.over(), (vec![4], false));
+        assert!(!reloads.running());
+    }
+
+    #[test]
+    fn a_signal_waits_for_nobody() {
+        let mut reloads = Reloads::default();
+        assert!(reloads.ask(None));
+        assert_eq!(reloads.over(), (vec![], false));
+        assert!(reloads.ask(None));
+    }
+}

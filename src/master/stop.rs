@@ -1,0 +1,119 @@
+//! The end: gracefully within GracefulShutdownTimeout, or fast.
+//!
+//! ```text
+//!   master                         front                          molds, workers
+//!   Stop ────────────────────────▶ accepts no more, finishes
+//!        ◀──────────────── Drained exits ─── end of file ───────▶ workers leave
+//!   Retire ─────────────────────────────────────────────────────▶ mold ends after its last worker
+//!   all reaped: files removed, exit 0
+//! ```
+
+use std::time::{Duration, Instant};
+
+use wire::control::{GenerationState, ToFront};
+
+use super::Master;
+use super::control_socket::How;
+use crate::log;
+
+/// What a fast stop leaves to END blocks.
+const FAST: Duration = Duration::from_secs(1);
+
+/// A stop under way.
+#[derive(Debug)]
+pub struct Stop {
+    how: How,
+    /// Who still runs then is killed; `None`: never, or done already.
+    kill_at: Option<Instant>,
+    /// What the program ends with.
+    result: anyhow::Result<()>,
+}
+
+impl Master {
+    /// A signal or a command. The second one during a stop is impatience.
+    pub(super) fn ask_stop(&mut self, how: How) {
+        match (self.stop.as_ref().map(|stop| stop.how), how) {
+            (None, How::Graceful) => self.stop_gracefully(),
+            (None, How::Fast) | (Some(How::Graceful), _) => self.stop_fast(Ok(())),
+            (Some(How::Fast), _) => self.kill_all("asked to stop twice"),
+        }
+    }
+
+    /// There is nothing to serve and never was: the end, with an error.
+    pub(super) fn fail(&mut self, error: anyhow::Error) {
+        if self.stop.is_none() {
+            self.stop_fast(Err(error));
+        }
+    }
+
+    fn stop_gracefully(&mut self) {
+        let allowed = self.site.config.timeouts.graceful;
+        log::notice("master", "stopping gracefully");
+        let kill_at = (!allowed.is_zero()).then(|| Instant::now() + allowed);
+        self.begin_stop(Stop { how: How::Graceful, kill_at, result: Ok(()) });
+        self.tell_front(ToFront::Stop, vec![]);
+        if self.front.is_none() {
+            self.drained();
+        }
+    }
+
+    fn stop_fast(&mut self, result: anyhow::Result<()>) {
+        log::notice("master", "stopping");
+        self.begin_stop(Stop { how: How::Fast, kill_at: Some(Instant::now() + FAST), result });
+        if let Some(front) = &self.front {
+            front.kill();
+        }
+        self.drained();
+    }
+
+    fn begin_stop(&mut self, stop: Stop) {
+        self.notify.stopping();
+        self.stop = Some(stop);
+        self.end_reload(Err("the server is stopping".to_string()));
+        // While we hold them too, the kernel would still accept for nobody.
+        self.listeners.close();
+        for generation in &mut self.generations {
+            if let Some(attempt) = generation.attempt.take() {
+                self.listeners.abandon(attempt.listeners);
+            }
+            generation.state = GenerationState::Draining;
+        }
+        self.sweep();
+    }
+
+    /// No request is under way any more: the Perl side may end.
+    pub(super) fn drained(&mut self) {
+        self.generations.iter_mut().for_each(|generation| generation.retire());
+    }
+
+    /// Kills who had his time.
+    pub(super) fn enforce_stop(&mut self, now: Instant) {
+        if self.stop_wakes().is_some_and(|at| at <= now) {
+            self.kill_all("did not stop in time");
+        }
+    }
+
+    /// When [`Self::enforce_stop`] has something to do.
+    pub(super) fn stop_wakes(&self) -> Option<Instant> {
+        self.stop.as_ref().and_then(|stop| stop.kill_at)
+    }
+
+    /// All have ended: what to end with.
+    pub(super) fn stopped(&mut self) -> Option<anyhow::Result<()>> {
+        let nobody = self.front.is_none() && self.workers.is_empty() && self.generations.is_empty();
+        if nobody { self.stop.take().map(|stop| stop.result) } else { None }
+    }
+
+    fn kill_all(&mut self, reason: &str) {
+        if let Some(stop) = &mut self.stop {
+            (stop.how, stop.kill_at) = (How::Fast, None);
+        }
+        if let Some(front) = &self.front {
+            front.kill();
+        }
+        for mold in self.generations.iter().filter_map(|generation| generation.mold.as_ref()) {
+            mold.kill();
+        }
+        self.workers.kill_all(reason);
+    }
+}

@@ -1,0 +1,196 @@
+//! The workers as the master knows them: whose place, which process, since when. Asks nobody, does no I/O but signals.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use wire::control::{Generation, Slot, WorkerState};
+
+use crate::sys;
+
+/// One worker.
+#[derive(Debug)]
+pub struct Worker {
+    /// Whose child it is, or was.
+    pub generation: Generation,
+    /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
+    /// knows it any more.
+    pub state: WorkerState,
+    /// When it was asked of the mold.
+    pub asked: Instant,
+    /// Known from the moment the mold forked it.
+    pub process: Option<Process>,
+    /// Why we killed it.
+    pub killed: Option<String>,
+    /// It was left by its front and must have ended by then.
+    leave_by: Option<Instant>,
+}
+
+/// A process that cannot be mistaken for another.
+#[derive(Debug)]
+pub struct Process {
+    /// Its number, for logs.
+    pub pid: Pid,
+    handle: OwnedFd,
+}
+
+/// All workers of all generations.
+#[derive(Debug, Default)]
+pub struct Workers {
+    by_slot: BTreeMap<Slot, Worker>,
+}
+
+impl Workers {
+    /// A new one in the lowest free place.
+    pub fn add(&mut self, generation: Generation, now: Instant) -> Slot {
+        let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
+        let worker = Worker { generation, state: WorkerState::Starting, asked: now, process: None, killed: None, leave_by: None };
+        self.by_slot.insert(slot, worker);
+        slot
+    }
+
+    /// The one at `slot`.
+    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut Worker> {
+        self.by_slot.get_mut(&slot)
+    }
+
+    /// The mold says that it forked it.
+    pub fn forked(&mut self, slot: Slot, pid: Pid) -> io::Result<()> {
+        if let Some(worker) = self.by_slot.get_mut(&slot) {
+            worker.process = Some(Process { pid, handle: sys::pidfd_open(pid)? });
+        }
+        Ok(())
+    }
+
+    /// Its place is free.
+    pub fn remove(&mut self, slot: Slot) -> Option<Worker> {
+        self.by_slot.remove(&slot)
+    }
+
+    /// Whose process that is.
+    pub fn slot_of(&self, pid: Pid) -> Option<Slot> {
+        let is = |worker: &Worker| worker.process.as_ref().is_some_and(|process| process.pid == pid);
+        self.by_slot.iter().find(|(_, worker)| is(worker)).map(|(slot, _)| *slot)
+    }
+
+    /// All, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Worker)> {
+        self.by_slot.iter().map(|(slot, worker)| (*slot, worker))
+    }
+
+    /// Those of one generation.
+    pub fn of(&self, generation: Generation) -> impl Iterator<Item = (Slot, &Worker)> {
+        self.iter().filter(move |(_, worker)| worker.generation == generation)
+    }
+
+    /// Those of one generation that the mold was asked for and that were not seen alive.
+    pub fn unborn(&self, generation: Generation) -> Vec<Slot> {
+        self.of(generation).filter(|(_, worker)| worker.process.is_none()).map(|(slot, _)| slot).collect()
+    }
+
+    /// How many of one generation serve or will.
+    pub fn alive(&self, generation: Generation) -> u32 {
+        count(self.of(generation).filter(|(_, worker)| worker.state != WorkerState::Retiring))
+    }
+
+    /// How many of one generation are not ready yet.
+    pub fn starting(&self, generation: Generation) -> u32 {
+        count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
+    }
+
+    /// Their front has gone: they see that and leave.
+    pub fn lose_front(&mut self, leave_by: Instant) {
+        for worker in self.by_slot.values_mut() {
+            worker.state = WorkerState::Retiring;
+            worker.leave_by.get_or_insert(leave_by);
+        }
+    }
+
+    /// Ends those that did not leave in time.
+    pub fn expel(&mut self, now: Instant) {
+        for worker in self.by_slot.values_mut().filter(|w| w.leave_by.is_some_and(|at| at <= now)) {
+            worker.leave_by = None;
+            worker.kill("did not leave when its front had gone");
+        }
+    }
+
+    /// When [`Self::expel`] has something to do.
+    pub fn expels(&self) -> Option<Instant> {
+        self.by_slot.values().filter_map(|worker| worker.leave_by).min()
+    }
+
+    /// Ends all at once.
+    pub fn kill_all(&mut self, reason: &str) {
+        self.by_slot.values_mut().for_each(|worker| worker.kill(reason));
+    }
+
+    /// Those that should have been ready by now, and when the next of them is due.
+    pub fn overdue(&self, allowed: Duration, now: Instant) -> (Vec<Slot>, Option<Instant>) {
+        let starting = self.iter().filter(|(_, w)| w.state == WorkerState::Starting && w.killed.is_none());
+        let due: Vec<(Slot, Instant)> = starting.map(|(slot, worker)| (slot, worker.asked + allowed)).collect();
+        let late = due.iter().filter(|(_, at)| *at <= now).map(|(slot, _)| *slot).collect();
+        (late, due.iter().map(|(_, at)| *at).filter(|at| *at > now).min())
+    }
+
+    /// Nobody is left.
+    pub fn is_empty(&self) -> bool {
+        self.by_slot.is_empty()
+    }
+}
+
+impl Worker {
+    /// Ends it at once, if it runs.
+    pub fn kill(&mut self, reason: &str) {
+        let Some(process) = &self.process else { return };
+        if sys::pidfd_kill(process.handle.as_fd(), Signal::SIGKILL).is_ok() {
+            self.killed.get_or_insert_with(|| reason.to_string());
+        }
+    }
+
+    /// `812`, or `?` while it is being forked.
+    pub fn pid(&self) -> String {
+        self.process.as_ref().map_or_else(|| "?".to_string(), |process| process.pid.to_string())
+    }
+}
+
+fn count<T>(these: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(these.count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_free_place_is_taken() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        assert_eq!([workers.add(1, now), workers.add(1, now), workers.add(2, now)], [0, 1, 2]);
+        workers.remove(1);
+        assert_eq!(workers.add(2, now), 1);
+        assert_eq!((workers.alive(1), workers.alive(2)), (1, 2));
+    }
+
+    #[test]
+    fn a_worker_that_boots_too_long_is_overdue() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        let allowed = Duration::from_secs(60);
+        let slot = workers.add(1, now);
+        assert_eq!(workers.overdue(allowed, now), (vec![], Some(now + allowed)));
+        assert_eq!(workers.overdue(allowed, now + allowed), (vec![slot], None));
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_not_killed_in_anothers_name() {
+        let mut workers = Workers::default();
+        let slot = workers.add(1, Instant::now());
+        let mut child = std::process::Command::new("true").spawn().expect("spawned");
+        workers.forked(slot, Pid::from_raw(child.id().cast_signed())).expect("alive");
+        child.wait().expect("reaped");
+        let worker = workers.get_mut(slot).expect("there");
+        worker.kill("test");
+        assert_eq!(worker.killed, None);
+    }
+}

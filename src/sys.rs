@@ -1,0 +1,210 @@
+//! Calls of the operating system that Rust cannot check: the only unsafe of this package, each block with its reason.
+
+#![allow(unsafe_code, reason = "fork, pre_exec, raw descriptors and pidfds have no safe form")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use anyhow::Context;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::libc;
+use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::sys::stat::{SFlag, fstat};
+use nix::unistd::{ForkResult, Pid, getpid, getppid, initgroups, setgid, setuid};
+
+use crate::config::Config;
+use crate::master::privileges;
+
+/// Where front and mold find their end of the control channel.
+const CONTROL: RawFd = 3;
+
+/// The master's signals. A terminal sends some of them to the whole group, where the master alone decides.
+const FOR_THE_MASTER: [Signal; 9] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGQUIT,
+    Signal::SIGHUP,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGWINCH,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+];
+
+/// Lets `command` start as front or mold: it dies with us, ignores the master's signals and has `channel` at 3.
+pub fn become_role(command: &mut Command, channel: RawFd) {
+    let master = getpid();
+    let enter = move || {
+        die_with(master)?;
+        unblock_signals()?;
+        for signal in FOR_THE_MASTER {
+            dispose(signal, SigHandler::SigIgn)?;
+        }
+        inherit_as_control(channel)
+    };
+    // SAFETY: between fork and exec `enter` only makes async-signal-safe system calls and allocates nothing.
+    unsafe { command.pre_exec(enter) };
+}
+
+/// Lets `command` start with no signal blocked: ours are, because we read them from a descriptor.
+pub fn with_signals_unblocked(command: &mut Command) {
+    // SAFETY: one async-signal-safe system call, no allocation.
+    unsafe { command.pre_exec(unblock_signals) };
+}
+
+/// A child's reaping needs SIGCHLD at its default, whatever our parent had.
+pub fn default_child_signal() -> io::Result<()> {
+    dispose(Signal::SIGCHLD, SigHandler::SigDfl)
+}
+
+fn die_with(master: Pid) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() == master { Ok(()) } else { Err(Errno::ESRCH.into()) }
+}
+
+fn unblock_signals() -> io::Result<()> {
+    Ok(SigSet::empty().thread_set_mask()?)
+}
+
+fn dispose(signal: Signal, handler: SigHandler) -> io::Result<()> {
+    let action = SigAction::new(handler, SaFlags::empty(), SigSet::empty());
+    // SAFETY: no Rust function is installed, only "ignore" or "default".
+    unsafe { sigaction(signal, &action) }?;
+    Ok(())
+}
+
+fn inherit_as_control(channel: RawFd) -> io::Result<()> {
+    // SAFETY: both numbers are plain integers to the kernel; whatever was at 3 is this child's copy, about to be closed
+    // by exec anyway.
+    let placed = match channel {
+        CONTROL => unsafe { libc::fcntl(CONTROL, libc::F_SETFD, 0) },
+        _ => unsafe { libc::dup2(channel, CONTROL) },
+    };
+    Errno::result(placed)?;
+    Ok(())
+}
+
+/// The control channel that [`become_role`] left at descriptor 3. Call it once, first thing in a role.
+pub fn control_channel() -> io::Result<OwnedFd> {
+    // SAFETY: F_GETFD only asks whether the number is open.
+    Errno::result(unsafe { libc::fcntl(CONTROL, libc::F_GETFD) })?;
+    // SAFETY: it is open, and a role's first statement runs before anything else could have opened or taken it.
+    let channel = unsafe { OwnedFd::from_raw_fd(CONTROL) };
+    if SFlag::from_bits_truncate(fstat(&channel)?.st_mode) & SFlag::S_IFMT != SFlag::S_IFSOCK {
+        return Err(Errno::ENOTSOCK.into());
+    }
+    fcntl(&channel, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    Ok(channel)
+}
+
+/// The `count` descriptors from 3 on that systemd handed over. Call it once, before anything else opens a file.
+pub fn passed_descriptors(count: usize) -> io::Result<Vec<OwnedFd>> {
+    (3..).take(count).map(passed_descriptor).collect()
+}
+
+fn passed_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_SETFD on a number that may be closed fails with EBADF and does nothing else.
+    Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    // SAFETY: it is open, and LISTEN_PID said that it was opened for this process.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Forks. `None` in the child.
+pub fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: the caller is a process that has one thread, so the child finds no lock taken.
+    match unsafe { nix::unistd::fork() }? {
+        ForkResult::Parent { child } => Ok(Some(child)),
+        ForkResult::Child => Ok(None),
+    }
+}
+
+/// A descriptor that means this very process, even after its number was given to another.
+pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes two integers and returns a new descriptor or -1.
+    let fd = Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) })?;
+    // SAFETY: the kernel just made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// Sends `signal` to the process behind a [`pidfd_open`]; an error when it has ended.
+pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
+    let null = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: a null siginfo is allowed and means: as kill() would.
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal as i32, null, 0) };
+    Errno::result(sent)?;
+    Ok(())
+}
+
+/// Allows this process and its children as many open files as the administrator permits.
+pub fn raise_file_limit() -> io::Result<()> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
+}
+
+/// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
+/// client's byte.
+pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
+    let Some(identity) = privileges::wanted(config)? else { return Ok(()) };
+    initgroups(&identity.name, identity.gid).context("initgroups")?;
+    setgid(identity.gid).with_context(|| format!("cannot become group {}", identity.gid))?;
+    setuid(identity.uid).with_context(|| format!("cannot become user {}", identity.uid))?;
+    // The kernel clears both when the user changes: the profiler needs the one, nobody must outlive the master.
+    prctl::set_dumpable(true)?;
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    Ok(())
+}
+
+/// Ends this process without another line of anybody's code.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: it does not return and touches no memory of ours.
+    unsafe { libc::_exit(code) }
+}
+
+/// Descriptor `to` becomes another name for what `from` is. Only for the standard streams, which nobody owns.
+pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: the numbers are plain integers to the kernel, and no `OwnedFd` of ours holds 0, 1 or 2.
+    Errno::result(unsafe { libc::dup2(from, to) })?;
+    Ok(())
+}
+
+/// The master whose end is a worker's end. Written once, before the signal can come; read in its handler.
+static FOLLOWED: AtomicI32 = AtomicI32::new(0);
+
+/// A worker outlives its mold, because the master adopts it, but not the master: even in the middle of a request.
+pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
+    FOLLOWED.store(master.as_raw(), Ordering::Relaxed);
+    let handler: extern "C" fn(i32) = parent_ended;
+    // SAFETY: all zeroes is a valid sigaction.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: `parent_ended` makes async-signal-safe system calls only; SA_RESTART hides it from the site's code.
+    Errno::result(unsafe { libc::sigaction(parent_signal(), &action, std::ptr::null_mut()) })?;
+    arm()?;
+    let parent = getppid();
+    if parent == mold || parent == master { Ok(()) } else { Err(Errno::ESRCH.into()) }
+}
+
+/// A signal that no Perl program uses by accident.
+fn parent_signal() -> i32 {
+    libc::SIGRTMAX() - 1
+}
+
+fn arm() -> io::Result<()> {
+    // SAFETY: the call takes integers; the signal has a handler.
+    Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, parent_signal()) })?;
+    Ok(())
+}
+
+/// The mold has ended, or the master with it. In the first case the master is our parent now.
+extern "C" fn parent_ended(_: i32) {
+    if getppid().as_raw() != FOLLOWED.load(Ordering::Relaxed) || arm().is_err() {
+        exit_now(0);
+    }
+}

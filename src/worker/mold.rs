@@ -1,0 +1,159 @@
+//! The mold: loads the site's Perl, says that it is ready, and from then on only forks. It serves nothing, so what it
+//! holds stays shared with every worker.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getppid};
+use wire::channel::Channel;
+use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
+use wire::transport::read_all;
+
+use super::site::Site;
+use super::{Identity, Worker};
+use crate::config::{Bundle, Config};
+use crate::{log, sys};
+
+type Master = Channel<FromMold, ToMold>;
+
+/// Runs a mold on the master's channel; in a forked worker it never returns.
+pub fn run(control: OwnedFd) -> anyhow::Result<()> {
+    libperl::set_title("cameleer: mold");
+    let master = Master::new(control);
+    let (generation, config) = configuration(&master)?;
+    sys::drop_privileges(&config)?;
+    let started = Instant::now();
+    let site = match Site::load(config) {
+        Ok(site) => site,
+        Err(error) => {
+            master.send(&FromMold::Failed { error: format!("{error:#}") }, &[])?;
+            return Ok(());
+        }
+    };
+    let load_ms = started.elapsed().as_millis() as u64;
+    master.send(&FromMold::Ready { load_ms }, &[])?;
+    let mut mold = Mold { master, generation, children: Vec::new(), retiring: false };
+    match mold.serve()? {
+        Some(birth) => {
+            let (socket, identity) = birth;
+            drop(mold);
+            Worker::new(site, socket, identity).run()
+        }
+        None => Ok(()),
+    }
+}
+
+fn configuration(master: &Master) -> anyhow::Result<(Generation, Config)> {
+    let Some((ToMold::Configure { generation }, fds)) = master.receive()? else {
+        bail!("the master's first message was no configuration");
+    };
+    let memory = fds.into_iter().next().context("the configuration came without its text")?;
+    let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
+    let config = Config::build(&bundle.tree, &bundle.facts)
+        .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
+    Ok((generation, config))
+}
+
+struct Child {
+    slot: Slot,
+    pid: Pid,
+    /// Readable when it has ended.
+    process: OwnedFd,
+}
+
+struct Mold {
+    master: Master,
+    generation: Generation,
+    children: Vec<Child>,
+    retiring: bool,
+}
+
+/// What a fork gives its child.
+type Birth = (OwnedFd, Identity);
+
+impl Mold {
+    /// Forks and reaps until it is retired and childless. `Some` in a fresh worker.
+    fn serve(&mut self) -> anyhow::Result<Option<Birth>> {
+        while !(self.retiring && self.children.is_empty()) {
+            let (order, ended) = self.wait()?;
+            for pid in ended {
+                self.reap(pid)?;
+            }
+            if order && let Some(birth) = self.obey()? {
+                return Ok(Some(birth));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for an order or for the end of a child.
+    fn wait(&self) -> io::Result<(bool, Vec<Pid>)> {
+        let mut fds = vec![PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+        fds.extend(self.children.iter().map(|c| PollFd::new(c.process.as_fd(), PollFlags::POLLIN)));
+        match poll(&mut fds, PollTimeout::NONE) {
+            Err(nix::errno::Errno::EINTR) => return Ok((false, Vec::new())),
+            other => other?,
+        };
+        let ready = |fd: &PollFd<'_>| fd.revents().is_some_and(|r| !r.is_empty());
+        let ended = self.children.iter().zip(&fds[1..]).filter(|(_, fd)| ready(fd)).map(|(c, _)| c.pid).collect();
+        Ok((ready(&fds[0]), ended))
+    }
+
+    fn reap(&mut self, pid: Pid) -> io::Result<()> {
+        let exit = match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(_, code)) => Exit::Code(code),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Exit::Signal(signal as i32),
+            Ok(_) => return Ok(()),
+            Err(_) => Exit::Code(-1),
+        };
+        let Some(at) = self.children.iter().position(|c| c.pid == pid) else { return Ok(()) };
+        let child = self.children.swap_remove(at);
+        self.master.send(&FromMold::Exited { slot: child.slot, pid: pid.as_raw(), exit }, &[])
+    }
+
+    fn obey(&mut self) -> anyhow::Result<Option<Birth>> {
+        let Some((order, fds)) = self.master.receive()? else { bail!("the master has gone") };
+        let fd = fds.into_iter().next();
+        match order {
+            ToMold::Spawn { slot } => self.fork(slot, fd.context("Spawn without a socket")?),
+            ToMold::Logs => {
+                super::use_as_stderr(&fd.context("Logs without a log")?)?;
+                Ok(None)
+            }
+            ToMold::Retire => {
+                self.retiring = true;
+                Ok(None)
+            }
+            ToMold::Configure { .. } => bail!("configured twice"),
+        }
+    }
+
+    fn fork(&mut self, slot: Slot, socket: OwnedFd) -> anyhow::Result<Option<Birth>> {
+        let identity = Identity { slot, generation: self.generation, forked: Instant::now() };
+        let mold = nix::unistd::getpid();
+        let master = getppid();
+        let pid = match sys::fork() {
+            Ok(Some(pid)) => pid,
+            Ok(None) => {
+                sys::follow(mold, master)?;
+                return Ok(Some((socket, identity)));
+            }
+            Err(error) => {
+                self.master.send(&FromMold::ForkFailed { slot, error: error.to_string() }, &[])?;
+                return Ok(None);
+            }
+        };
+        // Our copy of the socket goes here: one that later siblings inherit would hide this worker's death.
+        drop(socket);
+        match sys::pidfd_open(pid) {
+            Ok(process) => self.children.push(Child { slot, pid, process }),
+            Err(error) => log::error("perl", &format!("worker={slot} pid={pid}: cannot be watched: {error}")),
+        }
+        self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;
+        Ok(None)
+    }
+}

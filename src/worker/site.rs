@@ -1,0 +1,186 @@
+//! The site's Perl, loaded: the interpreter, the PSGI applications, and what each location means for a request.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, anyhow};
+use libperl::{Code, Hooks, Interpreter, Interrupted};
+
+use crate::config::{Config, Handler, PsgiApp, Settings, StartUp, Step};
+
+/// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
+const MOD_PERL: &str = "mod_perl/1.31";
+
+/// Everything that a worker needs to answer.
+pub struct Site {
+    /// The interpreter.
+    pub perl: Interpreter,
+    /// The configuration of this generation.
+    pub config: Rc<Config>,
+    /// The Apache:: API is loaded.
+    pub(super) mod_perl: bool,
+    pub(super) apps: HashMap<PsgiApp, Rc<Code>>,
+    pub(super) places: HashMap<PlaceKey, Rc<Located>>,
+    pub(super) env_base: Rc<Vec<(Vec<u8>, Vec<u8>)>>,
+    pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
+    /// The application asked this worker to leave (`psgix.harakiri.commit`).
+    pub(super) leave: bool,
+    /// `psgix.cleanup.handlers` wait for the response to be sent.
+    pub(super) psgi_cleanup: bool,
+}
+
+/// What tells one merged set of settings from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct PlaceKey {
+    pub host: u16,
+    pub sections: Vec<u16>,
+    pub script: bool,
+}
+
+/// A location's settings, with the Perl that they name found.
+pub(super) struct Located {
+    pub settings: Settings,
+    pub place: Rc<apache::Place>,
+    pub handlers: Vec<Rc<Code>>,
+    pub app: Option<Rc<Code>>,
+}
+
+impl Site {
+    /// Boots Perl and does the configuration's start-up steps, in the order of the file.
+    pub fn load(config: Config) -> anyhow::Result<Site> {
+        let hooks: Hooks = apache::hooks();
+        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
+        let library = perl_library()?;
+        prepare(&mut perl, &library, &config)?;
+        let mut apps = HashMap::new();
+        for step in &config.start_up {
+            take(&mut perl, step, &mut apps).map_err(|e| anyhow!("{}: {e}", step.at))?;
+        }
+        let env_base = Rc::new(perl.env_base());
+        Ok(Site {
+            perl,
+            mod_perl: speaks_mod_perl(&config),
+            config: Rc::new(config),
+            apps,
+            places: HashMap::new(),
+            env_base,
+            told: Default::default(),
+            leave: false,
+            psgi_cleanup: false,
+        })
+    }
+
+    /// Runs what the application wants done when a worker ends, and END blocks.
+    pub fn child_exit(mut self) {
+        self.perl.end(false);
+    }
+
+    /// The settings for a frame's sections, merged and looked up once per worker.
+    pub(super) fn located(&mut self, key: PlaceKey) -> Result<Rc<Located>, Interrupted> {
+        if let Some(located) = self.places.get(&key) {
+            return Ok(located.clone());
+        }
+        let located = Rc::new(self.locate(&key)?);
+        self.places.insert(key, located.clone());
+        Ok(located)
+    }
+
+    fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
+        let settings = self.config.settings(&key.sections, key.script);
+        let app = match (&settings.handler, &settings.psgi_app) {
+            (Handler::Psgi, Some(app)) => Some(self.app(app)?),
+            (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
+            _ => None,
+        };
+        let names: Vec<String> = match settings.handler {
+            Handler::CgiScript => vec!["Apache::Registry".into()],
+            Handler::PerlScript => settings.perl_handlers.clone(),
+            Handler::Default | Handler::Psgi => Vec::new(),
+        };
+        let handlers =
+            names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect::<Result<_, _>>()?;
+        let place = Rc::new(place(&self.config, key.host, &settings));
+        Ok(Located { settings, place, handlers, app })
+    }
+
+    fn app(&mut self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {
+        if let Some(code) = self.apps.get(app) {
+            return Ok(code.clone());
+        }
+        let code = Rc::new(load_app(&mut self.perl, app)?);
+        self.apps.insert(app.clone(), code.clone());
+        Ok(code)
+    }
+}
+
+fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
+    let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
+    apache::Place {
+        document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
+        server_root: config.server_root.to_string_lossy().into_owned(),
+        server_name: server.and_then(|h| h.server_name.clone()).unwrap_or_default(),
+        server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_default(),
+        set_vars: settings.set_vars.clone(),
+        set_env: settings.set_env.clone(),
+        send_header: settings.send_header || settings.handler == Handler::CgiScript,
+        setup_env: settings.setup_env,
+        exec_cgi: settings.options.exec_cgi,
+        location: settings.mount.clone(),
+        ..Default::default()
+    }
+}
+
+/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
+fn prepare(perl: &mut Interpreter, library: &Path, config: &Config) -> anyhow::Result<()> {
+    let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
+    perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
+    if speaks_mod_perl(config) {
+        let code = format!("$ENV{{MOD_PERL}} = '{MOD_PERL}'; $ENV{{GATEWAY_INTERFACE}} = 'CGI-Perl/1.1'; require mod_perl; require Apache;");
+        perl.eval(&code, file!(), line!())?;
+    }
+    Ok(())
+}
+
+/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
+fn speaks_mod_perl(config: &Config) -> bool {
+    let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
+    let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    scripts || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+}
+
+fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut HashMap<PsgiApp, Rc<Code>>) -> Result<(), Interrupted> {
+    match &step.step {
+        Step::Module(name) => perl.require_module(name),
+        Step::Require(file) => perl.require(&file.to_string_lossy()),
+        Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
+        Step::Psgi(app) => {
+            let code = load_app(perl, app)?;
+            apps.insert(app.clone(), Rc::new(code));
+            Ok(())
+        }
+        Step::Registry { file, uri } => {
+            let both = format!("{uri}\0{}", file.to_string_lossy());
+            perl.call(c"Cameleer::preload_script", Some(&both))
+        }
+    }
+}
+
+fn load_app(perl: &mut Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
+    match app {
+        PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
+        PsgiApp::Code(code) => perl.load_psgi(code, false),
+    }
+}
+
+/// Our Perl modules: installed beside the program, or in the source tree that it was built in.
+fn perl_library() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("where this program is")?;
+    program
+        .ancestors()
+        .skip(1)
+        .flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")])
+        .find(|folder| folder.join("Cameleer.pm").is_file())
+        .with_context(|| format!("no share/cameleer/perl near {}: install the program with its library", program.display()))
+}

@@ -1,0 +1,82 @@
+//! What the error log says a line is about: the worker, the client and the request.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+
+use apache::Level;
+use wire::frame::{Field, Frame};
+
+use crate::config::LogLevel;
+use crate::log;
+
+/// The request that a line is about.
+#[derive(Debug, Clone, Default)]
+pub struct Subject {
+    client: String,
+    method: Vec<u8>,
+    path: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Current {
+    worker: Option<u32>,
+    request: Option<Subject>,
+}
+
+thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
+
+/// This process is that worker from now on; what the API logs gets worker and request in front.
+pub fn worker_is(slot: u32) {
+    CURRENT.with_borrow_mut(|current| current.worker = Some(slot));
+    apache::log_to(write);
+}
+
+impl Subject {
+    /// The subject of a frame.
+    pub fn of(frame: &Frame) -> Subject {
+        let address = String::from_utf8_lossy(frame.field(Field::RemoteAddr));
+        let client = if address.is_empty() { String::new() } else { format!("{address}:{}", frame.remote_port()) };
+        Subject { client, method: frame.field(Field::Method).to_vec(), path: frame.field(Field::Path).to_vec() }
+    }
+
+    /// Lines are about it until [`Subject::none`].
+    pub fn becomes_current(&self) {
+        CURRENT.with_borrow_mut(|current| current.request = Some(self.clone()));
+    }
+
+    /// No request is under way.
+    pub fn none() {
+        CURRENT.with_borrow_mut(|current| current.request = None);
+    }
+
+    /// Its path, decoded.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+}
+
+fn write(level: Level, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    CURRENT.with_borrow(|current| {
+        let client = current.request.as_ref().map(|r| &r.client).filter(|c| !c.is_empty());
+        let worker = current.worker.map_or_else(String::new, |slot| format!("worker={slot} "));
+        let request = current.request.as_ref().map_or_else(String::new, |r| {
+            format!("{} {}: ", String::from_utf8_lossy(&r.method), String::from_utf8_lossy(&r.path))
+        });
+        let line = format!("{worker}{request}{text}");
+        log::write(level_of(level), "perl", client.map(|c| c as &dyn Display), &line);
+    });
+}
+
+fn level_of(level: Level) -> LogLevel {
+    match level {
+        Level::Emerg => LogLevel::Emerg,
+        Level::Alert => LogLevel::Alert,
+        Level::Crit => LogLevel::Crit,
+        Level::Error => LogLevel::Error,
+        Level::Warn => LogLevel::Warn,
+        Level::Notice => LogLevel::Notice,
+        Level::Info => LogLevel::Info,
+        Level::Debug => LogLevel::Debug,
+    }
+}

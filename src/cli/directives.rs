@@ -28,8 +28,8 @@ enum Kind {
     Handler(String),
 }
 
-/// Not the program's business: ours and systemd's.
-const HIDDEN: [&str; 4] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_"];
+/// Not the program's business, ours and systemd's; and what is said in another way.
+const HIDDEN: [&str; 5] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "PLACK_ENV"];
 
 impl Surroundings {
     /// This process's.
@@ -37,7 +37,8 @@ impl Surroundings {
         let var = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut env: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
         env.retain(|name| is_plain(name) && HIDDEN.iter().all(|prefix| !name.starts_with(prefix)));
-        env.retain(|name| name != "PLACK_ENV");
+        // The shell's note to itself.
+        env.retain(|name| name != "_");
         env.sort();
         let passed = Listeners::passed_addresses().iter().map(listeners::name).collect();
         let folder = std::env::current_dir()?;

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::client::Which;
-use super::{Misuse, check, daemon, ready, reload, run, stop};
+use super::{Misuse, check, daemon, ready, reload, run, single, stop};
 use crate::master::control_socket::How;
 use crate::master::site::{From, Origin};
 use crate::master::{self, Options};
@@ -28,7 +28,7 @@ pub struct Serve {
     /// Show the version and what was built in
     #[arg(short = 'V')]
     build: bool,
-    /// What to do with the server of this configuration
+    /// In the background, or what to do with the server of this configuration
     #[arg(short = 'k', value_name = "VERB")]
     verb: Option<Verb>,
 }
@@ -55,15 +55,10 @@ pub struct Conf {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Verb {
-    /// In the background
     Start,
-    /// End now
     Stop,
-    /// Read configuration and code anew
     Restart,
-    /// The same: a restart here loses no request
     Graceful,
-    /// End after the requests under way
     GracefulStop,
 }
 
@@ -91,7 +86,7 @@ impl Serve {
     fn serve(self) -> anyhow::Result<()> {
         let origin = self.conf.origin()?;
         if self.single {
-            return single(&origin);
+            return single::run(&origin);
         }
         master::run(options(origin, Box::new(|| ())))
     }
@@ -155,8 +150,4 @@ fn options(origin: Origin, in_background: ready::OnReady) -> Options {
 
 fn build() -> String {
     format!("Master, front and workers in one binary; {} {}", std::env::consts::OS, std::env::consts::ARCH)
-}
-
-fn single(_origin: &Origin) -> anyhow::Result<()> {
-    anyhow::bail!("-X is not built in yet")
 }

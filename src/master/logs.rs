@@ -8,16 +8,20 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use nix::fcntl::OFlag;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, dup2_stderr, pipe2};
 
 use super::backoff::Backoff;
 use super::peer::Fd;
 use crate::config::{Config, LogTarget};
-use crate::sys;
+use crate::{log, sys};
+
+/// How long the end waits for piped loggers.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Everything that is logged to.
 #[derive(Debug)]
@@ -51,6 +55,7 @@ pub struct Opened {
     pub error: Fd,
     /// [`Config::logs`], in its order.
     pub access: Vec<Fd>,
+    is_stderr: bool,
 }
 
 impl Logs {
@@ -68,7 +73,8 @@ impl Logs {
     pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
         let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
         let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
-        Ok(Opened { error, access: access.collect::<anyhow::Result<_>>()? })
+        let access = access.collect::<anyhow::Result<_>>()?;
+        Ok(Opened { error, access, is_stderr: config.error_log == LogTarget::Standard })
     }
 
     /// Closes what `config` does not name.
@@ -105,6 +111,18 @@ impl Logs {
         due.filter_map(|logger| logger.start().err()).collect()
     }
 
+    /// The server has ended: lets the loggers read the rest and end, for a moment.
+    pub fn finish(mut self) {
+        let _ = dup2_stderr(&*self.stderr);
+        let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
+        let loggers: Vec<Pid> = loggers.collect();
+        let by = Instant::now() + LAST_LINES;
+        let runs = |pid: &Pid| waitpid(*pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
+        while Instant::now() < by && loggers.iter().any(runs) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// When [`Self::restart`] has something to do.
     pub fn wakes(&self, now: Instant) -> Option<Instant> {
         let loggers = self.sinks.iter().filter_map(|sink| sink.logger.as_ref());
@@ -129,6 +147,18 @@ impl Opened {
     /// Our own standard error becomes the error log: libraries and panics write there too.
     pub fn take_stderr(&self) -> io::Result<()> {
         Ok(dup2_stderr(&*self.error)?)
+    }
+
+    /// Writes why the start failed into the error log, if that is not where standard error goes anyway.
+    pub fn record(&self, error: std::fmt::Arguments<'_>) {
+        if self.is_stderr {
+            return;
+        }
+        let Ok(before) = io::stderr().as_fd().try_clone_to_owned() else { return };
+        if self.take_stderr().is_ok() {
+            log::crit("master", error);
+        }
+        let _ = dup2_stderr(&before);
     }
 }
 

@@ -66,7 +66,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     loop {
         master.turn()?;
         if let Some(result) = master.stopped() {
-            log::notice("master", "stopped");
+            master.finish();
             return result;
         }
     }
@@ -163,6 +163,13 @@ impl Master {
         if let Some(opened) = self.opened.clone() {
             self.use_logs(opened);
         }
+    }
+
+    /// Nobody is left.
+    fn finish(self) {
+        log::notice("master", "stopped");
+        drop(self.opened);
+        self.logs.finish();
     }
 
     /// Lets the pool grow or shrink as its policy says.

@@ -58,7 +58,9 @@ impl Master {
     }
 
     fn stop_fast(&mut self, result: anyhow::Result<()>) {
-        log::notice("master", "stopping");
+        if result.is_ok() {
+            log::notice("master", "stopping");
+        }
         self.begin_stop(Stop { how: How::Fast, kill_at: Some(Instant::now() + FAST), result });
         if let Some(front) = &self.front {
             front.kill();

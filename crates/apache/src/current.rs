@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::output::Output;
-use crate::request::{Client, Finished, Incoming, RequestRec};
+use crate::request::{Ended, Finished, Incoming, RequestRec};
 use crate::tables::Tables;
 use crate::{Place, env};
 
@@ -85,22 +85,27 @@ pub fn child_terminate() {
     let _ = current(|r| r.child_terminate = true);
 }
 
+/// Something will be done after the answer: its end waits for [`end`].
+pub fn want_cleanup() {
+    let _ = current(|r| r.cleanup = true);
+}
+
 /// Whether something was registered to be done after the answer.
 pub fn cleanup_is_wanted() -> bool {
     current(|r| r.cleanup).unwrap_or(false)
 }
 
-/// The request is over: `$r` means nothing now. Gives back the frame's buffer and the way to the front.
-pub fn end() -> Option<(Vec<u8>, Box<dyn Client>)> {
+/// The request is over: `$r` means nothing now.
+pub fn end() -> Ended {
     STATE.with_borrow_mut(|state| {
-        let mut r = state.request.take()?;
-        if r.cleanup {
-            cpu_since_last();
-        }
+        let Some(mut r) = state.request.take() else { return Ended::default() };
+        crate::log::end_line();
+        r.close();
+        let (leaving, front_is_gone) = (r.child_terminate, r.output.front_is_gone());
         r.tables.reset();
         r.output.reset();
         state.spare = (r.tables, r.output);
-        Some((r.frame.into_buffer(), r.client))
+        Ended { leaving, front_is_gone, buffer: r.frame.into_buffer() }
     })
 }
 

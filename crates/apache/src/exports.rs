@@ -79,6 +79,22 @@ pub fn xs_init() -> libperl::XsInit {
     apache_xs_init
 }
 
+/// Where the interpreter's output goes: into the current request's response, and to the error log.
+pub fn hooks() -> libperl::Hooks {
+    libperl::Hooks {
+        write: apache_output,
+        flush: apache_flush,
+        log: apache_print_error,
+        head: apache_head_start,
+        header: apache_head_add,
+    }
+}
+
+unsafe extern "C" fn apache_print_error(bytes: *const c_char, length: usize) {
+    // SAFETY: STDERR's layer passes a buffer and its length.
+    crate::log::print(unsafe { slice(bytes, length) });
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn apache_generation() -> u64 {
     crate::generation()

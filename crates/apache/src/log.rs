@@ -1,4 +1,4 @@
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Severities of the error log, most urgent first, with httpd's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +38,32 @@ fn to_stderr(level: Level, text: &[u8]) {
 /// Says where messages go: `sink` gets them without time, prefix or line end. It must not call back into this crate.
 pub fn log_to(sink: fn(Level, &[u8])) {
     SINK.set(sink);
+}
+
+/// A message of the server about the current request.
+pub fn say(level: Level, text: &str) {
+    log(level, text.as_bytes());
+}
+
+thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+
+/// What a program prints to STDERR: gathered to lines, because it may print a line in pieces.
+pub(crate) fn print(bytes: &[u8]) {
+    UNFINISHED.with_borrow_mut(|unfinished| {
+        unfinished.extend_from_slice(bytes);
+        while let Some(end) = unfinished.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unfinished.drain(..=end).collect();
+            log(Level::Error, &line);
+        }
+    });
+}
+
+/// The program will not finish the line that it began.
+pub(crate) fn end_line() {
+    let rest = UNFINISHED.take();
+    if !rest.is_empty() {
+        log(Level::Error, &rest);
+    }
 }
 
 pub(crate) fn log(level: Level, text: &[u8]) {

@@ -32,6 +32,8 @@ pub(crate) struct Output {
     pub info: Option<Head>,
     /// The response cannot be what its program wants: this status goes out instead.
     pub failed: Option<u16>,
+    /// The response left without its `End`: the value says whether it is truncated.
+    pub owes_end: Option<bool>,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -45,6 +47,7 @@ impl Output {
         self.body.clear();
         self.info = None;
         self.failed = None;
+        self.owes_end = None;
         self.sent = 0;
     }
 
@@ -93,12 +96,19 @@ impl Output {
         self.put_back(body);
     }
 
-    /// Sends what is left; a small response leaves as one packet here.
-    pub fn send_rest(&mut self, id: u64, end: End, client: &mut dyn Client) {
+    /// Sends what is left, with `last` behind it; a small response leaves as one packet here.
+    pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);
-        self.send(id, &body, Some(&Reply::End(end)), client);
+        self.send(id, &body, last, client);
         self.put_back(body);
         self.stage = Stage::Ended;
+    }
+
+    /// The end that had to wait for what the program does after its response.
+    pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
+        self.packet.clear();
+        Reply::End(end).put(id, &mut self.packet);
+        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
     }
 
     /// A piece too large to be gathered leaves without being copied.
@@ -107,10 +117,10 @@ impl Output {
         self.send(id, bytes, None, client);
     }
 
-    pub fn send_file(&mut self, id: u64, path: &[u8], end: End, client: &mut dyn Client) {
+    pub fn send_file(&mut self, id: u64, path: &[u8], last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
         Reply::File(path).put(id, &mut self.packet);
-        Reply::End(end).put(id, &mut self.packet);
+        last.put(id, &mut self.packet);
         self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
         self.stage = Stage::Ended;
     }

@@ -35,10 +35,17 @@ pub struct Finished {
     pub status: u16,
     /// Something was registered for now: call `Apache::run_cleanups`, then [`crate::end`].
     pub cleanup: bool,
+}
+
+/// What a request that is over leaves to the worker.
+#[derive(Debug, Default)]
+pub struct Ended {
     /// The request asked this worker to leave (`child_terminate`).
     pub leaving: bool,
     /// The front could not be reached: no further request will come.
     pub front_is_gone: bool,
+    /// The frame's buffer, for the next frame.
+    pub buffer: Vec<u8>,
 }
 
 /// The request record of mod_perl 1.x: what `$r` stands for.

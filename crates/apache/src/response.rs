@@ -1,6 +1,6 @@
 //! From what a handler says to a head, a body and an end.
 
-use wire::reply::{End, Head, LogKind};
+use wire::reply::{End, Head, LogKind, Reply};
 
 use crate::error_page::{is_bodyless, page};
 use crate::field::Text;
@@ -318,25 +318,42 @@ impl RequestRec {
         if self.output.has_left() {
             return self.leave(true);
         }
-        let end = self.end(false);
-        self.output.send_file(self.frame.id(), path, end, &mut *self.client);
+        let last = self.last_word(false);
+        self.output.send_file(self.frame.id(), path, &last, &mut *self.client);
         self.finished()
     }
 
     fn leave(&mut self, truncated: bool) -> Finished {
         if !matches!(self.output.stage, Stage::Ended) {
-            let end = self.end(truncated);
-            self.output.send_rest(self.frame.id(), end, &mut *self.client);
+            let last = self.last_word(truncated);
+            // A truncated response must not look complete while its cleanup handlers run.
+            let held_back = truncated && self.output.owes_end.is_some();
+            self.output.send_rest(self.frame.id(), (!held_back).then_some(&last), &mut *self.client);
         }
         self.finished()
+    }
+
+    /// What stands behind the response: its end, or that the worker goes on with cleanup handlers.
+    fn last_word(&mut self, truncated: bool) -> Reply<'static> {
+        if self.cleanup {
+            self.output.owes_end = Some(truncated);
+            return Reply::Complete;
+        }
+        Reply::End(self.end(truncated))
+    }
+
+    /// The request is over: sends the end if cleanup handlers delayed it.
+    pub fn close(&mut self) {
+        if let Some(truncated) = self.output.owes_end.take() {
+            let end = self.end(truncated);
+            self.output.send_end(self.frame.id(), end, &mut *self.client);
+        }
     }
 
     fn finished(&self) -> Finished {
         Finished {
             status: self.status,
             cleanup: self.cleanup,
-            leaving: self.child_terminate,
-            front_is_gone: self.output.front_is_gone(),
         }
     }
 

@@ -103,13 +103,14 @@ fn host(name: &str) -> &str {
 
 fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     let said = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
-    let workers = said.unwrap_or_else(|| "5".to_string());
-    if workers.parse::<u32>().is_ok_and(|n| n > 0) {
-        for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {
-            text.line(name, &[&workers]);
-        }
-    } else {
-        return Err(Misuse(format!("--workers: expected a number from 1, got \"{workers}\"")).into());
+    let said = said.unwrap_or_else(|| "5".to_string());
+    let workers: u32 = said.parse().unwrap_or(0);
+    if workers == 0 {
+        return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
+    }
+    let counts = [("StartServers", 0), ("MinSpareServers", 0), ("MaxSpareServers", 1), ("MaxClients", 0)];
+    for (name, more) in counts {
+        text.line(name, &[&workers.saturating_add(more).to_string()]);
     }
     if let Some(range) = &run.max_requests {
         text.line("MaxRequestsPerChild", &[range]);
@@ -287,7 +288,7 @@ mod tests {
     }
 
     fn pool(n: u32) -> String {
-        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {n}\nMaxClients {n}\n")
+        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {}\nMaxClients {n}\n", n + 1)
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Master {
 
     /// Lets the pool grow or shrink as its policy says.
     fn tend(&mut self) {
-        let Some(serving) = self.serving() else { return };
+        let Some(serving) = self.serving().filter(|_| self.front.is_some()) else { return };
         let now = Instant::now();
         let (counts, limits) = (self.counts(serving), self.limits());
         if self.policy.reached_max(counts, &limits) {
@@ -191,7 +191,7 @@ impl Master {
 
     /// When [`Self::tend`] has something to do although nothing happens.
     fn pool_wakes(&self, now: Instant) -> Option<Instant> {
-        let serving = self.serving()?;
+        let serving = self.serving().filter(|_| self.front.is_some())?;
         let policy = self.policy.wakes(self.counts(serving), &self.limits());
         policy.into_iter().chain(self.backoff.ends(now)).min().map(|at| at.max(now))
     }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::current::{current, place, with};
 use crate::field::{Number, Text};
-use crate::log::{Level, log};
+use crate::log::{Level, log, print};
 use crate::request::{server_number, server_text};
 use crate::table::Table;
 
@@ -71,6 +71,7 @@ unsafe fn give<T>(to: *mut T, result: Result<T, crate::current::Stale>) -> c_int
 }
 
 unsafe extern "C" {
+    /// For `Interpreter::boot`: registers the packages of this crate.
     fn apache_xs_init(interpreter: *mut c_void);
 }
 
@@ -84,15 +85,16 @@ pub fn hooks() -> libperl::Hooks {
     libperl::Hooks {
         write: apache_output,
         flush: apache_flush,
-        log: apache_print_error,
+        log: apache_stderr,
         head: apache_head_start,
         header: apache_head_add,
     }
 }
 
-unsafe extern "C" fn apache_print_error(bytes: *const c_char, length: usize) {
-    // SAFETY: STDERR's layer passes a buffer and its length.
-    crate::log::print(unsafe { slice(bytes, length) });
+/// The hook of STDERR.
+unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
+    // SAFETY: the shim passes a string that lives during the call.
+    print(unsafe { slice(bytes, length) });
 }
 
 #[unsafe(no_mangle)]
@@ -253,39 +255,27 @@ unsafe extern "C" fn apache_log(level: u32, text: ApacheText) {
 }
 
 /// The hook of STDOUT.
-///
-/// # Safety
-/// `bytes` has `length` readable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
-    // SAFETY: the caller's promise.
+unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
+    // SAFETY: XS passes a string that lives during the call.
     crate::output(unsafe { slice(bytes, length) });
 }
 
 /// The hook of a flush.
-///
-/// # Safety
-/// None: the type is that of the hook.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_flush() {
+unsafe extern "C" fn apache_flush() {
     crate::flush();
 }
 
 /// The hook of a PSGI response's status.
-///
-/// # Safety
-/// None: the type is that of the hook.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_head_start(status: c_int) {
+unsafe extern "C" fn apache_head_start(status: c_int) {
     let _ = current(|r| r.head_start(status));
 }
 
 /// The hook of a PSGI response's header.
-///
-/// # Safety
-/// Both pairs are readable bytes and their number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn apache_head_add(
+unsafe extern "C" fn apache_head_add(
     name: *const c_char,
     name_length: usize,
     value: *const c_char,

@@ -150,7 +150,7 @@ void apache_print(pTHX_ Request r, SV *sv)
     if (is_plain_scalar_ref(sv))
         sv = SvRV(sv);
     if (!SvOK(sv) && ckWARN(WARN_UNINITIALIZED))
-        report_uninit(sv);
+        Perl_warner(aTHX_ packWARN(WARN_UNINITIALIZED), "Use of uninitialized value in print");
     const char *text = SvOK(sv) ? SvPV_nomg(sv, length) : (length = 0, "");
     if (SvUTF8(sv)) {
         SV *const copy = as_bytes(aTHX_ sv);

@@ -101,9 +101,22 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// What the user is told about an error; a configuration's begin with file and line, for editors to find.
+/// `serve -t` found something; apachectl's users expect 1, whatever it is.
+#[derive(Debug)]
+struct Unfit(String);
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// What the user is told about an error; those of a configuration begin with file and line, for editors to find.
 pub fn report(error: &anyhow::Error) -> String {
-    if error.is::<Mistakes>() { error.to_string() } else { format!("cameleer: {error:#}") }
+    let speaks_for_itself = error.is::<Mistakes>() || error.is::<CodeError>() || error.is::<Unfit>();
+    if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") }
 }
 
 /// What the shell is told about an error.

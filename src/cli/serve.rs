@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::client::Which;
-use super::{Misuse, check, daemon, ready, reload, run, single, stop};
+use super::{Misuse, Unfit, check, daemon, ready, reload, report, run, single, stop};
 use crate::master::control_socket::How;
 use crate::master::site::{From, Origin};
 use crate::master::{self, Options};
@@ -72,7 +72,7 @@ impl Serve {
             return Ok(());
         }
         if self.test {
-            return check::compile(&self.conf.origin()?);
+            return check::compile(&self.conf.origin()?).map_err(|error| Unfit(report(&error)).into());
         }
         match self.verb {
             None => self.serve(),

@@ -109,6 +109,9 @@ impl Master {
             Err(error) => {
                 self.listeners.abandon(listeners);
                 self.logs.keep(&self.site.config);
+                if self.opened.is_none() {
+                    self.logs.give_stderr_back();
+                }
                 Err(error)
             }
         }
@@ -116,6 +119,10 @@ impl Master {
 
     fn open_and_start(&mut self, site: &Site) -> anyhow::Result<(Opened, Mold)> {
         let opened = self.logs.open(&site.config)?;
+        if self.opened.is_none() {
+            // The start is logged where all else will be; the terminal is told how it ends.
+            opened.take_stderr()?;
+        }
         let mold = self.start_mold(self.last_generation + 1, site, &opened)?;
         Ok((opened, mold))
     }
@@ -361,22 +368,15 @@ impl Master {
             mold.kill();
         }
         self.kill_workers_of(number, "its generation failed");
-        self.abandon(attempt, &error);
+        if let Some(attempt) = attempt {
+            self.listeners.abandon(attempt.listeners);
+            self.logs.keep(&self.site.config);
+        }
         match self.serving() {
             Some(_) => self.end_reload(Err(format!("{error:#}"))),
             None => self.fail(error),
         }
         self.sweep();
-    }
-
-    fn abandon(&mut self, attempt: Option<Attempt>, error: &anyhow::Error) {
-        let Some(attempt) = attempt else { return };
-        if self.opened.is_none() {
-            // The terminal is told when the program ends; who looks into the log later shall find it there, too.
-            attempt.opened.record(format_args!("{error:#}"));
-        }
-        self.listeners.abandon(attempt.listeners);
-        self.logs.keep(&self.site.config);
     }
 
     fn kill_workers_of(&mut self, number: Number, reason: &str) {

@@ -18,7 +18,7 @@ use nix::unistd::{Pid, dup2_stderr, pipe2};
 use super::backoff::Backoff;
 use super::peer::Fd;
 use crate::config::{Config, LogTarget};
-use crate::{log, sys};
+use crate::sys;
 
 /// How long the end waits for piped loggers.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -55,7 +55,6 @@ pub struct Opened {
     pub error: Fd,
     /// [`Config::logs`], in its order.
     pub access: Vec<Fd>,
-    is_stderr: bool,
 }
 
 impl Logs {
@@ -73,8 +72,7 @@ impl Logs {
     pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
         let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
         let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
-        let access = access.collect::<anyhow::Result<_>>()?;
-        Ok(Opened { error, access, is_stderr: config.error_log == LogTarget::Standard })
+        Ok(Opened { error, access: access.collect::<anyhow::Result<_>>()? })
     }
 
     /// Closes what `config` does not name.
@@ -111,9 +109,14 @@ impl Logs {
         due.filter_map(|logger| logger.start().err()).collect()
     }
 
-    /// The server has ended: lets the loggers read the rest and end, for a moment.
-    pub fn finish(mut self) {
+    /// Undoes [`Opened::take_stderr`].
+    pub fn give_stderr_back(&self) {
         let _ = dup2_stderr(&*self.stderr);
+    }
+
+    /// The server has ended: standard error is the terminal's again, and the loggers get a moment to read the rest.
+    pub fn finish(&mut self) {
+        self.give_stderr_back();
         let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
         let loggers: Vec<Pid> = loggers.collect();
         let by = Instant::now() + LAST_LINES;
@@ -147,18 +150,6 @@ impl Opened {
     /// Our own standard error becomes the error log: libraries and panics write there too.
     pub fn take_stderr(&self) -> io::Result<()> {
         Ok(dup2_stderr(&*self.error)?)
-    }
-
-    /// Writes why the start failed into the error log, if that is not where standard error goes anyway.
-    pub fn record(&self, error: std::fmt::Arguments<'_>) {
-        if self.is_stderr {
-            return;
-        }
-        let Ok(before) = io::stderr().as_fd().try_clone_to_owned() else { return };
-        if self.take_stderr().is_ok() {
-            log::crit("master", error);
-        }
-        let _ = dup2_stderr(&before);
     }
 }
 

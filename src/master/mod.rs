@@ -78,7 +78,6 @@ struct Master {
     on_ready: Option<Box<dyn FnOnce(&[crate::config::Listen])>>,
     started: Instant,
     signals: Signals,
-    control: ControlSocket,
     notify: Notify,
     _pid_file: Option<PidFile>,
     listeners: Listeners,
@@ -102,6 +101,8 @@ struct Master {
     status_asked: Vec<Client>,
     status_by: Option<Instant>,
     stop: Option<Stop>,
+    /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
+    control: ControlSocket,
 }
 
 impl Master {
@@ -147,7 +148,7 @@ impl Master {
         master.begin_generation(site)?;
         let error_log = master.generations[0].attempt.as_ref().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
-            master.start_front(&error_log)?;
+            master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));
         }
         Ok(master)
     }
@@ -160,15 +161,12 @@ impl Master {
             let addresses: Vec<_> = self.listeners.addresses().cloned().collect();
             on_ready(&addresses);
         }
-        if let Some(opened) = self.opened.clone() {
-            self.use_logs(opened);
-        }
     }
 
     /// Nobody is left.
-    fn finish(self) {
+    fn finish(&mut self) {
         log::notice("master", "stopped");
-        drop(self.opened);
+        self.opened = None;
         self.logs.finish();
     }
 

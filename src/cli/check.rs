@@ -28,7 +28,7 @@ impl Check {
         match self.directives.as_deref() {
             None => compile(&self.origin()?),
             Some("") => print(&reference::summary()),
-            Some(name) => print(&reference::entry(name).map_err(Misuse)?),
+            Some(name) => print(&reference::entry(name).map_err(|error| Misuse(format!("{name}: {error}")))?),
         }
     }
 

@@ -187,7 +187,8 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
         (None, None) => around.folder.join("app.psgi"),
     };
     if path.is_dir() {
-        return Ok(Kind::Folder(path));
+        // Without the slash at its end, if there was one.
+        return Ok(Kind::Folder(path.components().collect()));
     }
     if !path.is_file() {
         let advice = "give app.psgi, a CGI script, a folder of scripts, -M Module or -e CODE";

@@ -13,7 +13,7 @@ use crate::config::Listen;
 use crate::master::listeners::{self, Listeners};
 use crate::master::logs::Logs;
 use crate::master::site::{Origin, Site};
-use crate::{front, log, worker};
+use crate::{front, log, sys, worker};
 
 /// The only generation and its only worker.
 const GENERATION: u32 = 1;
@@ -58,7 +58,11 @@ fn listen(front: &Channel<ToFront, FromFront>, (name, addresses): (String, Vec<L
     let mut announce = Some(ready::announce(name, Box::new(|| ())));
     while let Ok(Some((message, _))) = front.receive() {
         match (message, announce.take()) {
-            (FromFront::Ready { .. }, Some(announce)) => announce(&addresses),
+            (FromFront::Ready { .. }, Some(announce)) => {
+                // The interpreter, made for workers, has taken them from the terminal.
+                let _ = sys::default_signals();
+                announce(&addresses);
+            }
             (FromFront::Kill { reason, .. }, _) => log::warn("master", format_args!("the only worker is not killed ({reason})")),
             (_, kept) => announce = kept,
         }

@@ -296,44 +296,67 @@ mod tests {
     fn without_options_app_psgi_is_served_as_plackup_does() {
         let (around, pool) = (site(), pool(5));
         let folder = around.folder.display().to_string();
-        check("", around, &format!(
-            "Listen 0.0.0.0:5000\n{pool}PerlPassEnv PLACK_ENV\nPsgiApp {folder}/app.psgi\n<Location />\n    SetHandler psgi\n</Location>\n"
-        ));
+        check(
+            "",
+            around,
+            &format!(
+                "Listen 0.0.0.0:5000\n{pool}PerlPassEnv PLACK_ENV\nPsgiApp {folder}/app.psgi\n<Location />\n    SetHandler psgi\n</Location>\n"
+            ),
+        );
     }
 
     #[test]
     fn a_script_is_preloaded_and_answers_everywhere() {
         let (around, pool) = (site(), pool(5));
         let folder = around.folder.display().to_string();
-        check("info -p 80", around, &format!(
-            "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
-        ));
+        check(
+            "info -p 80",
+            around,
+            &format!(
+                "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
+            ),
+        );
     }
 
     #[test]
     fn a_folder_is_a_script_alias() {
         let around = site();
         let folder = around.folder.display().to_string();
-        check("cgi-bin -l :81 -l a.sock --workers 2", around, &format!(
-            "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n", pool(2)
-        ));
+        check(
+            "cgi-bin -l :81 -l a.sock --workers 2",
+            around,
+            &format!(
+                "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n",
+                pool(2)
+            ),
+        );
     }
 
     #[test]
     fn the_last_module_without_a_program_is_the_handler() {
         let around = Surroundings { env: vec!["HOME".into(), "PATH".into()], ..Surroundings::default() };
-        check("-M CGI -M My::Handler -o localhost --max-requests 100-200", around, &format!(
-            "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
-             PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n", pool(5)
-        ));
+        check(
+            "-M CGI -M My::Handler -o localhost --max-requests 100-200",
+            around,
+            &format!(
+                "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
+             PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n",
+                pool(5)
+            ),
+        );
     }
 
     #[test]
     fn code_is_quoted() {
-        check("-e sub~{[200,[],[\"\\n\"]]}", Surroundings::default(), &format!(
-            "Listen 0.0.0.0:5000\n{}PerlPassEnv PLACK_ENV\nPsgiEval \"sub {{[200,[],[\\\"\\\\n\\\"]]}}\"\n\
-             <Location />\n    SetHandler psgi\n</Location>\n", pool(5)
-        ));
+        check(
+            "-e sub~{[200,[],[\"\\n\"]]}",
+            Surroundings::default(),
+            &format!(
+                "Listen 0.0.0.0:5000\n{}PerlPassEnv PLACK_ENV\nPsgiEval \"sub {{[200,[],[\\\"\\\\n\\\"]]}}\"\n\
+             <Location />\n    SetHandler psgi\n</Location>\n",
+                pool(5)
+            ),
+        );
     }
 
     #[test]
@@ -344,7 +367,9 @@ mod tests {
     #[test]
     fn the_environment_of_hosts_is_honoured_and_options_win() {
         let heroku = || Surroundings { port: Some("81".into()), concurrency: Some("3".into()), ..site() };
-        let run = |line: &[&str]| Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run;
+        let run = |line: &[&str]| {
+            Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run
+        };
         assert!(of(&run(&[]), &heroku()).expect("directives").starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
         let said = of(&run(&["-p", "82", "--workers", "4"]), &heroku()).expect("directives");
         assert!(said.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{said}");

@@ -133,14 +133,16 @@ impl Conf {
             Some(file) => std::path::absolute(file).with_context(|| format!("-f {}", file.display())),
             None => {
                 let found = usual.iter().map(Path::new).find(|path| path.exists());
-                let found = found.ok_or_else(|| Misuse(format!("no configuration: neither {} exists; use -f FILE", usual.join(" nor "))))?;
+                let found = found.ok_or_else(|| {
+                    Misuse(format!("no configuration: neither {} exists; use -f FILE", usual.join(" nor ")))
+                })?;
                 Ok(std::path::absolute(found)?)
             }
         }
     }
 }
 
-fn options(origin: Origin, in_background: ready::OnReady) -> Options {
+fn options(origin: Origin, in_background: ready::Then) -> Options {
     let name = match &origin.from {
         From::File(path) => path.display().to_string(),
         From::Text(_) => "the command line".to_string(),

@@ -63,7 +63,9 @@ fn listen(front: &Channel<ToFront, FromFront>, (name, addresses): (String, Vec<L
                 let _ = sys::default_signals();
                 announce(&addresses);
             }
-            (FromFront::Kill { reason, .. }, _) => log::warn("master", format_args!("the only worker is not killed ({reason})")),
+            (FromFront::Kill { reason, .. }, _) => {
+                log::warn("master", format_args!("the only worker is not killed ({reason})"))
+            }
             (_, kept) => announce = kept,
         }
     }

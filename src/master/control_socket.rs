@@ -201,7 +201,8 @@ pub fn default_path() -> anyhow::Result<PathBuf> {
     // Known by all its processes' user only: in a shared TMPDIR anybody may make a folder of this name.
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(error).with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
+            return Err(error)
+                .with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
         }
         _ => {}
     }

@@ -224,7 +224,10 @@ impl Master {
             GenerationState::Serving => {
                 let wait = generation.backoff.failed(now);
                 let after = wait.as_secs_f32();
-                log::error("master", format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"));
+                log::error(
+                    "master",
+                    format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"),
+                );
             }
             _ => {}
         }
@@ -234,8 +237,11 @@ impl Master {
     /// Starts the serving generation's mold again when it has waited long enough.
     pub(super) fn restart_mold(&mut self, now: Instant) {
         let opened = self.opened.clone();
-        let due = |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
-        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else { return };
+        let due =
+            |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
+        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else {
+            return;
+        };
         let Some(opened) = opened else { return };
         let started = self.start_mold(number, &site, &opened);
         let Some(generation) = self.generation(number) else { return };
@@ -343,16 +349,21 @@ impl Master {
     }
 
     fn boot_failed(&mut self, number: Number) {
-        let wait = self.backoff.failed(Instant::now());
+        let now = Instant::now();
+        let is_news = self.backoff.ends(now).is_none();
+        let wait = self.backoff.failed(now);
         let Some(state) = self.generation(number).map(|g| g.state) else { return };
         match state {
             GenerationState::Starting if self.workers.alive(number) == 0 => {
                 let error = anyhow::anyhow!("no worker became ready; what it said stands in the error log");
                 self.give_up(number, error);
             }
-            GenerationState::Serving => {
+            GenerationState::Serving if is_news => {
                 let after = wait.as_secs_f32();
-                log::error("master", format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"));
+                log::error(
+                    "master",
+                    format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"),
+                );
             }
             _ => {}
         }
@@ -419,7 +430,9 @@ impl Master {
         for (number, state, allowed) in late {
             match state {
                 GenerationState::Draining => self.kill_workers_of(number, "its generation should have ended"),
-                _ => self.give_up(number, anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more")),
+                _ => {
+                    self.give_up(number, anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more"))
+                }
             }
         }
         let (late, _) = self.workers.overdue(self.site.config.timeouts.start, now);

@@ -220,6 +220,9 @@ mod tests {
         let target = LogTarget::File("/nowhere/error.log".into());
         let mut logs = Logs::new().expect("logs");
         let error = logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect_err("no such folder");
-        assert_eq!(format!("{error:#}"), "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)");
+        assert_eq!(
+            format!("{error:#}"),
+            "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)"
+        );
     }
 }

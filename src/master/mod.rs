@@ -46,8 +46,8 @@ use self::site::{Origin, Site};
 use self::status::{GenerationStatus, Status};
 use self::stop::Stop;
 use self::workers::Workers;
-use crate::log;
-use crate::sys;
+use crate::config::Listen;
+use crate::{log, sys};
 
 /// How long a `status` waits for the front.
 const STATUS_WAIT: Duration = Duration::from_secs(1);
@@ -57,8 +57,11 @@ pub struct Options {
     /// Where the configuration comes from.
     pub origin: Origin,
     /// Called once, when the first worker answers, with the addresses.
-    pub on_ready: Box<dyn FnOnce(&[crate::config::Listen])>,
+    pub on_ready: OnReady,
 }
+
+/// What is done once when the first worker answers, with the addresses.
+pub type OnReady = Box<dyn FnOnce(&[Listen])>;
 
 /// Serves until asked to stop.
 pub fn run(options: Options) -> anyhow::Result<()> {
@@ -75,7 +78,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 /// All that the master knows.
 struct Master {
     origin: Origin,
-    on_ready: Option<Box<dyn FnOnce(&[crate::config::Listen])>>,
+    on_ready: Option<OnReady>,
     started: Instant,
     signals: Signals,
     notify: Notify,

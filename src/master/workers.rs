@@ -49,7 +49,15 @@ impl Workers {
     /// A new one in the lowest free place.
     pub fn add(&mut self, generation: Generation, now: Instant) -> Slot {
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
-        let worker = Worker { generation, state: WorkerState::Starting, asked: now, process: None, ready_us: None, killed: None, leave_by: None };
+        let worker = Worker {
+            generation,
+            state: WorkerState::Starting,
+            asked: now,
+            process: None,
+            ready_us: None,
+            killed: None,
+            leave_by: None,
+        };
         self.by_slot.insert(slot, worker);
         slot
     }

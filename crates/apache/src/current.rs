@@ -99,14 +99,12 @@ pub struct Ended {
     pub front_is_gone: bool,
 }
 
-/// The request is over: `$r` means nothing now. Gives the frame's buffer back.
+/// The request is over, its cleanups too: `$r` means nothing now. Gives the frame's buffer back.
 pub fn end() -> (Ended, Vec<u8>) {
     crate::log::end_line();
     STATE.with_borrow_mut(|state| {
         let Some(mut r) = state.request.take() else { return Default::default() };
-        if r.cleanup {
-            cpu_since_last();
-        }
+        r.send_owed_end();
         let ended = Ended { leaving: r.child_terminate, front_is_gone: r.output.front_is_gone() };
         r.tables.reset();
         r.output.reset();

@@ -53,6 +53,8 @@ pub(crate) struct RequestRec {
     pub no_cache: bool,
     pub child_terminate: bool,
     pub cleanup: bool,
+    /// The response has gone, its End has not; and whether the response was cut short.
+    pub owes_end: Option<bool>,
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
@@ -72,6 +74,7 @@ impl RequestRec {
             no_cache: false,
             child_terminate: false,
             cleanup: false,
+            owes_end: None,
             said: [const { None }; Text::ALL.len()],
             split: None,
             method_number: None,

@@ -1,6 +1,6 @@
 //! From what a handler says to a head, a body and an end.
 
-use wire::reply::{End, Head, LogKind};
+use wire::reply::{End, Head, LogKind, Reply};
 
 use crate::error_page::{is_bodyless, page};
 use crate::field::Text;
@@ -318,17 +318,34 @@ impl RequestRec {
         if self.output.has_left() {
             return self.leave(true);
         }
-        let end = self.end(false);
-        self.output.send_file(self.frame.id(), path, end, &mut *self.client);
+        let last = self.last_word(false);
+        self.output.send_file(self.frame.id(), path, last, &mut *self.client);
         self.finished()
     }
 
     fn leave(&mut self, truncated: bool) -> Finished {
         if !matches!(self.output.stage, Stage::Ended) {
-            let end = self.end(truncated);
-            self.output.send_rest(self.frame.id(), end, &mut *self.client);
+            let last = self.last_word(truncated);
+            self.output.send_rest(self.frame.id(), last, &mut *self.client);
         }
         self.finished()
+    }
+
+    /// The End, unless cleanups are still to run: then the client is told that it has everything, if that is true.
+    fn last_word(&mut self, truncated: bool) -> Option<Reply<'static>> {
+        if !self.cleanup {
+            return Some(Reply::End(self.end(truncated)));
+        }
+        self.owes_end = Some(truncated);
+        (!truncated).then_some(Reply::Complete)
+    }
+
+    /// The End, when it has not gone with the response.
+    pub fn send_owed_end(&mut self) {
+        if let Some(truncated) = self.owes_end.take() {
+            let end = self.end(truncated);
+            self.output.send_end(self.frame.id(), end, &mut *self.client);
+        }
     }
 
     fn finished(&self) -> Finished {

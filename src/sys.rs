@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::Context;
 use nix::errno::Errno;
@@ -157,4 +158,53 @@ pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
     prctl::set_dumpable(true)?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
+}
+
+/// Ends this process without another line of anybody's code.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: it does not return and touches no memory of ours.
+    unsafe { libc::_exit(code) }
+}
+
+/// Descriptor `to` becomes another name for what `from` is. Only for the standard streams, which nobody owns.
+pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: the numbers are plain integers to the kernel, and no `OwnedFd` of ours holds 0, 1 or 2.
+    Errno::result(unsafe { libc::dup2(from, to) })?;
+    Ok(())
+}
+
+/// The master whose end is a worker's end. Written once, before the signal can come; read in its handler.
+static FOLLOWED: AtomicI32 = AtomicI32::new(0);
+
+/// A worker outlives its mold, because the master adopts it, but not the master: even in the middle of a request.
+pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
+    FOLLOWED.store(master.as_raw(), Ordering::Relaxed);
+    let handler: extern "C" fn(i32) = parent_ended;
+    // SAFETY: all zeroes is a valid sigaction.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: `parent_ended` makes async-signal-safe system calls only; SA_RESTART hides it from the site's code.
+    Errno::result(unsafe { libc::sigaction(parent_signal(), &action, std::ptr::null_mut()) })?;
+    arm()?;
+    let parent = getppid();
+    if parent == mold || parent == master { Ok(()) } else { Err(Errno::ESRCH.into()) }
+}
+
+/// A signal that no Perl program uses by accident.
+fn parent_signal() -> i32 {
+    libc::SIGRTMAX() - 1
+}
+
+fn arm() -> io::Result<()> {
+    // SAFETY: the call takes integers; the signal has a handler.
+    Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, parent_signal()) })?;
+    Ok(())
+}
+
+/// The mold has ended, or the master with it. In the first case the master is our parent now.
+extern "C" fn parent_ended(_: i32) {
+    if getppid().as_raw() != FOLLOWED.load(Ordering::Relaxed) || arm().is_err() {
+        exit_now(0);
+    }
 }

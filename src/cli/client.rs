@@ -101,8 +101,7 @@ fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
 }
 
 fn by_configuration(file: &Path) -> anyhow::Result<Server> {
-    let conf = Conf { file: Some(file.to_owned()), ..Conf::default() };
-    let origin = conf.origin()?;
+    let origin = Conf::of(file).origin()?;
     // A configuration that is broken now may well be served as it was.
     let socket = Site::read(&origin).ok().and_then(|site| site.config.control_socket);
     if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {

@@ -110,6 +110,11 @@ impl Serve {
 }
 
 impl Conf {
+    /// A configuration to which nothing is added.
+    pub fn of(file: &Path) -> Conf {
+        Conf { file: Some(file.to_owned()), ..Conf::default() }
+    }
+
     /// Where the configuration is, and what belongs to it.
     pub fn origin(&self) -> anyhow::Result<Origin> {
         let file = self.path()?;

@@ -1,1 +1,238 @@
-//! Placeholder until its first commit.
+//! The front: one process and one thread that owns the clients. It speaks HTTP, sends static files, buffers and queues
+//! requests, hands them to workers and sends their answers on at each client's speed. There is no Perl here, and
+//! nothing that a client or a worker sends is trusted.
+//!
+//! ```text
+//!   listener ─▶ connection ─▶ request ─▶ route ──▶ static_files ─▶ payload ─▶ client
+//!                                │                     ▲  File        ▲
+//!                                └─▶ body ─▶ pool ─▶ exchange ─▶ response
+//!                                             │ ▲
+//!                                             ▼ │
+//!                                            worker                 control ◀─▶ master
+//! ```
+//!
+//! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
+//! they mean in messages.
+
+mod access_log;
+mod body;
+mod client;
+mod clock;
+mod conditional;
+mod connection;
+mod connections;
+mod control;
+mod error_page;
+mod exchange;
+mod format;
+mod listener;
+mod path;
+mod payload;
+mod pool;
+mod range;
+mod record;
+mod request;
+mod response;
+mod route;
+mod site;
+mod static_files;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use format::check as check_log_format;
+
+use std::cell::{Cell, RefCell};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::runtime::{Builder, LocalOptions};
+use wire::control::{FrontStatus, Load};
+use wire::reply::MAX_PACKET;
+
+use clock::Clock;
+use connections::Connections;
+use control::Master;
+use listener::Listeners;
+use pool::Pool;
+use site::Site;
+
+/// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
+const SPARE_FRAMES: usize = 64;
+/// A buffer that a large request has grown is not kept.
+const SPARE_FRAME_SIZE: usize = 128 * 1024;
+
+/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`].
+pub fn run(control: OwnedFd) -> anyhow::Result<()> {
+    raise_descriptor_limit();
+    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control))
+}
+
+/// The same inside a runtime that exists: returns when everything was answered after `Stop`.
+pub async fn serve(control: OwnedFd) -> anyhow::Result<()> {
+    let front = Rc::new(Front::new(Master::new(control)?));
+    let clock = tokio::task::spawn_local(clock::run(front.clone()));
+    let served = control::obey(&front).await;
+    clock.abort();
+    front.listeners.close();
+    front.flush_logs();
+    served
+}
+
+/// A connection costs a descriptor and so does its file; the soft limit is often 1024.
+fn raise_descriptor_limit() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
+/// All that the front's tasks share.
+pub(crate) struct Front {
+    /// The way to the master.
+    pub master: Master,
+    /// Who is connected.
+    pub connections: Connections,
+    /// The accept loops.
+    pub listeners: Listeners,
+    /// Every generation that is prepared, serves or drains; oldest first.
+    pub sites: RefCell<Vec<Rc<Site>>>,
+    /// The generation that gets new requests.
+    serving: RefCell<Option<Rc<Site>>>,
+    /// Ticks while there is something to watch.
+    pub clock: Clock,
+    /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
+    pub packet: RefCell<Vec<u8>>,
+    frames: RefCell<Vec<Vec<u8>>>,
+    next_id: Cell<u64>,
+    stopping: Cell<bool>,
+    /// What the master was told last.
+    reported: Cell<Load>,
+    /// Counts for the status.
+    pub counters: Counters,
+}
+
+/// Since the start.
+#[derive(Default)]
+pub(crate) struct Counters {
+    /// Requests answered.
+    pub requests: Cell<u64>,
+    /// Requests handed to workers.
+    pub worker_requests: Cell<u64>,
+    /// Requests that waited for too long.
+    pub queue_timeouts: Cell<u64>,
+}
+
+/// Adds one.
+pub(crate) fn count(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
+}
+
+impl Front {
+    fn new(master: Master) -> Front {
+        Front {
+            master,
+            connections: Connections::default(),
+            listeners: Listeners::default(),
+            sites: RefCell::default(),
+            serving: RefCell::default(),
+            clock: Clock::default(),
+            packet: RefCell::new(vec![0; MAX_PACKET]),
+            frames: RefCell::default(),
+            next_id: Cell::new(1),
+            stopping: Cell::new(false),
+            reported: Cell::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The generation that answers new requests.
+    pub fn serving(&self) -> Option<Rc<Site>> {
+        self.serving.borrow().clone()
+    }
+
+    /// Lets `site` answer new requests, and the others finish theirs.
+    pub fn serve_with(&self, site: Rc<Site>) {
+        for other in self.sites.borrow().iter().filter(|other| !Rc::ptr_eq(other, &site)) {
+            other.pool.drain();
+        }
+        *self.serving.borrow_mut() = Some(site);
+        self.clock.start();
+    }
+
+    /// A number for the next exchange.
+    pub fn next_id(&self) -> u64 {
+        self.next_id.replace(self.next_id.get() + 1)
+    }
+
+    /// An empty buffer for a frame.
+    pub fn take_frame(&self) -> Vec<u8> {
+        self.frames.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Takes such a buffer back.
+    pub fn spare_frame(&self, frame: Vec<u8>) {
+        let mut frames = self.frames.borrow_mut();
+        if frames.len() < SPARE_FRAMES && frame.capacity() <= SPARE_FRAME_SIZE {
+            frames.push(frame);
+        }
+    }
+
+    /// No new connections; those that wait for a request are closed, the others after their answer.
+    pub fn stop(&self) {
+        self.stopping.set(true);
+        self.listeners.close();
+        self.connections.wake_all();
+        self.clock.start();
+    }
+
+    /// Whether [`Front::stop`] was called.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_quiet(&self) -> bool {
+        self.connections.count() == 0 && self.sites.borrow().iter().all(|site| site.pool.is_quiet())
+    }
+
+    /// The clock reports most changes; that requests begin to wait is said at once, so that workers can be added.
+    pub fn pool_changed(&self, pool: &Pool) {
+        self.clock.start();
+        let load = pool.load();
+        let starving = load.idle == 0 && load.queued > 0;
+        if starving && self.reported.get().queued == 0 {
+            self.report();
+        }
+    }
+
+    /// Tells the master how busy the serving generation is, if that has changed. Says whether it had.
+    pub fn report(&self) -> bool {
+        let Some(load) = self.serving.borrow().as_ref().map(|site| site.pool.load()) else { return false };
+        let changed = load != self.reported.get();
+        if changed && !self.master.is_behind() {
+            self.reported.set(load);
+            self.master.say(wire::control::FromFront::Load(load));
+        }
+        changed
+    }
+
+    /// Writes what the access logs hold back. Says whether there was something.
+    pub fn flush_logs(&self) -> bool {
+        self.sites.borrow().iter().fold(false, |any, site| site.access_logs.flush() || any)
+    }
+
+    /// For `cameleer status`.
+    pub fn status(&self) -> FrontStatus {
+        let sites = self.sites.borrow();
+        FrontStatus {
+            connections: self.connections.count() as u64,
+            requests: self.counters.requests.get(),
+            worker_requests: self.counters.worker_requests.get(),
+            queue_timeouts: self.counters.queue_timeouts.get(),
+            queued: sites.iter().map(|site| site.pool.load().queued).sum(),
+            workers: sites.iter().flat_map(|site| site.pool.workers()).map(|worker| worker.status()).collect(),
+        }
+    }
+}

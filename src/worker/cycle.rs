@@ -5,14 +5,13 @@ use std::os::fd::OwnedFd;
 
 use apache::Finished;
 use libperl::Interrupted;
-use wire::frame::{Field, Flags, Frame};
+use wire::frame::{Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
 use super::site::{Located, PlaceKey, Site};
 use super::subject::Subject;
 use super::{Next, Port};
 use crate::config::Handler;
-use crate::log;
 
 /// A handler's answers that are no HTTP status.
 const OK: i32 = 0;
@@ -70,11 +69,11 @@ impl Site {
         if finished.is_some_and(|f| f.cleanup) {
             self.clean_up();
         }
-        let (ended, buffer) = apache::end();
+        let ended = apache::end();
         self.restore(subject.path());
         Subject::none();
         let next = if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay };
-        Ok((next, buffer))
+        Ok((next, ended.buffer))
     }
 
     /// Descriptor 0 becomes the body; one that travelled inline becomes a file, because programs that scripts start
@@ -142,7 +141,7 @@ impl Site {
             let code = match outcome {
                 Err(Interrupted::Exited(code)) => code,
                 Err(Interrupted::Died(text)) => {
-                    log::error("perl", text.trim_end());
+                    report(&text);
                     255
                 }
                 Ok(_) => 0,
@@ -152,11 +151,23 @@ impl Site {
         }
         match outcome {
             Ok(outcome) => outcome,
-            Err(Interrupted::Exited(_)) => Outcome::Answered(OK),
+            Err(Interrupted::Exited(_)) => {
+                self.unwind();
+                Outcome::Answered(OK)
+            }
             Err(Interrupted::Died(text)) => {
                 report(&text);
+                self.unwind();
                 Outcome::Died
             }
+        }
+    }
+
+    /// What the API wants put right when a handler did not return.
+    fn unwind(&mut self) {
+        if self.mod_perl {
+            let result = self.perl.call(c"Apache::unwind", None);
+            self.note(result);
         }
     }
 
@@ -169,8 +180,10 @@ impl Site {
             }
             self.note(result);
         }
-        let result = self.perl.call(c"Apache::run_cleanups", None);
-        self.note(result);
+        if self.mod_perl {
+            let result = self.perl.call(c"Apache::run_cleanups", None);
+            self.note(result);
+        }
     }
 
     fn note(&mut self, result: Result<(), Interrupted>) {
@@ -186,13 +199,13 @@ impl Site {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");
-        apache::log(apache::Level::Warn, format!("left changed: {names}; put back").as_bytes());
+        apache::say(apache::Level::Warn, &format!("left changed: {names}; put back"));
     }
 }
 
 /// What Perl died with, as it wrote it, in the error log.
 fn report(text: &str) {
-    apache::log(apache::Level::Error, text.trim_end().as_bytes());
+    apache::say(apache::Level::Error, text.trim_end());
 }
 
 /// Paths are strangers' words: what was told about must not grow with them.

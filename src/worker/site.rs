@@ -18,6 +18,8 @@ pub struct Site {
     pub perl: Interpreter,
     /// The configuration of this generation.
     pub config: Rc<Config>,
+    /// The Apache:: API is loaded.
+    pub(super) mod_perl: bool,
     pub(super) apps: HashMap<PsgiApp, Rc<Code>>,
     pub(super) places: HashMap<PlaceKey, Rc<Located>>,
     pub(super) env_base: Rc<Vec<(Vec<u8>, Vec<u8>)>>,
@@ -48,7 +50,7 @@ impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config) -> anyhow::Result<Site> {
         let hooks: Hooks = apache::hooks();
-        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init)).map_err(|e| anyhow!(e))?;
+        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();
@@ -58,6 +60,7 @@ impl Site {
         let env_base = Rc::new(perl.env_base());
         Ok(Site {
             perl,
+            mod_perl: speaks_mod_perl(&config),
             config: Rc::new(config),
             apps,
             places: HashMap::new(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::output::Output;
-use crate::request::{Finished, Incoming, RequestRec};
+use crate::request::{Ended, Finished, Incoming, RequestRec};
 use crate::tables::Tables;
 use crate::{Place, env};
 
@@ -85,31 +85,27 @@ pub fn child_terminate() {
     let _ = current(|r| r.child_terminate = true);
 }
 
-/// Something is to be done after the answer.
+/// Something will be done after the answer: its end waits for [`end`].
 pub fn want_cleanup() {
     let _ = current(|r| r.cleanup = true);
 }
 
-/// What a request leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ended {
-    /// The request, or a cleanup of it, asked this worker to leave.
-    pub leaving: bool,
-    /// The front could not be reached: no further request will come.
-    pub front_is_gone: bool,
+/// Whether something was registered to be done after the answer.
+pub fn cleanup_is_wanted() -> bool {
+    current(|r| r.cleanup).unwrap_or(false)
 }
 
-/// The request is over, its cleanups too: `$r` means nothing now. Gives the frame's buffer back.
-pub fn end() -> (Ended, Vec<u8>) {
-    crate::log::end_line();
+/// The request is over: `$r` means nothing now.
+pub fn end() -> Ended {
     STATE.with_borrow_mut(|state| {
-        let Some(mut r) = state.request.take() else { return Default::default() };
-        r.send_owed_end();
-        let ended = Ended { leaving: r.child_terminate, front_is_gone: r.output.front_is_gone() };
+        let Some(mut r) = state.request.take() else { return Ended::default() };
+        crate::log::end_line();
+        r.close();
+        let (leaving, front_is_gone) = (r.child_terminate, r.output.front_is_gone());
         r.tables.reset();
         r.output.reset();
         state.spare = (r.tables, r.output);
-        (ended, r.frame.into_buffer())
+        Ended { leaving, front_is_gone, buffer: r.frame.into_buffer() }
     })
 }
 

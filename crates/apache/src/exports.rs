@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::current::{current, place, with};
 use crate::field::{Number, Text};
-use crate::log::{Level, log, stderr};
+use crate::log::{Level, log, print};
 use crate::request::{server_number, server_text};
 use crate::table::Table;
 
@@ -72,10 +72,15 @@ unsafe fn give<T>(to: *mut T, result: Result<T, crate::current::Stale>) -> c_int
 
 unsafe extern "C" {
     /// For `Interpreter::boot`: registers the packages of this crate.
-    pub fn apache_xs_init(interpreter: *mut c_void);
+    fn apache_xs_init(interpreter: *mut c_void);
 }
 
-/// What the interpreter's output and log do.
+/// What `Interpreter::boot` needs to know the packages of this crate.
+pub fn xs_init() -> libperl::XsInit {
+    apache_xs_init
+}
+
+/// Where the interpreter's output goes: into the current request's response, and to the error log.
 pub fn hooks() -> libperl::Hooks {
     libperl::Hooks {
         write: apache_output,
@@ -89,7 +94,7 @@ pub fn hooks() -> libperl::Hooks {
 /// The hook of STDERR.
 unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
     // SAFETY: the shim passes a string that lives during the call.
-    stderr(unsafe { slice(bytes, length) });
+    print(unsafe { slice(bytes, length) });
 }
 
 #[unsafe(no_mangle)]

@@ -12,16 +12,16 @@ mod place;
 pub use place::Place;
 
 mod log;
-pub use log::{Level, log, log_to};
+pub use log::{Level, log_to, say};
 
 mod current;
 pub use current::{
-    Ended, begin, cgi_env, child_terminate, end, fail, finish, flush, generation, main_server, output, psgi_env, send_file,
-    want_cleanup,
+    begin, cgi_env, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
+    send_file, want_cleanup,
 };
 
 mod request;
-pub use request::{Client, Finished, Incoming};
+pub use request::{Client, Ended, Finished, Incoming};
 
 mod field;
 mod method;
@@ -37,4 +37,4 @@ mod response;
 mod script_headers;
 
 mod exports;
-pub use exports::{apache_xs_init as xs_init, hooks};
+pub use exports::{hooks, xs_init};

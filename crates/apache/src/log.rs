@@ -40,25 +40,32 @@ pub fn log_to(sink: fn(Level, &[u8])) {
     SINK.set(sink);
 }
 
-/// Writes a message.
-pub fn log(level: Level, text: &[u8]) {
-    SINK.get()(level, text.trim_ascii_end());
+/// A message of the server about the current request.
+pub fn say(level: Level, text: &str) {
+    log(level, text.as_bytes());
 }
 
-thread_local!(static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
 
-/// What Perl code writes to STDERR, perhaps in pieces: a message is whole with its line end.
-pub(crate) fn stderr(bytes: &[u8]) {
-    LINE.with_borrow_mut(|line| line.extend_from_slice(bytes));
-    if bytes.ends_with(b"\n") {
-        end_line();
-    }
+/// What a program prints to STDERR: gathered to lines, because it may print a line in pieces.
+pub(crate) fn print(bytes: &[u8]) {
+    UNFINISHED.with_borrow_mut(|unfinished| {
+        unfinished.extend_from_slice(bytes);
+        while let Some(end) = unfinished.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unfinished.drain(..=end).collect();
+            log(Level::Error, &line);
+        }
+    });
 }
 
-/// Logs what was begun, line end or not.
+/// The program will not finish the line that it began.
 pub(crate) fn end_line() {
-    let line = LINE.take();
-    if !line.trim_ascii().is_empty() {
-        log(Level::Error, &line);
+    let rest = UNFINISHED.take();
+    if !rest.is_empty() {
+        log(Level::Error, &rest);
     }
+}
+
+pub(crate) fn log(level: Level, text: &[u8]) {
+    SINK.get()(level, text.trim_ascii_end());
 }

@@ -32,6 +32,8 @@ pub(crate) struct Output {
     pub info: Option<Head>,
     /// The response cannot be what its program wants: this status goes out instead.
     pub failed: Option<u16>,
+    /// The response left without its `End`: the value says whether it is truncated.
+    pub owes_end: Option<bool>,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -45,6 +47,7 @@ impl Output {
         self.body.clear();
         self.info = None;
         self.failed = None;
+        self.owes_end = None;
         self.sent = 0;
     }
 
@@ -93,20 +96,19 @@ impl Output {
         self.put_back(body);
     }
 
-    /// Sends what is left, and `last` behind it; a small response leaves as one packet here.
-    pub fn send_rest(&mut self, id: u64, last: Option<Reply<'_>>, client: &mut dyn Client) {
+    /// Sends what is left, with `last` behind it; a small response leaves as one packet here.
+    pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);
-        self.send(id, &body, last.as_ref(), client);
+        self.send(id, &body, last, client);
         self.put_back(body);
         self.stage = Stage::Ended;
     }
 
-    /// The one message that may follow a whole response.
+    /// The end that had to wait for what the program does after its response.
     pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
         self.packet.clear();
-        self.tail.clear();
         Reply::End(end).put(id, &mut self.packet);
-        self.send_packet(&[], client);
+        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
     }
 
     /// A piece too large to be gathered leaves without being copied.
@@ -115,10 +117,10 @@ impl Output {
         self.send(id, bytes, None, client);
     }
 
-    pub fn send_file(&mut self, id: u64, path: &[u8], last: Option<Reply<'_>>, client: &mut dyn Client) {
+    pub fn send_file(&mut self, id: u64, path: &[u8], last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
         Reply::File(path).put(id, &mut self.packet);
-        last.inspect(|last| last.put(id, &mut self.packet));
+        last.put(id, &mut self.packet);
         self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
         self.stage = Stage::Ended;
     }
@@ -128,7 +130,7 @@ impl Output {
         self.body = body;
     }
 
-    fn send(&mut self, id: u64, bytes: &[u8], last: Option<&Reply<'_>>, client: &mut dyn Client) {
+    fn send(&mut self, id: u64, bytes: &[u8], end: Option<&Reply<'_>>, client: &mut dyn Client) {
         self.sent += bytes.len() as u64;
         let mut chunks = bytes.chunks(MAX_PAYLOAD).peekable();
         loop {
@@ -138,8 +140,8 @@ impl Output {
             self.tail.clear();
             self.put_head(id);
             put_body_header(id, chunk.len(), &mut self.packet);
-            if let (true, Some(last)) = (is_last, last) {
-                last.put(id, &mut self.tail);
+            if let (true, Some(end)) = (is_last, end) {
+                end.put(id, &mut self.tail);
             }
             self.send_packet(chunk, client);
             if is_last || self.front_is_gone {

@@ -35,10 +35,17 @@ pub struct Finished {
     pub status: u16,
     /// Something was registered for now: call `Apache::run_cleanups`, then [`crate::end`].
     pub cleanup: bool,
+}
+
+/// What a request that is over leaves to the worker.
+#[derive(Debug, Default)]
+pub struct Ended {
     /// The request asked this worker to leave (`child_terminate`).
     pub leaving: bool,
     /// The front could not be reached: no further request will come.
     pub front_is_gone: bool,
+    /// The frame's buffer, for the next frame.
+    pub buffer: Vec<u8>,
 }
 
 /// The request record of mod_perl 1.x: what `$r` stands for.
@@ -53,8 +60,6 @@ pub(crate) struct RequestRec {
     pub no_cache: bool,
     pub child_terminate: bool,
     pub cleanup: bool,
-    /// The response has gone, its End has not; and whether the response was cut short.
-    pub owes_end: Option<bool>,
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
@@ -74,7 +79,6 @@ impl RequestRec {
             no_cache: false,
             child_terminate: false,
             cleanup: false,
-            owes_end: None,
             said: [const { None }; Text::ALL.len()],
             split: None,
             method_number: None,

@@ -319,30 +319,32 @@ impl RequestRec {
             return self.leave(true);
         }
         let last = self.last_word(false);
-        self.output.send_file(self.frame.id(), path, last, &mut *self.client);
+        self.output.send_file(self.frame.id(), path, &last, &mut *self.client);
         self.finished()
     }
 
     fn leave(&mut self, truncated: bool) -> Finished {
         if !matches!(self.output.stage, Stage::Ended) {
             let last = self.last_word(truncated);
-            self.output.send_rest(self.frame.id(), last, &mut *self.client);
+            // A truncated response must not look complete while its cleanup handlers run.
+            let held_back = truncated && self.output.owes_end.is_some();
+            self.output.send_rest(self.frame.id(), (!held_back).then_some(&last), &mut *self.client);
         }
         self.finished()
     }
 
-    /// The End, unless cleanups are still to run: then the client is told that it has everything, if that is true.
-    fn last_word(&mut self, truncated: bool) -> Option<Reply<'static>> {
-        if !self.cleanup {
-            return Some(Reply::End(self.end(truncated)));
+    /// What stands behind the response: its end, or that the worker goes on with cleanup handlers.
+    fn last_word(&mut self, truncated: bool) -> Reply<'static> {
+        if self.cleanup {
+            self.output.owes_end = Some(truncated);
+            return Reply::Complete;
         }
-        self.owes_end = Some(truncated);
-        (!truncated).then_some(Reply::Complete)
+        Reply::End(self.end(truncated))
     }
 
-    /// The End, when it has not gone with the response.
-    pub fn send_owed_end(&mut self) {
-        if let Some(truncated) = self.owes_end.take() {
+    /// The request is over: sends the end if cleanup handlers delayed it.
+    pub fn close(&mut self) {
+        if let Some(truncated) = self.output.owes_end.take() {
             let end = self.end(truncated);
             self.output.send_end(self.frame.id(), end, &mut *self.client);
         }
@@ -352,8 +354,6 @@ impl RequestRec {
         Finished {
             status: self.status,
             cleanup: self.cleanup,
-            leaving: self.child_terminate,
-            front_is_gone: self.output.front_is_gone(),
         }
     }
 

@@ -200,4 +200,18 @@ impl Server {
         }
         answer
     }
+
+    pub fn bench(&mut self, handler: &libperl::Code, ask: &Ask<'_>) {
+        self.perl.set_stdin(None).expect("stdin");
+        let place = Rc::new(self.place.clone());
+        let request = apache::begin(Incoming { frame: ask.frame(), place, client: Box::new(self.front.clone()) });
+        self.perl.env_begin(48);
+        apache::cgi_env(&mut |key, value| self.perl.env_put(key, value));
+        let result = self.perl.call_handler(handler, request);
+        self.perl.drain_children();
+        self.finish(result);
+        apache::end();
+        self.perl.restore_state();
+        self.front.0.borrow_mut().clear();
+    }
 }

@@ -1,0 +1,122 @@
+//! The access logs of a configuration. Lines are gathered and written together, by the clock or when there are many.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{anyhow, bail};
+use chrono::{DateTime, Local};
+
+use super::exchange::Exchange;
+use super::format::Format;
+use super::record::Record;
+use crate::config::Config;
+use crate::log;
+
+/// As much as is gathered before it is written without waiting for the clock.
+const FULL: usize = 32 * 1024;
+
+/// See the module's text.
+pub struct AccessLogs {
+    files: RefCell<Vec<LogFile>>,
+    /// For each host: index of the file, format.
+    hosts: Vec<Vec<(usize, Format)>>,
+    wants_answer: bool,
+    /// The second that was written last as `%t`, and its text: many lines share it.
+    time: RefCell<(u64, Vec<u8>)>,
+}
+
+struct LogFile {
+    file: File,
+    lines: Vec<u8>,
+}
+
+impl AccessLogs {
+    /// `logs` are the opened [`Config::logs`], in their order.
+    pub fn new(config: &Config, logs: Vec<OwnedFd>) -> anyhow::Result<AccessLogs> {
+        if logs.len() != config.logs.len() {
+            bail!("{} access logs are configured and {} were opened", config.logs.len(), logs.len());
+        }
+        let mut hosts = Vec::new();
+        for host in &config.hosts {
+            let formats = host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?)));
+            hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
+        }
+        Ok(AccessLogs {
+            files: RefCell::new(logs.into_iter().map(LogFile::new).collect()),
+            wants_answer: hosts.iter().flatten().any(|(_, format)| format.wants_answer()),
+            hosts,
+            time: RefCell::default(),
+        })
+    }
+
+    /// Whether a format names a header of the response.
+    pub fn want_answer(&self) -> bool {
+        self.wants_answer
+    }
+
+    /// Adds the lines of one request.
+    pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
+        let host = record.route.as_ref().map_or(0, |route| route.host);
+        for (file, format) in &self.hosts[host as usize] {
+            let mut files = self.files.borrow_mut();
+            let file = &mut files[*file];
+            format.write(record, exchange, &mut file.lines);
+            if file.lines.len() >= FULL {
+                file.flush();
+            }
+        }
+    }
+
+    /// Writes what was gathered. Says whether there was something.
+    pub fn flush(&self) -> bool {
+        self.files.borrow_mut().iter_mut().fold(false, |any, file| file.flush() || any)
+    }
+
+    /// Goes on in other files.
+    pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+        self.flush();
+        let mut files = self.files.borrow_mut();
+        if logs.len() != files.len() {
+            bail!("{} access logs were opened anew and {} are in use", logs.len(), files.len());
+        }
+        *files = logs.into_iter().map(LogFile::new).collect();
+        Ok(())
+    }
+
+    /// `[10/Oct/2000:13:55:36 -0700]`
+    pub fn write_time(&self, when: SystemTime, out: &mut Vec<u8>) {
+        let second = when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut time = self.time.borrow_mut();
+        if time.0 != second || time.1.is_empty() {
+            let text = DateTime::<Local>::from(when).format("[%d/%b/%Y:%H:%M:%S %z]").to_string();
+            *time = (second, text.into_bytes());
+        }
+        out.extend_from_slice(&time.1);
+    }
+}
+
+impl Drop for AccessLogs {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl LogFile {
+    fn new(log: OwnedFd) -> LogFile {
+        LogFile { file: File::from(log), lines: Vec::new() }
+    }
+
+    fn flush(&mut self) -> bool {
+        if self.lines.is_empty() {
+            return false;
+        }
+        if let Err(error) = self.file.write_all(&self.lines) {
+            log::error("front", format_args!("access log: {error}"));
+        }
+        self.lines.clear();
+        true
+    }
+}

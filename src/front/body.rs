@@ -1,0 +1,109 @@
+//! A request's body, received whole before a worker is taken: a slow client never holds one.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::time::timeout;
+
+use super::error_page::Refusal;
+use crate::log;
+
+/// Longer bodies go to an unlinked file in TMPDIR.
+pub const IN_MEMORY: usize = 64 * 1024;
+
+/// A whole body.
+#[derive(Debug)]
+pub enum Body {
+    /// It travels in the frame.
+    Memory(Bytes),
+    /// It travels as a descriptor, positioned at its start.
+    File(File, u64),
+}
+
+impl Body {
+    /// How long it is.
+    pub fn len(&self) -> u64 {
+        match self {
+            Body::Memory(bytes) => bytes.len() as u64,
+            Body::File(_, length) => *length,
+        }
+    }
+}
+
+/// Receives all of `incoming`, at most `limit` bytes, waiting for each piece no longer than `patience`.
+pub async fn receive(mut incoming: Incoming, limit: u64, patience: Duration) -> Result<Body, Refusal> {
+    if incoming.is_end_stream() {
+        return Ok(Body::Memory(Bytes::new()));
+    }
+    // Refused before the first byte is read, so that a client that asked (100-continue) does not send it.
+    if incoming.size_hint().lower() > limit {
+        return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
+    }
+    let mut store = Store::default();
+    while let Some(frame) = timeout(patience, incoming.frame()).await.map_err(|_| late())? {
+        let Ok(piece) = frame.map_err(|_| broken())?.into_data() else { continue };
+        if store.length() + piece.len() as u64 > limit {
+            return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        store.add(piece).map_err(full)?;
+    }
+    store.close().map_err(full)
+}
+
+fn late() -> Refusal {
+    Refusal::closing(StatusCode::REQUEST_TIMEOUT)
+}
+
+fn broken() -> Refusal {
+    Refusal::closing(StatusCode::BAD_REQUEST)
+}
+
+fn full(error: std::io::Error) -> Refusal {
+    log::error("front", format_args!("cannot store a request's body in {}: {error}", std::env::temp_dir().display()));
+    Refusal::closing(StatusCode::INSUFFICIENT_STORAGE)
+}
+
+/// What has come so far.
+#[derive(Default)]
+struct Store {
+    memory: Vec<u8>,
+    file: Option<(File, u64)>,
+}
+
+impl Store {
+    fn length(&self) -> u64 {
+        self.file.as_ref().map_or(self.memory.len() as u64, |(_, length)| *length)
+    }
+
+    fn add(&mut self, piece: Bytes) -> std::io::Result<()> {
+        if let Some((file, length)) = &mut self.file {
+            file.write_all(&piece)?;
+            *length += piece.len() as u64;
+            return Ok(());
+        }
+        self.memory.extend_from_slice(&piece);
+        if self.memory.len() > IN_MEMORY {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&self.memory)?;
+            self.file = Some((file, self.memory.len() as u64));
+            self.memory = Vec::new();
+        }
+        Ok(())
+    }
+
+    fn close(self) -> std::io::Result<Body> {
+        match self.file {
+            None => Ok(Body::Memory(self.memory.into())),
+            Some((mut file, length)) => {
+                file.rewind()?;
+                Ok(Body::File(file, length))
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! One client's connection as everything else sees it: who it is, where it is in its life, what went over it.
+//!
+//! ```text
+//!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::Front;
+use super::record::{Ending, Record};
+use super::site::Site;
+use crate::config::Timeouts;
+
+/// See the diagram above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing was received yet.
+    Fresh,
+    /// A head is on its way.
+    Head,
+    /// A request is being answered.
+    Request,
+    /// Waits for a further request.
+    Kept,
+}
+
+/// What to do about a client that was too slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overdue {
+    /// It uses its right to keep quiet for too long: close in order.
+    Idle,
+    /// It stopped in the middle: give it up.
+    Stalled,
+}
+
+/// An end of the connection.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// As text, without port.
+    pub ip: String,
+    /// 0 for a unix socket.
+    pub port: u16,
+    /// `None` for a unix socket.
+    pub socket: Option<SocketAddr>,
+}
+
+/// See the module's text.
+pub struct Client {
+    /// The front that it is connected to.
+    pub front: Rc<Front>,
+    /// The generation that served when it connected.
+    pub site: Rc<Site>,
+    /// Its own end.
+    pub remote: Address,
+    /// Our end.
+    pub local: Address,
+    /// Requests before this one.
+    pub served: Cell<u32>,
+    /// An interim response (103) that the stream sends when it is at the start of a response.
+    pub interim: RefCell<Vec<u8>>,
+    phase: Cell<Phase>,
+    since: Cell<Instant>,
+    /// Since when it accepts no bytes.
+    stalled: Cell<Option<Instant>>,
+    /// The answer was handed to hyper whole.
+    answered: Cell<bool>,
+    /// Received and not yet counted for a request.
+    received: Cell<u64>,
+    /// Sent and not yet counted for a request.
+    sent: Cell<u64>,
+    /// The record of the request whose answer is being flushed.
+    record: RefCell<Option<Box<Record>>>,
+}
+
+impl Address {
+    /// Of a TCP connection.
+    pub fn tcp(mut socket: SocketAddr) -> Address {
+        socket.set_ip(socket.ip().to_canonical());
+        Address { ip: socket.ip().to_string(), port: socket.port(), socket: Some(socket) }
+    }
+
+    /// Of a unix socket: whoever is there is on this host.
+    pub fn unix() -> Address {
+        Address { ip: "127.0.0.1".to_owned(), port: 0, socket: None }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.ip, self.port)
+    }
+}
+
+impl Client {
+    /// A client that has just connected.
+    pub fn new(front: Rc<Front>, site: Rc<Site>, remote: Address, local: Address) -> Client {
+        Client {
+            front,
+            site,
+            remote,
+            local,
+            served: Cell::new(0),
+            interim: RefCell::default(),
+            phase: Cell::new(Phase::Fresh),
+            since: Cell::new(Instant::now()),
+            stalled: Cell::new(None),
+            answered: Cell::new(false),
+            received: Cell::new(0),
+            sent: Cell::new(0),
+            record: RefCell::new(None),
+        }
+    }
+
+    /// `n` bytes came from it.
+    pub fn received(&self, n: usize) {
+        self.received.set(self.received.get() + n as u64);
+        if matches!(self.phase.get(), Phase::Fresh | Phase::Kept) {
+            self.enter(Phase::Head, Instant::now());
+        }
+    }
+
+    /// It took `n` bytes.
+    pub fn sent(&self, n: usize) {
+        self.sent.set(self.sent.get() + n as u64);
+        self.stalled.set(None);
+    }
+
+    /// It takes no more bytes for now.
+    pub fn stalls(&self) {
+        if self.stalled.get().is_none() {
+            self.stalled.set(Some(Instant::now()));
+        }
+    }
+
+    fn enter(&self, phase: Phase, now: Instant) {
+        self.phase.set(phase);
+        self.since.set(now);
+    }
+
+    /// A request's head is whole.
+    pub fn begins(&self, now: Instant) {
+        // With pipelined requests the last answer may still wait to be flushed.
+        self.flushed();
+        self.enter(Phase::Request, now);
+    }
+
+    /// The answer was handed to hyper whole, or will never be.
+    pub fn answered(&self, record: Box<Record>) {
+        self.served.set(self.served.get() + 1);
+        self.answered.set(true);
+        *self.record.borrow_mut() = Some(record);
+    }
+
+    /// Everything that was handed to hyper has gone out.
+    pub fn flushed(&self) {
+        if self.answered.replace(false) {
+            let now = Instant::now();
+            self.enter(Phase::Kept, now);
+            self.log(now);
+        }
+    }
+
+    /// The connection is over.
+    pub fn left(&self) {
+        if let Some(record) = &mut *self.record.borrow_mut() {
+            record.ending = Ending::Aborted;
+        }
+        self.log(Instant::now());
+    }
+
+    fn log(&self, now: Instant) {
+        let (received, sent) = (self.received.take(), self.sent.take());
+        if let Some(mut record) = self.record.borrow_mut().take() {
+            record.received_bytes = received;
+            record.sent_bytes = sent;
+            record.took = now.duration_since(record.started);
+            record.finish();
+        }
+    }
+
+    /// Whether it was too slow, and otherwise when to look again.
+    pub fn overdue(&self, now: Instant, timeouts: &Timeouts) -> Result<Instant, Overdue> {
+        let (from, limit, verdict) = match (self.stalled.get(), self.phase.get()) {
+            (Some(since), _) => (since, timeouts.client, Overdue::Stalled),
+            (None, Phase::Kept) => (self.since.get(), timeouts.keep_alive, Overdue::Idle),
+            (None, Phase::Fresh | Phase::Head) => (self.since.get(), timeouts.client, Overdue::Stalled),
+            (None, Phase::Request) => return Ok(now + look_again(timeouts)),
+        };
+        let deadline = from + limit;
+        if deadline <= now { Err(verdict) } else { Ok(deadline.min(now + look_again(timeouts))) }
+    }
+}
+
+/// A connection looks at the clock at least this often, so that a shorter limit that begins meanwhile is not missed.
+pub fn look_again(timeouts: &Timeouts) -> Duration {
+    timeouts.keep_alive.min(timeouts.client).max(Duration::from_millis(50))
+}

@@ -1,0 +1,134 @@
+//! Conditional requests (RFC 9110 §13): whether a file is sent, given what the client knows of it.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::header::{
+    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
+};
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validators {
+    /// Strong, with its quotes.
+    pub etag: String,
+    /// In whole seconds, as HTTP's dates are.
+    pub modified: SystemTime,
+}
+
+/// What the conditions come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Send it.
+    Send,
+    /// 304: the client has it.
+    NotModified,
+    /// 412: it is not what the client takes it for.
+    Failed,
+}
+
+impl Validators {
+    /// Of a file with this size and time.
+    pub fn new(size: u64, modified: SystemTime) -> Validators {
+        let since = modified.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        Validators {
+            etag: format!("\"{size:x}-{:x}\"", since.as_micros()),
+            modified: UNIX_EPOCH + Duration::from_secs(since.as_secs()),
+        }
+    }
+
+    /// Weighs the conditions of a GET or HEAD, in the order of RFC 9110 §13.2.2.
+    pub fn judge(&self, headers: &HeaderMap) -> Verdict {
+        if headers.contains_key(IF_MATCH) {
+            if !self.is_named(headers, IF_MATCH, Compare::Strong) {
+                return Verdict::Failed;
+            }
+        } else if date(headers, IF_UNMODIFIED_SINCE).is_some_and(|date| self.modified > date) {
+            return Verdict::Failed;
+        }
+        if headers.contains_key(IF_NONE_MATCH) {
+            if self.is_named(headers, IF_NONE_MATCH, Compare::Weak) {
+                return Verdict::NotModified;
+            }
+        } else if date(headers, IF_MODIFIED_SINCE).is_some_and(|date| self.modified <= date) {
+            return Verdict::NotModified;
+        }
+        Verdict::Send
+    }
+
+    /// Whether a `Range` is meant for this state of the file.
+    pub fn allow_range(&self, headers: &HeaderMap) -> bool {
+        match headers.get(IF_RANGE) {
+            None => true,
+            Some(value) if value.as_bytes().ends_with(b"\"") => value.as_bytes() == self.etag.as_bytes(),
+            Some(_) => date(headers, IF_RANGE) == Some(self.modified),
+        }
+    }
+
+    fn is_named(&self, headers: &HeaderMap, name: HeaderName, compare: Compare) -> bool {
+        let lists = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+        lists.flat_map(|list| list.split(',')).map(str::trim).any(|tag| match compare {
+            _ if tag == "*" => true,
+            Compare::Strong => tag == self.etag,
+            Compare::Weak => tag.strip_prefix("W/").unwrap_or(tag) == self.etag,
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Compare {
+    Strong,
+    Weak,
+}
+
+fn date(headers: &HeaderMap, name: HeaderName) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_weighed_in_the_rfcs_order() {
+        let modified = UNIX_EPOCH + Duration::new(1_000_000_000, 500);
+        let file = Validators::new(45, modified);
+        assert_eq!(file.etag, "\"2d-38d7ea4c68000\"");
+        let (same, before, after) =
+            ("Sun, 09 Sep 2001 01:46:40 GMT", "Sun, 09 Sep 2001 01:46:39 GMT", "Sun, 09 Sep 2001 01:46:41 GMT");
+        let tag = file.etag.as_str();
+        let weak = format!("W/{tag}");
+        let list = format!("\"a\", {tag}");
+        use Verdict::*;
+        let cases: &[(&[(HeaderName, &str)], Verdict)] = &[
+            (&[], Send),
+            (&[(IF_NONE_MATCH, tag)], NotModified),
+            (&[(IF_NONE_MATCH, &weak)], NotModified),
+            (&[(IF_NONE_MATCH, &list)], NotModified),
+            (&[(IF_NONE_MATCH, "*")], NotModified),
+            (&[(IF_NONE_MATCH, "\"a\"")], Send),
+            (&[(IF_NONE_MATCH, "\"a\""), (IF_MODIFIED_SINCE, after)], Send),
+            (&[(IF_MODIFIED_SINCE, same)], NotModified),
+            (&[(IF_MODIFIED_SINCE, after)], NotModified),
+            (&[(IF_MODIFIED_SINCE, before)], Send),
+            (&[(IF_MODIFIED_SINCE, "yesterday")], Send),
+            (&[(IF_MATCH, tag)], Send),
+            (&[(IF_MATCH, &weak)], Failed),
+            (&[(IF_MATCH, "*")], Send),
+            (&[(IF_MATCH, "\"a\"")], Failed),
+            (&[(IF_MATCH, tag), (IF_UNMODIFIED_SINCE, before)], Send),
+            (&[(IF_UNMODIFIED_SINCE, before)], Failed),
+            (&[(IF_UNMODIFIED_SINCE, same)], Send),
+            (&[(IF_MATCH, tag), (IF_NONE_MATCH, tag)], NotModified),
+        ];
+        for (headers, expected) in cases {
+            assert_eq!(file.judge(&map(headers)), *expected, "{headers:?}");
+        }
+        for (value, expected) in [(tag, true), (&weak, false), (same, true), (after, false), ("x", false)] {
+            assert_eq!(file.allow_range(&map(&[(IF_RANGE, value)])), expected, "{value}");
+        }
+    }
+
+    fn map(headers: &[(HeaderName, &str)]) -> HeaderMap {
+        headers.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value"))).collect()
+    }
+}

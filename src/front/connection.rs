@@ -1,0 +1,85 @@
+//! One connection: hyper's state machine, and the one timer that watches the client.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Instant;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::time::sleep_until;
+
+use super::client::{Address, Client, Overdue, look_again};
+use super::site::Site;
+use super::stream::{Socket, Stream};
+use super::Front;
+use super::request;
+use crate::config::Limits;
+
+/// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
+const HYPER_MAX_HEADERS: usize = 100;
+
+/// Serves a connection from accept to close.
+pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Address, local: Address) {
+    let client = Rc::new(Client::new(front, site, remote, local));
+    drive(&client, socket).await;
+    client.left();
+}
+
+/// Ends when the connection is closed, or was given up because the client is too slow.
+async fn drive(client: &Rc<Client>, socket: Socket) {
+    let (front, site) = (&client.front, &client.site);
+    let guest = front.connections.enter();
+    let service = service_fn(|request| {
+        let client = client.clone();
+        async move { Ok::<_, Infallible>(request::answer(client, request).await) }
+    });
+    let stream = TokioIo::new(Stream::new(socket, client.clone()));
+    let mut connection = pin!(builder(site).serve_connection(stream, service));
+    let timeouts = &site.config.timeouts;
+    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    let mut closing = false;
+    std::future::poll_fn(|cx| {
+        guest.remember(cx);
+        if front.is_stopping() && !closing {
+            closing = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        loop {
+            if connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            match client.overdue(Instant::now(), timeouts) {
+                Ok(later) => timer.as_mut().reset(later.into()),
+                Err(Overdue::Idle) if !closing => {
+                    closing = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                Err(_) => return Poll::Ready(()),
+            }
+        }
+    })
+    .await;
+}
+
+fn builder(site: &Site) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.keep_alive(site.config.keep_alive);
+    http.header_read_timeout(None);
+    http.max_buf_size(buffer_size(&site.config.limits));
+    if site.config.limits.fields != HYPER_MAX_HEADERS {
+        http.max_headers(site.config.limits.fields);
+    }
+    http
+}
+
+/// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
+fn buffer_size(limits: &Limits) -> usize {
+    let fields = limits.field_size.saturating_mul(limits.fields.min(16));
+    limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
+}

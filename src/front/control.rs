@@ -1,0 +1,207 @@
+//! What the master says, and what it is told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+
+use anyhow::{Context as _, anyhow, bail};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
+use wire::channel::Channel;
+use wire::control::{FromFront, Listener, ToFront};
+use wire::transport::SocketFront;
+
+use super::Front;
+use super::site::Site;
+use super::worker::Worker;
+use crate::log;
+
+/// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
+pub struct Master {
+    channel: AsyncFd<Channel<FromFront, ToFront>>,
+    kept: RefCell<VecDeque<FromFront>>,
+    drained: Notify,
+    said_drained: Cell<bool>,
+}
+
+impl Master {
+    /// Speaks over `control`.
+    #[allow(deprecated, reason = "the new spelling is unsafe; a Channel owns its descriptor and never changes it")]
+    pub fn new(control: OwnedFd) -> anyhow::Result<Master> {
+        fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let channel = AsyncFd::with_interest(Channel::new(control), tokio::io::Interest::READABLE)?;
+        Ok(Master { channel, kept: RefCell::default(), drained: Notify::new(), said_drained: Cell::new(false) })
+    }
+
+    /// Tells it something.
+    pub fn say(&self, message: FromFront) {
+        self.kept.borrow_mut().push_back(message);
+        self.catch_up();
+    }
+
+    /// Whether it does not take messages fast enough.
+    pub fn is_behind(&self) -> bool {
+        !self.kept.borrow().is_empty()
+    }
+
+    /// Sends what was kept; says whether there is more.
+    pub fn catch_up(&self) -> bool {
+        let mut kept = self.kept.borrow_mut();
+        while let Some(message) = kept.front() {
+            match self.channel.get_ref().send(message, &[]) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // A master that has gone is seen where we listen to it.
+                Ok(()) | Err(_) => kept.pop_front(),
+            };
+        }
+        !kept.is_empty()
+    }
+
+    async fn hear(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
+        loop {
+            let mut guard = self.channel.readable().await?;
+            match self.channel.get_ref().receive() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
+                heard => return heard,
+            }
+        }
+    }
+}
+
+impl Front {
+    /// Tells the master that everything is answered, if it is.
+    pub fn say_drained(&self) -> bool {
+        let quiet = self.is_quiet();
+        if quiet && !self.master.said_drained.replace(true) {
+            self.flush_logs();
+            self.master.say(FromFront::Drained);
+            self.master.drained.notify_one();
+        }
+        quiet
+    }
+}
+
+/// Does what the master says until it lets us go.
+pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
+    loop {
+        let heard = tokio::select! {
+            heard = front.master.hear() => heard.context("control channel")?,
+            () = front.master.drained.notified() => return Ok(()),
+        };
+        let Some((message, fds)) = heard else { bail!("the master has gone") };
+        if let Err(error) = follow(front, message, fds) {
+            log::error("front", format_args!("{error:#}"));
+        }
+    }
+}
+
+fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
+    let mut fds = fds.into_iter();
+    match message {
+        ToFront::Configure { generation, logs, listeners } => {
+            let config = fds.next().context("no configuration came with Configure")?;
+            let logs: Vec<_> = fds.by_ref().take(logs).collect();
+            let site = Site::new(front, generation, config, logs, named(listeners, fds)?)?;
+            configure(front, site);
+        }
+        ToFront::Worker { slot, generation } => {
+            let socket = fds.next().context("no socket came with Worker")?;
+            let worker = Rc::new(Worker::new(slot, generation, SocketFront::new(socket)?)?);
+            let site = front.site(generation)?;
+            site.pool.add(worker.clone());
+            tokio::task::spawn_local(listen(front.clone(), site, worker));
+        }
+        ToFront::Forked { slot, pid } => {
+            if let Some((_, worker)) = front.worker(slot, |worker| worker.pid.get() == 0) {
+                worker.pid.set(pid);
+            }
+        }
+        ToFront::Gone { slot } => {
+            if let Some((_, worker)) = front.worker(slot, |_| true) {
+                worker.set_ended();
+            }
+        }
+        ToFront::Activate { generation } => activate(front, &front.site(generation)?)?,
+        ToFront::Retire { count } => {
+            if let Some(site) = front.serving() {
+                site.pool.leave_idle(count as usize);
+                front.clock.start();
+            }
+        }
+        ToFront::Logs => reopen_logs(front, fds)?,
+        ToFront::Status => front.master.say(FromFront::Status(front.status())),
+        ToFront::Stop => front.stop(),
+    }
+    Ok(())
+}
+
+fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<Vec<(String, OwnedFd)>> {
+    let count = listeners.len();
+    let named: Vec<_> = listeners.into_iter().map(|listener| listener.address).zip(fds).collect();
+    if named.len() < count {
+        bail!("fewer listeners than names came with Configure");
+    }
+    Ok(named)
+}
+
+/// A generation that was prepared and never served has failed: this one takes its place.
+fn configure(front: &Front, site: Site) {
+    let generation = site.generation;
+    let serving = front.serving();
+    front.sites.borrow_mut().retain(|other| {
+        other.pool.is_draining() || serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other))
+    });
+    front.sites.borrow_mut().push(Rc::new(site));
+    front.master.say(FromFront::Configured { generation });
+}
+
+fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
+    log::set_level(site.config.log_level);
+    front.serve_with(site.clone());
+    let listeners = site.listeners.take();
+    if !listeners.is_empty() && !front.is_stopping() {
+        front.listeners.set(front, listeners)?;
+    }
+    Ok(())
+}
+
+fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {
+    let error_log = fds.next().context("no error log came with Logs")?;
+    nix::unistd::dup2_stderr(&error_log)?;
+    let access_logs: Vec<_> = fds.collect();
+    for site in front.sites.borrow().iter() {
+        site.pool.reopen_log(error_log.as_fd());
+    }
+    match front.serving() {
+        Some(site) => site.access_logs.reopen(access_logs),
+        None => Ok(()),
+    }
+}
+
+/// A worker's task: takes what it says until it has gone.
+async fn listen(front: Rc<Front>, site: Rc<Site>, worker: Rc<Worker>) {
+    std::future::poll_fn(|cx| {
+        let mut packet = front.packet.borrow_mut();
+        worker.poll_listen(cx, &mut packet, |heard| site.pool.hear(&worker, heard))
+    })
+    .await;
+    site.pool.gone(&worker);
+}
+
+impl Front {
+    fn site(&self, generation: u32) -> anyhow::Result<Rc<Site>> {
+        let sites = self.sites.borrow();
+        let site = sites.iter().find(|site| site.generation == generation);
+        site.cloned().ok_or_else(|| anyhow!("generation {generation} is not known"))
+    }
+
+    /// The newest worker of a slot that fits.
+    fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<(Rc<Site>, Rc<Worker>)> {
+        let sites = self.sites.borrow();
+        let mut found = sites.iter().rev().filter_map(|site| Some((site.clone(), site.pool.worker(slot)?)));
+        found.find(|(_, worker)| fits(worker))
+    }
+}

@@ -1,0 +1,99 @@
+//! The answers that the front gives itself when something is wrong.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::exchange::Failure;
+use super::path::BadPath;
+use super::payload::Kind;
+
+/// A request that is answered with a page that says no.
+#[derive(Debug)]
+pub struct Refusal {
+    /// What went wrong.
+    pub status: StatusCode,
+    /// `Allow`, `Retry-After` or `Content-Range`.
+    pub header: Option<(HeaderName, HeaderValue)>,
+    /// The rest of the request was not read, or makes no sense.
+    pub close: bool,
+}
+
+/// After how many seconds a client that found us full should ask again.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+
+impl Refusal {
+    /// Only a status; the connection can go on.
+    pub fn new(status: StatusCode) -> Refusal {
+        Refusal { status, header: None, close: false }
+    }
+
+    /// The same, after which the connection is closed.
+    pub fn closing(status: StatusCode) -> Refusal {
+        Refusal { status, header: None, close: true }
+    }
+
+    /// With a header that belongs to the status.
+    pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
+        Refusal { status, header: Some((name, value)), close: false }
+    }
+
+    /// The page.
+    pub fn response(self) -> Response<Kind> {
+        let mut response = Response::new(Kind::whole(page(self.status)));
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        response.headers_mut().extend(self.header);
+        response
+    }
+}
+
+impl From<BadPath> for Refusal {
+    fn from(bad: BadPath) -> Refusal {
+        Refusal::new(match bad {
+            BadPath::Malformed => StatusCode::BAD_REQUEST,
+            BadPath::Impossible => StatusCode::NOT_FOUND,
+        })
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Refusal {
+        match failure {
+            Failure::QueueFull | Failure::QueueTimeout => {
+                Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
+            }
+            Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
+            Failure::WorkerGone | Failure::WorkerLied => Refusal::new(StatusCode::BAD_GATEWAY),
+        }
+    }
+}
+
+/// Nothing that a client sent is on it, so there is nothing to escape.
+fn page(status: StatusCode) -> Bytes {
+    let reason = status.canonical_reason().unwrap_or("Error");
+    let code = status.as_u16();
+    let why = explanation(status);
+    Bytes::from(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
+         <body><h1>{reason}</h1>\n<p>{why}</p>\n</body></html>\n"
+    ))
+}
+
+fn explanation(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        301 => "This page has another address.",
+        400 => "The server cannot understand this request.",
+        403 => "You have no permission to see this page.",
+        404 => "There is no page at this address.",
+        405 => "This page does not allow this method.",
+        408 => "The request took too long to arrive.",
+        413 => "The request is larger than this server accepts.",
+        414 => "The address is longer than this server accepts.",
+        416 => "The page has no such part.",
+        502 => "The program that makes this page has failed.",
+        503 => "The server is busy. Please try again soon.",
+        504 => "The program that makes this page took too long.",
+        _ => "The server cannot answer this request.",
+    }
+}

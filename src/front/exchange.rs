@@ -1,0 +1,307 @@
+//! One request's time with a worker. The request's future and the worker's task share it and wake one another through
+//! it; neither a task nor a channel is made for a request.
+//!
+//! ```text
+//!   Queued ──▶ Running ──▶ Over        Over is reached by End, by a Failure, or when the client leaves the queue
+//! ```
+//!
+//! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::Method;
+use wire::Malformed;
+use wire::control::Slot;
+use wire::reply::{End, Head, Reply};
+
+use super::record::Record;
+use super::route::Route;
+use super::worker::Worker;
+
+/// Undelivered body above which the worker is no longer read.
+const HIGH_WATER: usize = 256 * 1024;
+/// Undelivered body below which it is read again.
+const LOW_WATER: usize = HIGH_WATER / 2;
+
+/// Shared by the request's future, the worker's task and the pool's queue.
+pub type Shared = Rc<RefCell<Exchange>>;
+
+/// See the diagram above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Waits for a worker.
+    Queued,
+    /// A worker has it.
+    Running,
+    /// Nothing more will come.
+    Over,
+}
+
+/// Why there is no, or no whole, answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// `QueueLength` requests wait already.
+    QueueFull,
+    /// It waited for `QueueTimeout`.
+    QueueTimeout,
+    /// The worker did not end within `RequestTimeout`.
+    RequestTimeout,
+    /// The worker ended in the middle.
+    WorkerGone,
+    /// The worker broke the protocol.
+    WorkerLied,
+}
+
+/// How long a request may wait and run.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// `QueueTimeout`
+    pub queue: Duration,
+    /// `RequestTimeout`; zero is unlimited.
+    pub run: Duration,
+}
+
+/// See the module's text.
+pub struct Exchange {
+    /// Answers must carry it.
+    pub id: u64,
+    /// See [`Stage`].
+    pub stage: Stage,
+    /// The encoded request; taken when it is sent.
+    pub frame: Vec<u8>,
+    /// The request's body when it is in a file.
+    pub body: Option<File>,
+    /// For logs and status.
+    pub method: Method,
+    /// For logs and status.
+    pub route: Rc<Route>,
+    /// See [`Limits`].
+    pub limits: Limits,
+    /// When it was submitted.
+    pub queued_at: Instant,
+    /// When a worker got it, moved on by the time that a slow client held it up.
+    pub started_at: Instant,
+    /// How long it waited for a worker.
+    pub waited: Duration,
+    /// The worker that has it.
+    pub worker: Option<Rc<Worker>>,
+    /// Slot and process of the worker that has or had it.
+    pub served_by: Option<(Slot, i32)>,
+    /// Informational heads that were not passed on yet.
+    pub infos: Vec<Head>,
+    /// The response's head, until the request's future takes it.
+    pub head: Option<Head>,
+    /// The file to send instead of a head and a body.
+    pub file: Option<Vec<u8>>,
+    /// Body that the client has not taken yet.
+    pub chunks: VecDeque<Bytes>,
+    /// How it ended.
+    pub outcome: Option<Result<End, Failure>>,
+    /// The log record of a client that has its whole answer, or has left, before the worker's end.
+    pub record: Option<Box<Record>>,
+    said_head: bool,
+    abandoned: bool,
+    buffered: usize,
+    waker: Option<Waker>,
+}
+
+/// What a request is asked of a worker with.
+pub struct Job {
+    /// Unique.
+    pub id: u64,
+    /// The encoded request.
+    pub frame: Vec<u8>,
+    /// Its body when that is in a file.
+    pub body: Option<File>,
+    /// Its method.
+    pub method: Method,
+    /// Where it leads.
+    pub route: Rc<Route>,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+impl Exchange {
+    /// A job that waits.
+    pub fn new(job: Job) -> Exchange {
+        let now = Instant::now();
+        Exchange {
+            id: job.id,
+            stage: Stage::Queued,
+            frame: job.frame,
+            body: job.body,
+            method: job.method,
+            route: job.route,
+            limits: job.limits,
+            queued_at: now,
+            started_at: now,
+            waited: Duration::ZERO,
+            worker: None,
+            served_by: None,
+            infos: Vec::new(),
+            head: None,
+            file: None,
+            chunks: VecDeque::new(),
+            outcome: None,
+            record: None,
+            said_head: false,
+            abandoned: false,
+            buffered: 0,
+            waker: None,
+        }
+    }
+
+    /// Takes a message of the worker; the order of messages is `Info* Head Body* End` or `File End`.
+    pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
+        if self.outcome.is_some() {
+            return Err(Malformed("a message after the end"));
+        }
+        match reply {
+            Reply::Info(head) if !self.said_head => self.infos.push(head),
+            Reply::Head(head) if !self.said_head => {
+                self.said_head = true;
+                self.head = Some(head);
+            }
+            Reply::File(path) if !self.said_head => {
+                self.said_head = true;
+                self.file = Some(path.to_vec());
+            }
+            Reply::Body(bytes) if self.said_head && self.file.is_none() => self.keep(bytes),
+            Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
+            _ => return Err(Malformed("messages out of order")),
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if !self.abandoned && !bytes.is_empty() {
+            self.buffered += bytes.len();
+            self.chunks.push_back(Bytes::copy_from_slice(bytes));
+        }
+    }
+
+    /// `worker` begins to work on it.
+    pub fn start(&mut self, worker: Rc<Worker>) {
+        self.stage = Stage::Running;
+        self.started_at = Instant::now();
+        self.waited = self.started_at.duration_since(self.queued_at);
+        self.served_by = Some((worker.slot, worker.pid.get()));
+        self.worker = Some(worker);
+        self.body = None;
+    }
+
+    /// The worker has said everything.
+    pub fn over(&mut self) {
+        self.stage = Stage::Over;
+        self.worker = None;
+        if let Some(record) = self.record.take() {
+            record.write(Some(self));
+        }
+    }
+
+    /// Ends it without an answer, or without the rest of one.
+    pub fn fail(&mut self, failure: Failure) {
+        self.outcome = Some(Err(failure));
+        self.over();
+        self.wake();
+    }
+
+    /// Lets the request's future look again.
+    pub fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Whether the worker must wait for the client.
+    pub fn is_full(&self) -> bool {
+        self.buffered > HIGH_WATER
+    }
+
+    /// Whether everything that will come is here, and whole.
+    pub fn is_complete(&self) -> bool {
+        matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
+    }
+
+    /// Whether the client has everything that will ever come, and that was whole.
+    pub fn is_exhausted(&self) -> bool {
+        self.chunks.is_empty() && self.is_complete()
+    }
+
+    /// How many bytes of body wait for the client.
+    pub fn buffered(&self) -> usize {
+        self.buffered
+    }
+
+    /// Ready when there is a head, a file or a failure to answer with.
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        if self.head.is_some() || self.file.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(Err(failure)) = self.outcome {
+            return Poll::Ready(Err(failure));
+        }
+        self.wait(cx)
+    }
+
+    /// The next piece of the body; an error when there is more that will never come.
+    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
+        if let Some(chunk) = self.chunks.pop_front() {
+            self.buffered -= chunk.len();
+            if self.buffered < LOW_WATER {
+                self.resume();
+            }
+            return Poll::Ready(Some(Ok(chunk)));
+        }
+        match &self.outcome {
+            None => self.wait(cx),
+            Some(Ok(end)) if !end.truncated => Poll::Ready(None),
+            Some(_) => Poll::Ready(Some(Err(Truncated))),
+        }
+    }
+
+    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
+        match &mut self.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    fn resume(&mut self) {
+        if let Some(waited) = self.worker.as_ref().and_then(|worker| worker.resume()) {
+            self.started_at += waited;
+        }
+    }
+
+    /// The client is not interested any more.
+    pub fn abandon(&mut self) {
+        self.abandoned = true;
+        self.waker = None;
+        self.chunks.clear();
+        self.buffered = 0;
+        match self.stage {
+            Stage::Queued => self.stage = Stage::Over,
+            Stage::Running => self.resume(),
+            Stage::Over => {}
+        }
+    }
+}
+
+/// The body will not be whole.
+#[derive(Debug)]
+pub struct Truncated;
+
+impl std::fmt::Display for Truncated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the response ended early")
+    }
+}
+
+impl std::error::Error for Truncated {}

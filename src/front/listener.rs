@@ -1,0 +1,115 @@
+//! Accepts connections on the sockets that the master bound.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::task::AbortHandle;
+
+use super::Front;
+use super::client::Address;
+use super::connection;
+use super::stream::Socket;
+use crate::log;
+
+/// How long to wait when the kernel has no descriptors left for us.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The accept loops, by the address as the master wrote it.
+#[derive(Default)]
+pub struct Listeners(RefCell<HashMap<String, AbortHandle>>);
+
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listeners {
+    /// Accepts on exactly these; connections of a listener that goes live on.
+    pub fn set(&self, front: &Rc<Front>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
+        let mut running = self.0.borrow_mut();
+        running.retain(|address, accepting| {
+            let keep = wanted.iter().any(|(name, _)| name == address);
+            if !keep {
+                accepting.abort();
+            }
+            keep
+        });
+        for (address, socket) in wanted {
+            if !running.contains_key(&address) {
+                let accepting = tokio::task::spawn_local(accept(front.clone(), Listener::new(socket)?));
+                running.insert(address, accepting.abort_handle());
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts no more.
+    pub fn close(&self) {
+        for (_, accepting) in self.0.borrow_mut().drain() {
+            accepting.abort();
+        }
+    }
+}
+
+impl Listener {
+    fn new(socket: OwnedFd) -> io::Result<Listener> {
+        use std::os::fd::AsRawFd;
+        let name: SockaddrStorage = getsockname(socket.as_raw_fd())?;
+        if name.family() == Some(AddressFamily::Unix) {
+            let socket = std::os::unix::net::UnixListener::from(socket);
+            socket.set_nonblocking(true)?;
+            return Ok(Listener::Unix(UnixListener::from_std(socket)?));
+        }
+        let socket = std::net::TcpListener::from(socket);
+        socket.set_nonblocking(true)?;
+        Ok(Listener::Tcp(TcpListener::from_std(socket)?))
+    }
+
+    async fn accept(&self) -> io::Result<(Socket, Address, Address)> {
+        match self {
+            Listener::Tcp(listener) => {
+                let (socket, remote) = listener.accept().await?;
+                socket.set_nodelay(true)?;
+                let local = socket.local_addr()?;
+                Ok((Socket::Tcp(socket), Address::tcp(remote), Address::tcp(local)))
+            }
+            Listener::Unix(listener) => {
+                let (socket, _) = listener.accept().await?;
+                Ok((Socket::Unix(socket), Address::unix(), Address::unix()))
+            }
+        }
+    }
+}
+
+async fn accept(front: Rc<Front>, listener: Listener) {
+    let mut complained = false;
+    loop {
+        match listener.accept().await {
+            Ok((socket, remote, local)) => {
+                complained = false;
+                if let Some(site) = front.serving() {
+                    tokio::task::spawn_local(connection::serve(front.clone(), site, socket, remote, local));
+                }
+            }
+            Err(error) if is_clients_fault(&error) => {}
+            Err(error) => {
+                if !complained {
+                    log::error("front", format_args!("cannot accept connections: {error}"));
+                }
+                complained = true;
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_clients_fault(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected | InvalidInput)
+}

@@ -1,0 +1,104 @@
+//! A request's path: percent-decoded once, then normalised, in Apache's order, so that `%2e%2e` is `..` too.
+
+/// Why a path leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadPath {
+    /// `%zz`, or above the root: 400.
+    Malformed,
+    /// `%2f` or `%00`, which no file name can hold: 404.
+    Impossible,
+}
+
+/// `/a//b/../c%20d` is `/a/c d`.
+pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
+    if raw.first() != Some(&b'/') {
+        return Err(BadPath::Malformed);
+    }
+    let decoded = decode(raw)?;
+    if decoded.windows(2).any(|pair| pair == b"//" || pair == b"/.") { resolve(&decoded) } else { Ok(decoded) }
+}
+
+fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let ([high, low], after) = rest.split_first_chunk::<2>().ok_or(BadPath::Malformed)?;
+        match digit(*high)? * 16 + digit(*low)? {
+            0 | b'/' => return Err(BadPath::Impossible),
+            byte => decoded.push(byte),
+        }
+        rest = after;
+    }
+    Ok(decoded)
+}
+
+fn digit(hex: u8) -> Result<u8, BadPath> {
+    char::from(hex).to_digit(16).map(|digit| digit as u8).ok_or(BadPath::Malformed)
+}
+
+fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut folder = false;
+    for segment in path.split(|byte| *byte == b'/') {
+        folder = matches!(segment, b"" | b"." | b"..");
+        match segment {
+            b"" | b"." => {}
+            b".." => drop(kept.pop().ok_or(BadPath::Malformed)?),
+            name => kept.push(name),
+        }
+    }
+    let mut resolved = Vec::with_capacity(path.len());
+    for name in &kept {
+        resolved.push(b'/');
+        resolved.extend_from_slice(name);
+    }
+    if folder {
+        resolved.push(b'/');
+    }
+    Ok(resolved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_decoded_once_and_normalised() {
+        let cases: &[(&str, Result<&str, BadPath>)] = &[
+            ("/", Ok("/")),
+            ("/a/b", Ok("/a/b")),
+            ("/a//b", Ok("/a/b")),
+            ("//", Ok("/")),
+            ("/a/./b", Ok("/a/b")),
+            ("/a/.", Ok("/a/")),
+            ("/a/b/..", Ok("/a/")),
+            ("/a/../b/", Ok("/b/")),
+            ("/a/..", Ok("/")),
+            ("/.hidden", Ok("/.hidden")),
+            ("/a/..b", Ok("/a/..b")),
+            ("/a%20b", Ok("/a b")),
+            ("/%41%2e%2e", Ok("/A..")),
+            ("/%252e", Ok("/%2e")),
+            ("/a/%2e%2E/b", Ok("/b")),
+            ("/..", Err(BadPath::Malformed)),
+            ("/a/../../etc/passwd", Err(BadPath::Malformed)),
+            ("/%2e%2e/etc", Err(BadPath::Malformed)),
+            ("/%", Err(BadPath::Malformed)),
+            ("/%4", Err(BadPath::Malformed)),
+            ("/%zz", Err(BadPath::Malformed)),
+            ("/a%2fb", Err(BadPath::Impossible)),
+            ("/a%00b", Err(BadPath::Impossible)),
+            ("", Err(BadPath::Malformed)),
+            ("a", Err(BadPath::Malformed)),
+        ];
+        for (raw, expected) in cases {
+            let found = normalise(raw.as_bytes());
+            assert_eq!(found, expected.map(|path| path.as_bytes().to_vec()), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! One request, from its head to its response.
+
+use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
+use std::time::UNIX_EPOCH;
+
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::{Method, Request, Response, StatusCode, Version};
+use hyper::body::Incoming;
+use wire::frame::{self, Field, Flags};
+
+use super::body::{self, Body};
+use super::client::Client;
+use super::error_page::Refusal;
+use super::exchange::{Job, Limits};
+use super::payload::{Kind, Payload, Ticket};
+use super::record::{Record, Visit};
+use super::route::{Asked, Route};
+use super::{response, static_files};
+use crate::config::LogLevel;
+use crate::log;
+
+const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+/// Answers a request of `client`.
+pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<Payload> {
+    let (head, body) = request.into_parts();
+    let site = client.front.serving().unwrap_or_else(|| client.site.clone());
+    let mut visit = Visit::begin(client, site, head);
+    match dispatch(&mut visit, body).await {
+        Ok(response) => finish(visit, response, false),
+        Err(refusal) => {
+            let close = refusal.close;
+            finish(visit, refusal.response(), close)
+        }
+    }
+}
+
+async fn dispatch(visit: &mut Visit, body: Incoming) -> Result<Response<Kind>, Refusal> {
+    check(visit)?;
+    let mut route = find(visit)?;
+    visit.route = Some(route.clone());
+    if route.is_static() {
+        match static_files::find(&visit.site, &route, &visit.head)? {
+            static_files::Found::File(file) => return static_files::send(&visit.site, &file, &visit.head),
+            static_files::Found::Response(response) => return Ok(response),
+            static_files::Found::Handled(refined) => route = Rc::new(refined),
+        }
+        visit.route = Some(route.clone());
+    }
+    work(visit, route, body).await
+}
+
+/// The limits that hyper does not know.
+fn check(visit: &Record) -> Result<(), Refusal> {
+    let limits = &visit.site.config.limits;
+    let head = &visit.head;
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
+        return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
+    }
+    if head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size) {
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+    }
+    let hosts = head.headers.get_all(HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+    }
+    match head.method {
+        Method::CONNECT => Err(Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)),
+        _ => Ok(()),
+    }
+}
+
+fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
+    let head = &visit.head;
+    let host = match head.uri.host() {
+        Some(host) => host,
+        None => match head.headers.get(HOST) {
+            Some(host) => host.to_str().map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?,
+            None => "",
+        },
+    };
+    let path = match head.uri.path() {
+        "" => "/",
+        // `OPTIONS *` asks about the server as a whole; its root is the next best thing.
+        "*" if head.method == Method::OPTIONS => "/",
+        path => path,
+    };
+    let asked = Asked { local: &visit.client.local, host, path };
+    Ok(visit.site.routes.find(&visit.site.config, asked)?)
+}
+
+/// Has a worker answer.
+async fn work(visit: &mut Visit, route: Rc<Route>, incoming: Incoming) -> Result<Response<Kind>, Refusal> {
+    let limit = route.settings.limit_request_body;
+    let body = body::receive(incoming, limit, visit.site.config.timeouts.client).await?;
+    let ticket = submit(visit, &route, body)?;
+    let answered = std::future::poll_fn(|cx| {
+        let mut exchange = ticket.exchange().borrow_mut();
+        for head in exchange.infos.drain(..) {
+            inform(visit, &head);
+        }
+        exchange.poll_head(cx)
+    });
+    answered.await?;
+    let head = ticket.exchange().borrow_mut().head.take();
+    if let Some(head) = head {
+        return response::response(ticket, head).map_err(|bad| complain(visit, &route, &bad));
+    }
+    let file = ticket.exchange().borrow_mut().file.take().unwrap_or_default();
+    static_files::send_declined(&visit.site, &route, &file, &visit.head)
+}
+
+/// HTTP/1.0 knows no interim responses.
+fn inform(visit: &Record, head: &wire::reply::Head) {
+    if visit.head.version >= Version::HTTP_11 {
+        visit.client.interim.borrow_mut().extend(response::interim(head).unwrap_or_default());
+    }
+}
+
+fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
+    let path = String::from_utf8_lossy(&route.path);
+    log::write(LogLevel::Error, "front", Some(&visit.client.remote), &format_args!("{path}: {bad}"));
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn submit(visit: &mut Visit, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+    let id = visit.client.front.next_id();
+    let mut frame = visit.client.front.take_frame();
+    encode(visit, route, &body, id, &mut frame);
+    let job = Job {
+        id,
+        frame,
+        body: if let Body::File(file, _) = body { Some(file) } else { None },
+        method: visit.head.method.clone(),
+        route: route.clone(),
+        limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
+    };
+    let exchange = visit.site.pool.submit(job)?;
+    visit.exchange = Some(exchange.clone());
+    Ok(Ticket::new(visit.site.clone(), exchange))
+}
+
+fn encode(visit: &Record, route: &Route, body: &Body, id: u64, into: &mut Vec<u8>) {
+    let (head, client) = (&visit.head, &visit.client);
+    let mut request = frame::Request {
+        id,
+        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        body_length: body.len(),
+        remote_port: client.remote.port,
+        server_port: client.local.port,
+        host: route.host,
+        script_length: route.script_length,
+        sections: &route.sections,
+        ..Default::default()
+    };
+    match body {
+        Body::Memory(bytes) => request.body = bytes,
+        Body::File(..) => request.flags |= Flags::BODY_IN_FD,
+    }
+    if route.resolved {
+        request.flags |= Flags::RESOLVED;
+    }
+    let absolute = head.uri.scheme().map(|_| head.uri.to_string());
+    let target = absolute.as_deref().or_else(|| head.uri.path_and_query().map(|target| target.as_str()));
+    let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
+    set(Field::Method, head.method.as_str().as_bytes());
+    set(Field::Target, target.unwrap_or("/").as_bytes());
+    set(Field::Protocol, protocol(head.version).as_bytes());
+    set(Field::Path, &route.path);
+    set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
+    set(Field::RemoteAddr, client.remote.ip.as_bytes());
+    set(Field::LocalAddr, client.local.ip.as_bytes());
+    set(Field::ServerName, route.server_name.as_bytes());
+    set(Field::Filename, route.filename.as_os_str().as_bytes());
+    let length = body.len().to_string();
+    let headers = headers(head, &length);
+    request.headers = &headers;
+    request.encode(into);
+}
+
+/// A chunked body has arrived whole: the worker sees one of known length.
+fn headers<'a>(head: &'a http::request::Parts, length: &'a str) -> Vec<(&'a [u8], &'a [u8])> {
+    let chunked = head.headers.contains_key(TRANSFER_ENCODING);
+    let mut headers = Vec::with_capacity(head.headers.len() + 1);
+    for (name, value) in &head.headers {
+        if !(chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)) {
+            headers.push((name.as_str().as_bytes(), value.as_bytes()));
+        }
+    }
+    if chunked {
+        headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
+    }
+    headers
+}
+
+/// `HTTP/1.1`
+pub fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2.0",
+        _ => "HTTP/1.1",
+    }
+}
+
+/// What every response has, and what its method and status take away.
+fn finish(mut visit: Visit, response: Response<Kind>, close: bool) -> Response<Payload> {
+    let (mut head, mut kind) = response.into_parts();
+    let config = &visit.site.config;
+    let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
+    let close = close || last;
+    head.headers.insert(SERVER, NAME);
+    if close {
+        head.headers.insert(CONNECTION, CLOSE);
+    }
+    if visit.head.method == Method::HEAD {
+        if let Some(length) = kind.length() {
+            head.headers.insert(CONTENT_LENGTH, length.into());
+        }
+        kind = Kind::Empty;
+    } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+        kind = Kind::Empty;
+    }
+    visit.status = head.status.as_u16();
+    if visit.site.access_logs.want_answer() {
+        visit.answer = head.headers.clone();
+    }
+    let kept = !close && config_keeps(&visit);
+    Response::from_parts(head, Payload::new(kind, visit, kept))
+}
+
+fn config_keeps(visit: &Record) -> bool {
+    visit.site.config.keep_alive && visit.wants_keep_alive()
+}

@@ -1,0 +1,230 @@
+//! Where a request leads: virtual host, file, sections, settings. Worked out once for a host and a path and kept, so
+//! that a path that is asked for often costs one look into a table.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::client::Address;
+use super::path::{BadPath, normalise};
+use crate::config::{Config, Handler, Scope, Settings};
+
+/// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
+const KEPT: usize = 4096;
+/// Longer ones are probably never asked for again.
+const LONGEST: usize = 512;
+
+/// Where a request leads.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// `Host` without port, or `ServerName`, or our address.
+    pub server_name: Rc<str>,
+    /// Decoded and normalised.
+    pub path: Vec<u8>,
+    /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
+    pub filename: PathBuf,
+    /// Whether `ScriptAlias` led there.
+    pub script_alias: bool,
+    /// The sections that apply, in merge order.
+    pub sections: Vec<u16>,
+    /// What they say.
+    pub settings: Rc<Settings>,
+    /// How many bytes of the path name the script, when that is known.
+    pub script_length: Option<u32>,
+    /// Whether `filename` was found on disk.
+    pub resolved: bool,
+}
+
+impl Route {
+    /// Whether the front itself answers.
+    pub fn is_static(&self) -> bool {
+        self.settings.handler == Handler::Default
+    }
+}
+
+/// The table of routes of one configuration.
+pub struct Routes {
+    /// `<Files>` stands somewhere, so what applies depends on the file that is found.
+    by_file: bool,
+    key: RefCell<Vec<u8>>,
+    recent: RefCell<HashMap<Box<[u8]>, Rc<Route>>>,
+    older: RefCell<HashMap<Box<[u8]>, Rc<Route>>>,
+    settings: RefCell<HashMap<(Vec<u16>, bool), Rc<Settings>>>,
+}
+
+/// What a route is found by.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Our end of the connection.
+    pub local: &'a Address,
+    /// The `Host` header, or the host of an absolute target.
+    pub host: &'a str,
+    /// The target's path, as sent.
+    pub path: &'a str,
+}
+
+impl Routes {
+    /// An empty table.
+    pub fn new(config: &Config) -> Routes {
+        Routes {
+            by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
+            key: RefCell::default(),
+            recent: RefCell::default(),
+            older: RefCell::default(),
+            settings: RefCell::default(),
+        }
+    }
+
+    /// Finds or works out a route.
+    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, BadPath> {
+        let mut key = self.key.borrow_mut();
+        key.clear();
+        for part in [asked.local.ip.as_bytes(), &asked.local.port.to_le_bytes(), asked.host.as_bytes()] {
+            key.extend_from_slice(part);
+            key.push(0);
+        }
+        key.extend_from_slice(asked.path.as_bytes());
+        if let Some(route) = self.recent.borrow().get(&key[..]) {
+            return Ok(route.clone());
+        }
+        let known = self.older.borrow_mut().remove(&key[..]);
+        let route = match known {
+            Some(route) => route,
+            None => Rc::new(self.work_out(config, asked)?),
+        };
+        if key.len() <= LONGEST {
+            self.keep(&key, route.clone());
+        }
+        Ok(route)
+    }
+
+    fn keep(&self, key: &[u8], route: Rc<Route>) {
+        let mut recent = self.recent.borrow_mut();
+        if recent.len() >= KEPT {
+            *self.older.borrow_mut() = std::mem::take(&mut *recent);
+        }
+        recent.insert(key.into(), route);
+    }
+
+    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, BadPath> {
+        let path = normalise(asked.path.as_bytes())?;
+        let name = without_port(asked.host).to_ascii_lowercase();
+        let host = config.host(asked.local.socket, &name);
+        let text = Text::new(&path);
+        let mapping = config.translate(host, &text.0);
+        let sections = config.sections(host, &text.0, &mapping.filename);
+        let settings = self.settings(config, &sections, mapping.script_alias);
+        let script_length = (settings.handler == Handler::Psgi).then(|| settings.mount.len().min(path.len()) as u32);
+        let server_name = match (name.is_empty(), &config.hosts[host as usize].server_name) {
+            (false, _) => name,
+            (true, Some(name)) => name.clone(),
+            (true, None) => asked.local.ip.clone(),
+        };
+        Ok(Route {
+            host,
+            server_name: server_name.into(),
+            filename: Text::bytes_of(mapping.filename),
+            path,
+            script_alias: mapping.script_alias,
+            sections,
+            settings,
+            script_length,
+            resolved: false,
+        })
+    }
+
+    /// The settings of a list of sections; merged once for each list.
+    fn settings(&self, config: &Config, sections: &[u16], script_alias: bool) -> Rc<Settings> {
+        let mut merged = self.settings.borrow_mut();
+        let key = (sections.to_vec(), script_alias);
+        merged.entry(key).or_insert_with(|| Rc::new(config.settings(sections, script_alias))).clone()
+    }
+
+    /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
+    pub fn refine(&self, config: &Config, route: &Route, path: &[u8], filename: &Path, script_length: usize) -> Route {
+        let mut refined = Route {
+            path: path.to_vec(),
+            filename: filename.to_path_buf(),
+            script_length: Some(script_length as u32),
+            resolved: true,
+            ..route.clone()
+        };
+        if self.by_file || path != route.path {
+            refined.sections = config.sections(route.host, &Text::new(path).0, filename);
+            refined.settings = self.settings(config, &refined.sections, route.script_alias);
+        }
+        refined
+    }
+}
+
+/// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
+        _ => host,
+    }
+}
+
+/// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
+/// character of a private plane and becomes itself again in the file's name.
+struct Text(String);
+
+const PRIVATE: u32 = 0x10_FF00;
+
+impl Text {
+    fn new(path: &[u8]) -> Text {
+        let mut text = String::with_capacity(path.len());
+        for chunk in path.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(PRIVATE + u32::from(*byte))));
+        }
+        Text(text)
+    }
+
+    fn bytes_of(path: PathBuf) -> PathBuf {
+        let Some(text) = path.to_str().filter(|text| text.contains(is_private)) else { return path };
+        let mut bytes = Vec::with_capacity(text.len());
+        for c in text.chars() {
+            match is_private(c) {
+                true => bytes.push((c as u32 - PRIVATE) as u8),
+                false => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        PathBuf::from(OsString::from_vec(bytes))
+    }
+}
+
+fn is_private(c: char) -> bool {
+    (PRIVATE + 0x80..=PRIVATE + 0xff).contains(&(c as u32))
+}
+
+/// The bytes of a path, which need not be UTF-8.
+pub fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_loses_its_port_only() {
+        let cases = [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
+        for (host, expected) in cases {
+            assert_eq!(without_port(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn names_in_latin_1_survive_the_configuration() {
+        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3"] {
+            let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
+            assert_eq!(bytes(&through), path);
+        }
+    }
+}

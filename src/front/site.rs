@@ -1,0 +1,58 @@
+//! One generation as the front sees it: its configuration and everything that is made from it.
+
+use std::cell::Cell;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use anyhow::{Context as _, anyhow};
+use wire::control::Generation;
+
+use super::Front;
+use super::access_log::AccessLogs;
+use super::pool::Pool;
+use super::route::Routes;
+use crate::config::{Bundle, Config};
+
+/// See the module's text.
+pub struct Site {
+    /// Its number.
+    pub generation: Generation,
+    /// What was configured.
+    pub config: Config,
+    /// Its workers and its queue.
+    pub pool: Pool,
+    /// Where paths lead.
+    pub routes: Routes,
+    /// Where its requests are logged.
+    pub access_logs: AccessLogs,
+    /// The sockets that it serves, from the time it begins to.
+    pub listeners: Cell<Vec<(String, OwnedFd)>>,
+}
+
+impl Site {
+    /// Understands what the master prepared: a memfd with a bundle, access logs and listeners.
+    pub fn new(
+        front: &Rc<Front>,
+        generation: Generation,
+        bundle: OwnedFd,
+        logs: Vec<OwnedFd>,
+        listeners: Vec<(String, OwnedFd)>,
+    ) -> anyhow::Result<Site> {
+        let text = wire::transport::read_all(bundle).context("configuration")?;
+        let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
+        let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
+        Ok(Site {
+            generation,
+            pool: Pool::new(front, generation, config.pool.queue_length),
+            routes: Routes::new(&config),
+            access_logs: AccessLogs::new(&config, logs)?,
+            listeners: Cell::new(listeners),
+            config,
+        })
+    }
+}
+
+/// The master has shown them all; here there should be none.
+fn first(errors: Vec<crate::config::ConfigError>) -> anyhow::Error {
+    errors.into_iter().next().map_or_else(|| anyhow!("configuration"), anyhow::Error::from)
+}

@@ -1,0 +1,190 @@
+//! One worker as the front sees it, and the task that listens to it.
+//!
+//! ```text
+//!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle
+//!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, ErrorKind};
+use std::os::fd::BorrowedFd;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use tokio::io::unix::AsyncFd;
+use wire::control::{Generation, Slot, WorkerState, WorkerStatus};
+use wire::transport::{FrontPort, Order, SocketFront};
+
+use super::exchange::Shared;
+
+/// See the module's text.
+pub struct Worker {
+    /// Its place in the pool.
+    pub slot: Slot,
+    /// Its generation.
+    pub generation: Generation,
+    /// Its process; 0 until the mold has forked it.
+    pub pid: Cell<i32>,
+    /// Requests that it has ended.
+    pub requests: Cell<u64>,
+    /// The request that it has.
+    pub exchange: RefCell<Option<Shared>>,
+    /// It has said `Ready`.
+    pub booted: Cell<bool>,
+    port: AsyncFd<SocketFront>,
+    state: Cell<WorkerState>,
+    since: Cell<Instant>,
+    /// Since when a slow client holds it up; its socket is not read meanwhile.
+    paused: Cell<Option<Instant>>,
+    /// Its process has ended: what the socket still holds is the last that comes, though a child may keep it open.
+    ended: Cell<bool>,
+    /// Wakes the task that listens to it.
+    task: RefCell<Option<Waker>>,
+}
+
+impl Worker {
+    /// A worker that was just asked of the mold.
+    #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
+    pub fn new(slot: Slot, generation: Generation, port: SocketFront) -> io::Result<Worker> {
+        Ok(Worker {
+            slot,
+            generation,
+            pid: Cell::new(0),
+            requests: Cell::new(0),
+            exchange: RefCell::new(None),
+            booted: Cell::new(false),
+            port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
+            state: Cell::new(WorkerState::Starting),
+            since: Cell::new(Instant::now()),
+            paused: Cell::new(None),
+            ended: Cell::new(false),
+            task: RefCell::new(None),
+        })
+    }
+
+    /// Where it is in its life.
+    pub fn state(&self) -> WorkerState {
+        self.state.get()
+    }
+
+    /// Moves it on.
+    pub fn set_state(&self, state: WorkerState) {
+        self.state.set(state);
+        self.since.set(Instant::now());
+        if state == WorkerState::Gone {
+            self.wake();
+        }
+    }
+
+    /// It begins to work on `exchange`.
+    pub fn occupy(&self, exchange: &Shared, now: Instant) {
+        *self.exchange.borrow_mut() = Some(exchange.clone());
+        self.state.set(WorkerState::Busy);
+        self.since.set(now);
+    }
+
+    /// Sends it a request.
+    pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>) -> io::Result<()> {
+        self.port.get_ref().send(&Order::Request { frame, body })
+    }
+
+    /// Asks it to leave. One that cannot hear it is at its end anyway.
+    pub fn ask_to_leave(&self) {
+        self.set_state(WorkerState::Retiring);
+        let _ = self.port.get_ref().send(&Order::Leave);
+    }
+
+    /// Tells it of a new error log. One that cannot hear it keeps the old one.
+    pub fn reopen_log(&self, log: BorrowedFd<'_>) {
+        let _ = self.port.get_ref().send(&Order::Logs(log));
+    }
+
+    /// Stops listening until [`Worker::resume`].
+    pub fn pause(&self) {
+        self.paused.set(Some(Instant::now()));
+    }
+
+    /// Listens again; says how long it was paused.
+    pub fn resume(&self) -> Option<Duration> {
+        let since = self.paused.take()?;
+        self.wake();
+        Some(since.elapsed())
+    }
+
+    /// Whether a slow client holds it up.
+    pub fn is_paused(&self) -> bool {
+        self.paused.get().is_some()
+    }
+
+    /// Its process has ended.
+    pub fn set_ended(&self) {
+        self.ended.set(true);
+        self.paused.set(None);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.task.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Receives packets until its end and hands each to `hear`, which says whether another may be there already.
+    pub fn poll_listen(&self, cx: &mut Context<'_>, packet: &mut [u8], mut hear: impl FnMut(&[u8]) -> Next) -> Poll<()> {
+        self.remember(cx);
+        while self.state.get() != WorkerState::Gone && !self.is_paused() {
+            let mut guard = match self.port.poll_read_ready(cx) {
+                Poll::Ready(Ok(guard)) => guard,
+                Poll::Pending if !self.ended.get() => return Poll::Pending,
+                Poll::Pending | Poll::Ready(Err(_)) => return Poll::Ready(()),
+            };
+            match self.port.get_ref().receive(packet) {
+                Ok(Some(n)) => {
+                    // An idle worker has nothing to say: saves the receive that would only find the socket empty.
+                    if hear(&packet[..n]) == Next::Nothing {
+                        guard.clear_ready();
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
+                Ok(None) | Err(_) => return Poll::Ready(()),
+            }
+        }
+        if self.state.get() == WorkerState::Gone { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn remember(&self, cx: &mut Context<'_>) {
+        let mut task = self.task.borrow_mut();
+        if !task.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            *task = Some(cx.waker().clone());
+        }
+    }
+
+    /// For `cameleer status`.
+    pub fn status(&self) -> WorkerStatus {
+        let exchange = self.exchange.borrow();
+        WorkerStatus {
+            slot: self.slot,
+            generation: self.generation,
+            pid: self.pid.get(),
+            state: self.state.get(),
+            requests: self.requests.get(),
+            request: exchange.as_ref().map_or_else(String::new, describe),
+            since_ms: self.since.get().elapsed().as_millis() as u64,
+        }
+    }
+}
+
+/// What to expect after a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Another may be there already.
+    Packet,
+    /// The worker waits for us.
+    Nothing,
+}
+
+/// `GET /path`
+pub fn describe(exchange: &Shared) -> String {
+    let exchange = exchange.borrow();
+    format!("{} {}", exchange.method, String::from_utf8_lossy(&exchange.route.path))
+}

@@ -126,7 +126,7 @@ pub struct Server {
 
 impl Server {
     pub fn boot() -> Server {
-        let mut perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init)).expect("boots");
+        let mut perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init())).expect("boots");
         let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../perl/lib");
         let place = Place {
             document_root: "/usr".into(),
@@ -176,7 +176,7 @@ impl Server {
             Ok(status) => apache::finish(status),
             Err(Interrupted::Exited(_)) => apache::finish(0),
             Err(Interrupted::Died(text)) => {
-                apache::log(Level::Error, text.as_bytes());
+                apache::say(Level::Error, &text);
                 apache::fail(500)
             }
         }
@@ -189,7 +189,7 @@ impl Server {
 
     fn note(&mut self, run: impl FnOnce(&mut Interpreter) -> libperl::Result<()>) {
         if let Err(error) = run(&mut self.perl) {
-            apache::log(Level::Error, format!("{error}").as_bytes());
+            apache::say(Level::Error, &error.to_string());
         }
     }
 
@@ -199,19 +199,5 @@ impl Server {
             answer.take(&packet);
         }
         answer
-    }
-
-    pub fn bench(&mut self, handler: &libperl::Code, ask: &Ask<'_>) {
-        self.perl.set_stdin(None).expect("stdin");
-        let place = Rc::new(self.place.clone());
-        let request = apache::begin(Incoming { frame: ask.frame(), place, client: Box::new(self.front.clone()) });
-        self.perl.env_begin(48);
-        apache::cgi_env(&mut |key, value| self.perl.env_put(key, value));
-        let result = self.perl.call_handler(handler, request);
-        self.perl.drain_children();
-        self.finish(result);
-        apache::end();
-        self.perl.restore_state();
-        self.front.0.borrow_mut().clear();
     }
 }

@@ -294,9 +294,9 @@ impl Draft {
     /// httpd's prefork adjusts these, too; it says so only when the directive was written.
     fn checks(&mut self) {
         let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
-        if max_spare <= min_spare {
-            self.config.pool.max_spare = min_spare + 1;
-            self.adjusted("MaxSpareServers", &format!("must be above MinSpareServers {min_spare}"), min_spare + 1);
+        if max_spare < min_spare {
+            self.config.pool.max_spare = min_spare;
+            self.adjusted("MaxSpareServers", &format!("cannot be below MinSpareServers {min_spare}"), min_spare);
         }
         if start > max_clients {
             self.config.pool.start = max_clients;

@@ -11,11 +11,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
+use super::Front;
 use super::client::{Address, Client, Overdue, look_again};
+use super::request;
 use super::site::Site;
 use super::stream::{Socket, Stream};
-use super::Front;
-use super::request;
 use crate::config::Limits;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.

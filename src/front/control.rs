@@ -151,9 +151,10 @@ fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow
 fn configure(front: &Front, site: Site) {
     let generation = site.generation;
     let serving = front.serving();
-    front.sites.borrow_mut().retain(|other| {
-        other.pool.is_draining() || serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other))
-    });
+    front
+        .sites
+        .borrow_mut()
+        .retain(|other| other.pool.is_draining() || serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other)));
     front.sites.borrow_mut().push(Rc::new(site));
     front.master.say(FromFront::Configured { generation });
 }

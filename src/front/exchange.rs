@@ -106,6 +106,8 @@ pub struct Exchange {
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
     pub record: Option<Box<Record>>,
     said_head: bool,
+    /// The response is all here, though its worker is not free yet.
+    whole: bool,
     abandoned: bool,
     buffered: usize,
     waker: Option<Waker>,
@@ -151,15 +153,16 @@ impl Exchange {
             outcome: None,
             record: None,
             said_head: false,
+            whole: false,
             abandoned: false,
             buffered: 0,
             waker: None,
         }
     }
 
-    /// Takes a message of the worker; the order of messages is `Info* Head Body* End` or `File End`.
+    /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or `File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
-        if self.outcome.is_some() {
+        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_))) {
             return Err(Malformed("a message after the end"));
         }
         match reply {
@@ -173,6 +176,7 @@ impl Exchange {
                 self.file = Some(path.to_vec());
             }
             Reply::Body(bytes) if self.said_head && self.file.is_none() => self.keep(bytes),
+            Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
         }
@@ -226,7 +230,7 @@ impl Exchange {
 
     /// Whether everything that will come is here, and whole.
     pub fn is_complete(&self) -> bool {
-        matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
+        self.whole || matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
     }
 
     /// Whether the client has everything that will ever come, and that was whole.
@@ -260,6 +264,7 @@ impl Exchange {
             return Poll::Ready(Some(Ok(chunk)));
         }
         match &self.outcome {
+            _ if self.whole => Poll::Ready(None),
             None => self.wait(cx),
             Some(Ok(end)) if !end.truncated => Poll::Ready(None),
             Some(_) => Poll::Ready(Some(Err(Truncated))),

@@ -11,9 +11,9 @@ use wire::Malformed;
 use wire::control::{FromFront, Generation, Load, Slot, WorkerState};
 use wire::reply::{Packet, Reply};
 
-use super::{Front, count};
 use super::exchange::{Exchange, Failure, Job, Shared, Stage};
 use super::worker::{Next, Worker, describe};
+use super::{Front, count};
 use crate::log;
 
 /// See the module's text.

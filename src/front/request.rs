@@ -163,6 +163,9 @@ fn encode(visit: &Record, route: &Route, body: &Body, id: u64, into: &mut Vec<u8
     if route.resolved {
         request.flags |= Flags::RESOLVED;
     }
+    if route.script_alias {
+        request.flags |= Flags::SCRIPT;
+    }
     let absolute = head.uri.scheme().map(|_| head.uri.to_string());
     let target = absolute.as_deref().or_else(|| head.uri.path_and_query().map(|target| target.as_str()));
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;

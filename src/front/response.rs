@@ -58,8 +58,7 @@ fn read(head: Head) -> Result<(StatusCode, HeaderMap, Option<u64>), BadHead> {
 }
 
 fn header_name(name: &[u8]) -> Result<HeaderName, BadHead> {
-    HeaderName::from_bytes(name)
-        .map_err(|_| BadHead(format!("header name \"{}\" cannot be sent", name.escape_ascii())))
+    HeaderName::from_bytes(name).map_err(|_| BadHead(format!("header name \"{}\" cannot be sent", name.escape_ascii())))
 }
 
 fn header_value(value: Vec<u8>) -> Result<HeaderValue, BadHead> {
@@ -109,13 +108,19 @@ mod tests {
 
     #[test]
     fn headers_about_the_connection_are_not_the_applications() {
-        let said = [("Connection", "close"), ("Transfer-Encoding", "chunked"), ("Server", "x"), ("Set-Cookie", "a"), ("Set-Cookie", "b")];
+        let said = [
+            ("Connection", "close"),
+            ("Transfer-Encoding", "chunked"),
+            ("Server", "x"),
+            ("Set-Cookie", "a"),
+            ("Set-Cookie", "b"),
+        ];
         let (status, headers, length) = read(head(200, &said)).expect("fine");
         assert_eq!((status, length), (StatusCode::OK, None));
-        assert_eq!(headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect::<Vec<_>>(), [
-            ("set-cookie", &b"a"[..]),
-            ("set-cookie", b"b")
-        ]);
+        assert_eq!(
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect::<Vec<_>>(),
+            [("set-cookie", &b"a"[..]), ("set-cookie", b"b")]
+        );
     }
 
     #[test]

@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn a_host_loses_its_port_only() {
-        let cases = [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
+        let cases =
+            [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
         for (host, expected) in cases {
             assert_eq!(without_port(host), expected, "{host}");
         }

@@ -130,7 +130,12 @@ impl Worker {
     }
 
     /// Receives packets until its end and hands each to `hear`, which says whether another may be there already.
-    pub fn poll_listen(&self, cx: &mut Context<'_>, packet: &mut [u8], mut hear: impl FnMut(&[u8]) -> Next) -> Poll<()> {
+    pub fn poll_listen(
+        &self,
+        cx: &mut Context<'_>,
+        packet: &mut [u8],
+        mut hear: impl FnMut(&[u8]) -> Next,
+    ) -> Poll<()> {
         self.remember(cx);
         while self.state.get() != WorkerState::Gone && !self.is_paused() {
             let mut guard = match self.port.poll_read_ready(cx) {

@@ -43,7 +43,10 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
         None => r.place.location.trim_end_matches('/').len().min(path.len()),
     };
     each(b"SCRIPT_NAME", &path[..script]);
-    each(b"PATH_INFO", &path[script..]);
+    match path_as_sent(&r.frame) {
+        Some(sent) if sent.starts_with(&path[..script]) => each(b"PATH_INFO", &sent[script..]),
+        _ => each(b"PATH_INFO", &path[script..]),
+    }
     each(b"SERVER_NAME", r.frame.field(Field::ServerName));
     port(b"SERVER_PORT", r.frame.server_port(), each);
     each(b"QUERY_STRING", r.frame.field(Field::Query));
@@ -52,6 +55,37 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
     body(&r.frame, each);
     headers(&r.frame, nothing_hidden, each);
+}
+
+/// The path with the repeated slashes that the front took out to find the location: a PSGI application gets them, as
+/// Plack's suite wants. `None` when there is nothing to put back, or when the path climbs, which only the front resolves.
+fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
+    let target = frame.field(Field::Target);
+    let raw = target.split(|byte| *byte == b'?').next()?;
+    if !raw.starts_with(b"/") || !raw.windows(2).any(|pair| pair == b"//") {
+        return None;
+    }
+    let decoded = decode(raw);
+    let climbs = decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
+    (!climbs).then_some(decoded)
+}
+
+/// Percent-decoding of a path whose escapes the front has checked.
+fn decode(raw: &[u8]) -> Vec<u8> {
+    let digit = |byte: &u8| (*byte as char).to_digit(16).map(|digit| digit as u8);
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'%', [high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                decoded.push(digit(high).unwrap_or(0) << 4 | digit(low).unwrap_or(0));
+                rest = after;
+            }
+            _ => decoded.push(*first),
+        }
+    }
+    decoded
 }
 
 fn of_server(r: &mut RequestRec, each: Each<'_>) {

@@ -18,17 +18,30 @@ static void xs_init(pTHX)
         extra_xs(aTHX);
 }
 
-/* The area that ps shows, as the kernel laid it out: argv's strings, one after the other. */
+/* The area that ps shows, as the kernel laid it out: argv's strings and then the environment's, one after the other. */
 static char *title_area;
 static size_t title_room;
 
-__attribute__((constructor)) static void find_title_area(int argc, char **argv)
+static char *past(char *end, char *const *strings)
 {
-    if (argc < 1)
+    for (; *strings && *strings == end; strings++)
+        end += strlen(end) + 1;
+    return end;
+}
+
+/* Moves the environment away, so that a title may take its room; only in processes that the master gave a title. */
+__attribute__((constructor)) static void find_title_area(int argc, char **argv, char **envp)
+{
+    static const char ours[] = "cameleer:";
+    if (argc < 1 || strncmp(argv[0], ours, sizeof ours - 1) != 0)
         return;
-    char *end = argv[0];
-    for (int i = 0; i < argc && argv[i] == end; i++)
-        end = argv[i] + strlen(argv[i]) + 1;
+    char *const end = past(past(argv[0], argv), envp);
+    for (char **variable = envp; *variable; variable++) {
+        char *const copy = strdup(*variable);
+        if (!copy)
+            return;
+        *variable = copy;
+    }
     title_area = argv[0];
     title_room = (size_t)(end - argv[0]);
 }

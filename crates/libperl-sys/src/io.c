@@ -80,8 +80,9 @@ static PerlIO *dup_as_plain(pTHX_ PerlIO *f, PerlIO *o, CLONE_PARAMS *param, int
         .Error = PerlIOBase_error, .Clearerr = PerlIOBase_clearerr, .Setlinebuf = PerlIOBase_setlinebuf,               \
     }
 
-static PerlIO_funcs out_layer = LAYER("cameleer_out", out_write, out_flush, out_fileno);
-static PerlIO_funcs err_layer = LAYER("cameleer_err", err_write, PerlIOBase_noop_ok, err_fileno);
+/* They go by perlio's name: modules that copy a handle push the layers that it reports (Test2::Util::clone_io). */
+static PerlIO_funcs out_layer = LAYER("perlio", out_write, out_flush, out_fileno);
+static PerlIO_funcs err_layer = LAYER("perlio", err_write, PerlIOBase_noop_ok, err_fileno);
 
 static PerlIO *new_handle(pTHX_ PerlIO_funcs *layer)
 {

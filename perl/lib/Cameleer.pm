@@ -6,6 +6,7 @@ our $VERSION = '0.1.0';
 
 # require dies with "... in require" frames of ours unless it is called from here.
 sub require_file ($file) {
+    package main;    # a file without a package statement is compiled into the package that requires it
     require $file;
     return;
 }

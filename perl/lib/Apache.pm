@@ -219,7 +219,7 @@ sub document_root      { return $_[0]->server->document_root }
 sub server_root_relative {
     my ( undef, $path ) = @_;
     return $path if defined $path && $path =~ m{\A/};
-    return Apache->server->server_root . '/' . ( $path // '' );
+    return ( Apache->server->server_root // $Apache::Server::CWD ) . '/' . ( $path // '' );
 }
 
 sub chdir_file ( $r, $file = $r->filename ) {

@@ -6,6 +6,7 @@ our $VERSION = '0.1.0';
 
 # require dies with "... in require" frames of ours unless it is called from here.
 sub require_file ($file) {
+    package main;    # a file without a package statement is compiled into the package that requires it
     require $file;
     return;
 }
@@ -13,6 +14,22 @@ sub require_file ($file) {
 sub require_module ($name) {
     $name =~ /\A\w+(?:::\w+)*\z/ or die "PerlModule: \"$name\" is not a module's name\n";
     require( $name =~ s{::}{/}gr . '.pm' );
+    return;
+}
+
+# As mod_perl 1 does: the environment that the server was started in is not the site's, but for what PerlPassEnv names.
+sub start_mod_perl ($version) {
+    delete @ENV{ grep { $_ ne 'PATH' && $_ ne 'TZ' } keys %ENV };
+    $ENV{MOD_PERL}          = $version;
+    $ENV{GATEWAY_INTERFACE} = 'CGI-Perl/1.1';
+    require mod_perl;
+    require Apache;
+    return;
+}
+
+sub set_env ($pair) {
+    my ( $name, $value ) = split /=/, $pair, 2;
+    $ENV{$name} = $value;
     return;
 }
 

@@ -162,7 +162,8 @@ for my $tag ( keys %GROUPS ) {
     for (@pairs) {
         my ( $name, $value ) = @$_;
         no strict 'refs';
-        # An empty prototype and a constant body: perl inlines it, and it is a handler (`PerlHandler …::OK`) too.
+        # An empty prototype, not a signature: perl inlines it, and it takes $r all the same (`PerlHandler …::OK`).
+        no feature 'signatures';
         *$name = sub () { $value };
         push @EXPORT_OK, $name;
         push @{ $EXPORT_TAGS{$tag} }, $name;

@@ -64,11 +64,12 @@ SV *apache_sv_of(pTHX_ apache_text text)
     return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
 }
 
-static SV *as_bytes(pTHX_ SV *sv)
+/* A copy as bytes; says whether some character had to become UTF-8. */
+static SV *as_bytes(pTHX_ SV *sv, int *is_wide)
 {
     SV *const copy = sv_mortalcopy(sv);
-    if (!sv_utf8_downgrade(copy, TRUE))
-        SvUTF8_off(copy);
+    *is_wide = !sv_utf8_downgrade(copy, TRUE);
+    SvUTF8_off(copy);
     return copy;
 }
 
@@ -79,8 +80,10 @@ apache_text apache_text_of(pTHX_ SV *sv)
     if (!SvOK(sv))
         return text;
     text.bytes = SvPV_nomg(sv, text.length);
-    if (SvUTF8(sv))
-        text.bytes = SvPV(as_bytes(aTHX_ sv), text.length);
+    if (SvUTF8(sv)) {
+        int is_wide;
+        text.bytes = SvPV(as_bytes(aTHX_ sv, &is_wide), text.length);
+    }
     return text;
 }
 
@@ -146,18 +149,15 @@ static int is_plain_scalar_ref(SV *sv)
 void apache_print(pTHX_ Request r, SV *sv)
 {
     STRLEN length;
+    int is_wide = 0;
     SvGETMAGIC(sv);
     if (is_plain_scalar_ref(sv))
         sv = SvRV(sv);
-    if (!SvOK(sv) && ckWARN(WARN_UNINITIALIZED))
-        Perl_warner(aTHX_ packWARN(WARN_UNINITIALIZED), "Use of uninitialized value in print");
-    const char *text = SvOK(sv) ? SvPV_nomg(sv, length) : (length = 0, "");
-    if (SvUTF8(sv)) {
-        SV *const copy = as_bytes(aTHX_ sv);
-        text = SvPV(copy, length);
-        if (SvCUR(copy) == SvCUR(sv) && !is_utf8_invariant_string((const U8 *)text, length))
-            Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
-    }
+    const char *text = SvPV_nomg(sv, length);
+    if (SvUTF8(sv))
+        text = SvPV(as_bytes(aTHX_ sv, &is_wide), length);
+    if (is_wide)
+        Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
     apache_check(aTHX_ apache_write(r, text, length));
 }
 

@@ -1,0 +1,203 @@
+//! A worker in miniature: one request after the other through the interpreter, answers taken apart.
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::rc::Rc;
+
+use apache::{Client, Finished, Incoming, Level, Place};
+use libperl::{Interpreter, Interrupted};
+use wire::frame::{Field, Frame, Request};
+use wire::reply::{End, Head, Packet, Reply};
+use wire::transport::in_memory;
+
+thread_local!(static LOG: RefCell<String> = const { RefCell::new(String::new()) });
+
+fn log(level: Level, text: &[u8]) {
+    LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
+}
+
+#[derive(Clone, Default)]
+struct Front(Rc<RefCell<Vec<Vec<u8>>>>);
+
+impl Client for Front {
+    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
+        let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
+        assert!(bytes.len() <= wire::reply::MAX_PACKET);
+        self.0.borrow_mut().push(bytes);
+        Ok(())
+    }
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub infos: Vec<Head>,
+    pub head: Head,
+    pub body: String,
+    pub file: Option<String>,
+    pub end: End,
+    pub complete: bool,
+    pub packets: usize,
+    pub log: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> String {
+        let values = self.head.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes()));
+        values.map(|(_, value)| String::from_utf8_lossy(value)).collect::<Vec<_>>().join("|")
+    }
+
+    /// `200 text/plain: body`
+    pub fn shown(&self) -> String {
+        format!("{} {}: {}", self.head.status, self.header("Content-Type"), self.body)
+    }
+
+    fn take(&mut self, packet: &[u8]) {
+        self.packets += 1;
+        for reply in Packet::new(packet) {
+            match reply.expect("well formed").1 {
+                Reply::Info(head) => self.infos.push(head),
+                Reply::Head(head) => self.head = head,
+                Reply::Body(bytes) => self.body += &String::from_utf8_lossy(bytes),
+                Reply::File(path) => self.file = Some(String::from_utf8_lossy(path).into_owned()),
+                Reply::End(end) => self.end = end,
+                Reply::Complete => self.complete = true,
+                Reply::Ready { .. } => {}
+            }
+        }
+    }
+}
+
+/// A request to be made.
+pub struct Ask<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub query: &'a str,
+    pub headers: &'a [(&'a [u8], &'a [u8])],
+    pub body: &'a str,
+    pub root: &'a str,
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Ask { method: "GET", path: "/", query: "", headers: &[], body: "", root: "/usr" }
+    }
+}
+
+impl Ask<'_> {
+    fn frame(&self) -> Frame {
+        let target = if self.query.is_empty() { self.path.to_owned() } else { format!("{}?{}", self.path, self.query) };
+        let filename = format!("{}{}", self.root, self.path);
+        let mut request = Request {
+            id: 1,
+            received: 1_000_000_007_000_000,
+            body_length: self.body.len() as u64,
+            server_port: 8080,
+            remote_port: 4000,
+            headers: self.headers,
+            body: self.body.as_bytes(),
+            ..Default::default()
+        };
+        let fields = [
+            (Field::Method, self.method),
+            (Field::Target, &target),
+            (Field::Protocol, "HTTP/1.1"),
+            (Field::Path, self.path),
+            (Field::Query, self.query),
+            (Field::RemoteAddr, "192.0.2.1"),
+            (Field::LocalAddr, "192.0.2.2"),
+            (Field::ServerName, "example.org"),
+            (Field::Filename, &filename),
+        ];
+        for (field, value) in fields {
+            request.fields[field as usize] = value.as_bytes();
+        }
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes);
+        Frame::parse(bytes).expect("well formed")
+    }
+}
+
+pub struct Server {
+    pub perl: Interpreter,
+    pub place: Place,
+    front: Front,
+}
+
+impl Server {
+    pub fn boot() -> Server {
+        let mut perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init())).expect("boots");
+        let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../perl/lib");
+        let place = Place {
+            document_root: "/usr".into(),
+            server_root: "/etc/site".into(),
+            server_name: "example.org".into(),
+            server_admin: "root@example.org".into(),
+            server_software: "Cameleer/0 mod_perl/1.31".into(),
+            path: "/usr/bin:/bin".into(),
+            set_vars: vec![("Colour".into(), "green".into()), ("Colour".into(), "blue".into()), ("Size".into(), "9".into())],
+            ..Default::default()
+        };
+        apache::log_to(log);
+        apache::main_server(Rc::new(place.clone()));
+        let code = format!(
+            "unshift @INC, '{library}'; $ENV{{MOD_PERL}} = 'mod_perl/1.31'; require Cameleer; require Apache; require Apache::Registry"
+        );
+        perl.eval(&code, "boot", 1).expect("loads");
+        perl.after_fork();
+        Server { perl, place, front: Front::default() }
+    }
+
+    /// The answer of a handler given as `sub { … }`, or by name.
+    pub fn ask(&mut self, handler: &str, ask: &Ask<'_>) -> Answer {
+        let handler = self.perl.resolve_handler(handler).unwrap_or_else(|e| panic!("{handler}: {e}"));
+        let body = (!ask.body.is_empty()).then(|| in_memory("body", ask.body.as_bytes()).expect("memfd").into());
+        self.perl.set_stdin(body).expect("stdin");
+        let (place, client) = (Rc::new(self.place.clone()), Box::new(self.front.clone()));
+        let request = apache::begin(Incoming { frame: ask.frame(), place, client });
+        self.perl.env_begin(48);
+        apache::cgi_env(&mut |key, value| self.perl.env_put(key, value));
+        let result = self.perl.call_handler(&handler, request);
+        if result.is_err() {
+            self.note(|perl| perl.call(c"Apache::unwind", None));
+        }
+        self.perl.drain_children();
+        let finished = self.finish(result);
+        if finished.cleanup {
+            self.clean_up();
+        }
+        apache::end();
+        self.perl.restore_state();
+        self.answer()
+    }
+
+    fn finish(&mut self, result: libperl::Result<i32>) -> Finished {
+        match result {
+            Ok(status) => apache::finish(status),
+            Err(Interrupted::Exited(_)) => apache::finish(0),
+            Err(Interrupted::Died(text)) => {
+                apache::say(Level::Error, &text);
+                apache::fail(500)
+            }
+        }
+        .expect("a request is current")
+    }
+
+    fn clean_up(&mut self) {
+        while let Err(Interrupted::Exited(_)) = self.perl.call(c"Apache::run_cleanups", None) {}
+    }
+
+    fn note(&mut self, run: impl FnOnce(&mut Interpreter) -> libperl::Result<()>) {
+        if let Err(error) = run(&mut self.perl) {
+            apache::say(Level::Error, &error.to_string());
+        }
+    }
+
+    fn answer(&mut self) -> Answer {
+        let mut answer = Answer { log: LOG.take(), ..Default::default() };
+        for packet in self.front.0.take() {
+            answer.take(&packet);
+        }
+        answer
+    }
+}

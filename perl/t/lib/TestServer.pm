@@ -1,0 +1,127 @@
+package TestServer;
+
+# A server with the configuration that a test writes down, in a folder of its own; it ends with the test.
+#
+# Handlers stand in the test's own file: the server loads it with PerlRequire, and the file ends with
+# `TestServer::in_server and return 1` before its tests begin.
+
+use v5.36;
+use Carp       ();
+use Cwd        ();
+use File::Path ();
+use File::Temp ();
+use HTTP::Tiny ();
+use IO::Socket::INET;
+use POSIX       ();
+use Test::More  ();
+use Time::HiRes ();
+
+my @running;
+
+sub in_server { return exists $ENV{MOD_PERL} }
+
+sub spawn ( $class, $conf, %files ) {
+    my $program = $ENV{CAMELEER} // Carp::croak('CAMELEER must name the program to test');
+    my $self    = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), port => free_port() }, $class;
+    chmod 0755, $self->{dir};
+    $self->write( $_, $files{$_} ) for sort keys %files;
+    $self->write( 'site.conf', $self->preamble . $conf =~ s/\@ROOT\@/$self->{dir}/gr );
+    $self->start($program);
+    return $self;
+}
+
+sub preamble ($self) {
+    my $test = Cwd::abs_path($0);
+    return <<"END";
+ServerRoot $self->{dir}
+Listen 127.0.0.1:$self->{port}
+ServerName localhost
+ServerAdmin webmaster\@example.org
+DocumentRoot $self->{dir}
+ErrorLog error.log
+PidFile server.pid
+StartServers 1
+MinSpareServers 1
+MaxSpareServers 1
+MaxClients 1
+PerlRequire $test
+END
+}
+
+sub free_port {
+    my $socket = IO::Socket::INET->new( Listen => 1, LocalAddr => '127.0.0.1' ) or die "no free port: $!";
+    return $socket->sockport;
+}
+
+sub write ( $self, $name, $text, $mode = 0755 ) {
+    my $file = "$self->{dir}/$name";
+    File::Path::make_path( $file =~ s{/[^/]*\z}{}r );
+    open my $handle, '>:raw', $file or die "$file: $!";
+    print {$handle} $text;
+    close $handle;
+    chmod $mode, $file;
+    return $file;
+}
+
+sub start ( $self, $program ) {
+    $self->{owner} = $$;
+    $self->{pid}   = fork // die "fork: $!";
+    if ( !$self->{pid} ) {
+        delete $ENV{MOD_PERL};
+        open STDOUT, '>', "$self->{dir}/output" or die $!;
+        open STDERR, '>&', \*STDOUT or die $!;
+        exec $program, 'serve', '-f', "$self->{dir}/site.conf" or POSIX::_exit(127);
+    }
+    push @running, $self;
+    $self->wait_for( 'an answer', sub { HTTP::Tiny->new->get( $self->url('/') )->{status} != 599 } );
+    return;
+}
+
+sub wait_for ( $self, $what, $condition ) {
+    my $end = Time::HiRes::time() + 20;
+    while ( Time::HiRes::time() < $end ) {
+        return 1 if $condition->();
+        last     if waitpid( $self->{pid}, POSIX::WNOHANG() ) == $self->{pid} and $self->{gone} = 1;
+        Time::HiRes::sleep(0.02);
+    }
+    die "waited in vain for $what; the server said:\n" . $self->said;
+}
+
+# What the server printed and logged, for a test that failed.
+sub said ($self) { return $self->slurp('output') . $self->log }
+sub log  ($self) { return $self->slurp('error.log') }
+
+sub slurp ( $self, $name ) {
+    open my $handle, '<:raw', "$self->{dir}/$name" or return '';
+    local $/ = undef;
+    return <$handle> // '';
+}
+
+sub url ( $self, $path ) { return "http://127.0.0.1:$self->{port}$path" }
+
+sub request ( $self, $method, $path, %options ) {
+    return HTTP::Tiny->new( timeout => 20, max_redirect => 0 )->request( $method, $self->url($path), \%options );
+}
+
+sub get ( $self, $path, %headers ) { return $self->request( GET => $path, headers => \%headers ) }
+
+sub post ( $self, $path, $content, $type = 'application/x-www-form-urlencoded' ) {
+    return $self->request( POST => $path, content => $content, headers => { 'Content-Type' => $type } );
+}
+
+# At the end of the test rather than in a destructor: Test::More is still there to ask whether all went well.
+END { $_->stop for @running }
+
+sub stop ($self) {
+    return if $self->{owner} != $$;
+    local $?;
+    if ( !$self->{gone} ) {
+        kill TERM => $self->{pid};
+        waitpid $self->{pid}, 0;
+    }
+    if ( Test::More->builder->is_passing ) { File::Path::remove_tree( $self->{dir} ) }
+    else                                   { Test::More::diag( "$self->{dir}:\n" . $self->said ) }
+    return;
+}
+
+1;

@@ -22,9 +22,12 @@ fn stacked_handlers_run_in_order_until_one_does_not_say_ok_or_declined() {
 }
 
 #[test]
-fn push_handlers_adds_one_for_this_request() {
-    let server = serve("sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('a'); $r->push_handlers(PerlHandler => sub { $_[0]->print('b'); OK }); OK }");
-    assert_eq!(server.text("/my") + &server.text("/my"), "abab");
+fn push_handlers_adds_a_cleanup_for_this_request_only() {
+    let server = serve(&printing("do { $r->push_handlers(PerlCleanupHandler => sub { open my $f, '>>', '@DIR@/cleaned'; print $f 'x'; OK }) if $r->args; 'ok' }"));
+    assert_eq!(server.text("/my?push") + &server.text("/my"), "okok");
+    server.text("/my");
+    crate::support::until("it has run", || server.site.has("cleaned"));
+    assert_eq!(server.site.read("cleaned"), "x");
 }
 
 #[test]

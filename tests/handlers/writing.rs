@@ -85,16 +85,6 @@ fn send_cgi_header_takes_status_and_headers_from_text() {
 }
 
 #[test]
-fn cgi_header_out_and_content_encoding_and_languages_are_headers() {
-    let response = answer(
-        "$r->content_encoding('x-none'); $r->content_languages(['de', 'en']); $r->cgi_header_out('X-Cgi', 1); $r->send_http_header('text/plain'); OK",
-    );
-    assert_eq!(response.header("content-encoding").as_deref(), Some("x-none"));
-    assert_eq!(response.header("content-language").as_deref(), Some("de, en"));
-    assert_eq!(response.header("x-cgi").as_deref(), Some("1"));
-}
-
-#[test]
 fn no_cache_says_so_in_the_headers() {
     let response = answer("$r->no_cache(1); $r->send_http_header('text/plain'); OK");
     assert_eq!((response.header("pragma").as_deref(), response.header("cache-control").as_deref()), (Some("no-cache"), Some("no-cache")));
@@ -133,11 +123,6 @@ fn header_only_is_true_for_head_and_no_body_is_sent() {
 #[test]
 fn bytes_sent_counts_the_body() {
     assert_eq!(answer("$r->send_http_header; $r->print('12345'); $r->rflush; $r->print($r->bytes_sent); OK").text(), "123455");
-}
-
-#[test]
-fn custom_response_replaces_the_error_page() {
-    assert_eq!(answer("$r->custom_response(FORBIDDEN, 'not for you'); FORBIDDEN").is(403).text(), "not for you");
 }
 
 #[test]

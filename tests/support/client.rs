@@ -27,12 +27,10 @@ pub struct Request {
 }
 
 /// What is answered.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Response {
     /// `200`
     pub status: u16,
-    /// `OK`
-    pub reason: String,
     /// As they came.
     pub headers: Vec<(String, String)>,
     /// Without its chunks' frames.
@@ -91,6 +89,14 @@ impl Request {
         let mut bytes = (text + "\r\n").into_bytes();
         bytes.extend_from_slice(self.body.as_deref().unwrap_or_default());
         bytes
+    }
+}
+
+impl std::fmt::Debug for Response {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", self.status)?;
+        self.headers.iter().try_for_each(|(name, value)| writeln!(f, "{name}: {value}"))?;
+        write!(f, "\n{}", self.text().chars().take(400).collect::<String>())
     }
 }
 
@@ -219,7 +225,7 @@ impl Connection {
     fn try_head(&mut self) -> io::Result<Response> {
         let line = self.line()?;
         let mut words = line.splitn(3, ' ');
-        let (version, status, reason) = (words.next(), words.next(), words.next());
+        let (version, status) = (words.next(), words.next());
         let status = status.and_then(|status| status.parse().ok());
         let (Some("HTTP/1.1" | "HTTP/1.0"), Some(status)) = (version, status) else {
             return Err(invalid(format!("not a status line: {line:?}")));
@@ -233,7 +239,7 @@ impl Connection {
             let (name, value) = line.split_once(':').ok_or_else(|| invalid(format!("not a header: {line:?}")))?;
             headers.push((name.to_owned(), value.trim().to_owned()));
         }
-        Ok(Response { status, reason: reason.unwrap_or("").to_owned(), headers, body: Vec::new() })
+        Ok(Response { status, headers, body: Vec::new() })
     }
 
     fn body(&mut self, head: &Response) -> io::Result<Vec<u8>> {

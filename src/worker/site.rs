@@ -129,8 +129,27 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         setup_env: settings.setup_env,
         exec_cgi: settings.options.exec_cgi,
         location: settings.mount.clone(),
+        server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
+        server_port: server.and_then(|h| h.server_port),
+        is_virtual: host != 0,
+        default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        log_notes: logged(config, host, 'n'),
+        log_env: logged(config, host, 'e'),
         ..Default::default()
     }
+}
+
+/// The names in `%{…}n` or `%{…}e` of the host's access logs: what only the worker knows and the front writes.
+fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
+    let item = regex::Regex::new(r"%[!0-9,<>]*\{([^}]*)\}([a-zA-Z])");
+    let formats = config.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_logs);
+    let (Ok(item), true) = (item, !formats.is_empty()) else { return Vec::new() };
+    let items = formats.iter().flat_map(|log| item.captures_iter(&log.format));
+    let mut names: Vec<String> =
+        items.filter(|found| found[2].starts_with(letter)).map(|found| found[1].to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.

@@ -16,8 +16,8 @@ pub use log::{Level, log_to, say};
 
 mod current;
 pub use current::{
-    begin, cgi_env, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
-    send_file, want_cleanup,
+    begin, cgi_env, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output,
+    psgi_env, send_file, want_cleanup,
 };
 
 mod request;

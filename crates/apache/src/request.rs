@@ -130,11 +130,9 @@ impl RequestRec {
             Text::LocalIp => Some(frame.field(Field::LocalAddr)),
             Text::Location => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
             Text::VirtualHost => Some(if place.is_virtual { place.server_name.as_bytes() } else { b"" }),
-            Text::DocumentRoot
-            | Text::ServerRoot
-            | Text::ServerHostname
-            | Text::ServerAdmin
-            | Text::ServerSoftware => server_text(place, field),
+            Text::DocumentRoot | Text::ServerRoot | Text::ServerHostname | Text::ServerAdmin | Text::ServerSoftware => {
+                server_text(place, field)
+            }
             Text::TheRequest
             | Text::ContentType
             | Text::ContentEncoding
@@ -158,6 +156,11 @@ impl RequestRec {
         if field == Text::StatusLine {
             self.status = value.and_then(status_of).unwrap_or(self.status);
         }
+    }
+
+    /// A handler said what this is.
+    pub fn has_set(&self, field: Text) -> bool {
+        self.said[field as usize].is_some()
     }
 
     pub fn number(&mut self, field: Number) -> i64 {
@@ -309,7 +312,8 @@ pub(crate) mod tests {
     pub fn frame(path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> Frame {
         let target = format!("{path}?q=1");
         let filename = format!("/www{path}");
-        let mut request = Request { id: 1, server_port: 8080, remote_port: 4000, script_length, headers, ..Default::default() };
+        let mut request =
+            Request { id: 1, server_port: 8080, remote_port: 4000, script_length, headers, ..Default::default() };
         let fields = [
             (Field::Method, "GET"),
             (Field::Target, &target),
@@ -330,7 +334,11 @@ pub(crate) mod tests {
     }
 
     pub fn record(place: Place, path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> RequestRec {
-        let incoming = Incoming { frame: frame(path, headers, script_length), place: Rc::new(place), client: Box::new(Kept::default()) };
+        let incoming = Incoming {
+            frame: frame(path, headers, script_length),
+            place: Rc::new(place),
+            client: Box::new(Kept::default()),
+        };
         RequestRec::new(1, incoming, Tables::default(), Output::default())
     }
 }

@@ -135,7 +135,11 @@ impl Server {
             server_admin: "root@example.org".into(),
             server_software: "Cameleer/0 mod_perl/1.31".into(),
             path: "/usr/bin:/bin".into(),
-            set_vars: vec![("Colour".into(), "green".into()), ("Colour".into(), "blue".into()), ("Size".into(), "9".into())],
+            set_vars: vec![
+                ("Colour".into(), "green".into()),
+                ("Colour".into(), "blue".into()),
+                ("Size".into(), "9".into()),
+            ],
             ..Default::default()
         };
         apache::log_to(log);

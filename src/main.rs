@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cameleer: {error:#}");
+            eprintln!("{}", cli::report(&error));
             ExitCode::from(cli::exit_code(&error))
         }
     }

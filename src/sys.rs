@@ -63,6 +63,11 @@ pub fn default_child_signal() -> io::Result<()> {
     dispose(Signal::SIGCHLD, SigHandler::SigDfl)
 }
 
+/// The signals mean again what they mean to any program: of `-X`, where no master reads them.
+pub fn default_signals() -> io::Result<()> {
+    FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
+}
+
 fn die_with(master: Pid) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() == master { Ok(()) } else { Err(Errno::ESRCH.into()) }

@@ -17,6 +17,22 @@ sub require_module ($name) {
     return;
 }
 
+# As mod_perl 1 does: the environment that the server was started in is not the site's, but for what PerlPassEnv names.
+sub start_mod_perl ($version) {
+    delete @ENV{ grep { $_ ne 'PATH' && $_ ne 'TZ' } keys %ENV };
+    $ENV{MOD_PERL}          = $version;
+    $ENV{GATEWAY_INTERFACE} = 'CGI-Perl/1.1';
+    require mod_perl;
+    require Apache;
+    return;
+}
+
+sub set_env ($pair) {
+    my ( $name, $value ) = split /=/, $pair, 2;
+    $ENV{$name} = $value;
+    return;
+}
+
 sub add_library ($folder) {
     unshift @INC, $folder unless grep { $_ eq $folder } @INC;
     return;

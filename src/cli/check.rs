@@ -1,10 +1,13 @@
 //! `cameleer check`: reads everything and compiles the Perl, as a start would, and serves nothing.
 
+use std::io::Write;
+
 use clap::Args;
 
 use super::run::{Program, origin};
 use super::serve::Conf;
 use super::{Misuse, directives};
+use crate::config::reference;
 use crate::master::site::{From, Origin};
 use crate::master::trial;
 
@@ -15,11 +18,18 @@ pub struct Check {
     conf: Conf,
     #[command(flatten)]
     program: Program,
+    /// List all directives, or explain one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    directives: Option<String>,
 }
 
 impl Check {
     pub fn run(self) -> anyhow::Result<()> {
-        compile(&self.origin()?)
+        match self.directives.as_deref() {
+            None => compile(&self.origin()?),
+            Some("") => print(&reference::summary()),
+            Some(name) => print(&reference::entry(name).map_err(|error| Misuse(format!("{name}: {error}")))?),
+        }
     }
 
     fn origin(&self) -> anyhow::Result<Origin> {
@@ -32,6 +42,12 @@ impl Check {
         let text = directives::of_program(&self.program, &directives::Surroundings::ours()?)?;
         origin(text, &self.program)
     }
+}
+
+/// `check --directives | head` is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
 }
 
 /// Says that it would serve, or why not.

@@ -78,7 +78,9 @@ impl Server {
         match self.stream.read_line(&mut line) {
             Ok(0) => bail!("the server ended before it answered"),
             Ok(_) => serde_json::from_str(&line).context("the server answered nonsense"),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => bail!("the server at {} does not answer", self.path.display()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                bail!("the server at {} does not answer", self.path.display())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -95,7 +97,8 @@ impl Server {
 }
 
 fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
-    let pid = pid_file::read(file)?.ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
+    let pid = pid_file::read(file)?
+        .ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
     let servers = running().into_iter().filter(|(_, path)| path.ends_with(format!("{pid}.sock"))).collect();
     only(servers, &format!("process {pid}, which {} names, does not run or has another ControlSocket", file.display()))
 }

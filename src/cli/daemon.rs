@@ -7,11 +7,11 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 use nix::unistd::{dup2_stdin, dup2_stdout, pipe2, setsid};
 
-use super::ready::OnReady;
+use super::ready::Then;
 use crate::sys;
 
 /// Runs `serve` in a process of its own session, and returns or exits when it is ready or has failed.
-pub fn run(serve: impl FnOnce(OnReady) -> anyhow::Result<()>) -> anyhow::Result<()> {
+pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let (reads, writes) = pipe2(OFlag::O_CLOEXEC)?;
     if sys::fork()?.is_some() {
         drop(writes);

@@ -28,8 +28,8 @@ enum Kind {
     Handler(String),
 }
 
-/// Not the program's business: ours and systemd's.
-const HIDDEN: [&str; 4] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_"];
+/// Not the program's business, ours and systemd's; and what is said in another way.
+const HIDDEN: [&str; 5] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "PLACK_ENV"];
 
 impl Surroundings {
     /// This process's.
@@ -37,7 +37,8 @@ impl Surroundings {
         let var = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut env: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
         env.retain(|name| is_plain(name) && HIDDEN.iter().all(|prefix| !name.starts_with(prefix)));
-        env.retain(|name| name != "PLACK_ENV");
+        // The shell's note to itself.
+        env.retain(|name| name != "_");
         env.sort();
         let passed = Listeners::passed_addresses().iter().map(listeners::name).collect();
         let folder = std::env::current_dir()?;
@@ -102,13 +103,14 @@ fn host(name: &str) -> &str {
 
 fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     let said = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
-    let workers = said.unwrap_or_else(|| "5".to_string());
-    if workers.parse::<u32>().is_ok_and(|n| n > 0) {
-        for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {
-            text.line(name, &[&workers]);
-        }
-    } else {
-        return Err(Misuse(format!("--workers: expected a number from 1, got \"{workers}\"")).into());
+    let said = said.unwrap_or_else(|| "5".to_string());
+    let workers: u32 = said.parse().unwrap_or(0);
+    if workers == 0 {
+        return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
+    }
+    let counts = [("StartServers", 0), ("MinSpareServers", 0), ("MaxSpareServers", 1), ("MaxClients", 0)];
+    for (name, more) in counts {
+        text.line(name, &[&workers.saturating_add(more).to_string()]);
     }
     if let Some(range) = &run.max_requests {
         text.line("MaxRequestsPerChild", &[range]);
@@ -185,7 +187,8 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
         (None, None) => around.folder.join("app.psgi"),
     };
     if path.is_dir() {
-        return Ok(Kind::Folder(path));
+        // Without the slash at its end, if there was one.
+        return Ok(Kind::Folder(path.components().collect()));
     }
     if !path.is_file() {
         let advice = "give app.psgi, a CGI script, a folder of scripts, -M Module or -e CODE";
@@ -286,51 +289,74 @@ mod tests {
     }
 
     fn pool(n: u32) -> String {
-        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {n}\nMaxClients {n}\n")
+        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {}\nMaxClients {n}\n", n + 1)
     }
 
     #[test]
     fn without_options_app_psgi_is_served_as_plackup_does() {
         let (around, pool) = (site(), pool(5));
         let folder = around.folder.display().to_string();
-        check("", around, &format!(
-            "Listen 0.0.0.0:5000\n{pool}PerlPassEnv PLACK_ENV\nPsgiApp {folder}/app.psgi\n<Location />\n    SetHandler psgi\n</Location>\n"
-        ));
+        check(
+            "",
+            around,
+            &format!(
+                "Listen 0.0.0.0:5000\n{pool}PerlPassEnv PLACK_ENV\nPsgiApp {folder}/app.psgi\n<Location />\n    SetHandler psgi\n</Location>\n"
+            ),
+        );
     }
 
     #[test]
     fn a_script_is_preloaded_and_answers_everywhere() {
         let (around, pool) = (site(), pool(5));
         let folder = around.folder.display().to_string();
-        check("info -p 80", around, &format!(
-            "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
-        ));
+        check(
+            "info -p 80",
+            around,
+            &format!(
+                "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
+            ),
+        );
     }
 
     #[test]
     fn a_folder_is_a_script_alias() {
         let around = site();
         let folder = around.folder.display().to_string();
-        check("cgi-bin -l :81 -l a.sock --workers 2", around, &format!(
-            "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n", pool(2)
-        ));
+        check(
+            "cgi-bin -l :81 -l a.sock --workers 2",
+            around,
+            &format!(
+                "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n",
+                pool(2)
+            ),
+        );
     }
 
     #[test]
     fn the_last_module_without_a_program_is_the_handler() {
         let around = Surroundings { env: vec!["HOME".into(), "PATH".into()], ..Surroundings::default() };
-        check("-M CGI -M My::Handler -o localhost --max-requests 100-200", around, &format!(
-            "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
-             PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n", pool(5)
-        ));
+        check(
+            "-M CGI -M My::Handler -o localhost --max-requests 100-200",
+            around,
+            &format!(
+                "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
+             PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n",
+                pool(5)
+            ),
+        );
     }
 
     #[test]
     fn code_is_quoted() {
-        check("-e sub~{[200,[],[\"\\n\"]]}", Surroundings::default(), &format!(
-            "Listen 0.0.0.0:5000\n{}PerlPassEnv PLACK_ENV\nPsgiEval \"sub {{[200,[],[\\\"\\\\n\\\"]]}}\"\n\
-             <Location />\n    SetHandler psgi\n</Location>\n", pool(5)
-        ));
+        check(
+            "-e sub~{[200,[],[\"\\n\"]]}",
+            Surroundings::default(),
+            &format!(
+                "Listen 0.0.0.0:5000\n{}PerlPassEnv PLACK_ENV\nPsgiEval \"sub {{[200,[],[\\\"\\\\n\\\"]]}}\"\n\
+             <Location />\n    SetHandler psgi\n</Location>\n",
+                pool(5)
+            ),
+        );
     }
 
     #[test]
@@ -341,7 +367,9 @@ mod tests {
     #[test]
     fn the_environment_of_hosts_is_honoured_and_options_win() {
         let heroku = || Surroundings { port: Some("81".into()), concurrency: Some("3".into()), ..site() };
-        let run = |line: &[&str]| Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run;
+        let run = |line: &[&str]| {
+            Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run
+        };
         assert!(of(&run(&[]), &heroku()).expect("directives").starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
         let said = of(&run(&["-p", "82", "--workers", "4"]), &heroku()).expect("directives");
         assert!(said.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{said}");

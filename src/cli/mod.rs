@@ -9,8 +9,11 @@ mod ready;
 mod reload;
 mod run;
 mod serve;
+mod single;
 mod status;
 mod stop;
+
+use std::os::fd::OwnedFd;
 
 use clap::{Parser, Subcommand};
 
@@ -74,13 +77,16 @@ pub fn run() -> anyhow::Result<()> {
         Command::Reload(reload) => reload.run(),
         Command::Stop(stop) => stop.run(),
         Command::Man(man) => man.run(),
-        Command::Front => front::run(control_channel()?),
-        Command::Mold => worker::mold::run(control_channel()?),
+        Command::Front => role(c"cameleer-front", front::run),
+        Command::Mold => role(c"cameleer-mold", worker::mold::run),
     }
 }
 
-fn control_channel() -> Result<std::os::fd::OwnedFd, Misuse> {
-    sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))
+/// `name` instead of `exe`, as whom top and killall would know it.
+fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let channel = sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))?;
+    nix::sys::prctl::set_name(name)?;
+    run(channel)
 }
 
 /// A command line that clap cannot know to be wrong.
@@ -94,6 +100,24 @@ impl std::fmt::Display for Misuse {
 }
 
 impl std::error::Error for Misuse {}
+
+/// `serve -t` found something; apachectl's users expect 1, whatever it is.
+#[derive(Debug)]
+struct Unfit(String);
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// What the user is told about an error; those of a configuration begin with file and line, for editors to find.
+pub fn report(error: &anyhow::Error) -> String {
+    let speaks_for_itself = error.is::<Mistakes>() || error.is::<CodeError>() || error.is::<Unfit>();
+    if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") }
+}
 
 /// What the shell is told about an error.
 pub fn exit_code(error: &anyhow::Error) -> u8 {

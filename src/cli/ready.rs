@@ -4,12 +4,13 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use crate::config::Listen;
+use crate::master::OnReady;
 
-/// Called once when the server serves.
-pub type OnReady = Box<dyn FnOnce()>;
+/// What else is done then.
+pub type Then = Box<dyn FnOnce()>;
 
 /// Prints that `name` is served, and where; then does `more`.
-pub fn announce(name: String, more: OnReady) -> Box<dyn FnOnce(&[Listen])> {
+pub fn announce(name: String, more: Then) -> OnReady {
     Box::new(move |addresses| {
         let urls: Vec<String> = addresses.iter().map(url).collect();
         // Whoever started us may have closed its end.

@@ -92,7 +92,7 @@ impl Run {
         }
         let name = self.program.name();
         let origin = origin(text, &self.program)?;
-        let serve = |in_background: ready::OnReady| {
+        let serve = |in_background: ready::Then| {
             let on_ready = ready::announce(name, in_background);
             master::run(Options { origin, on_ready })
         };
@@ -111,7 +111,8 @@ pub fn origin(text: String, program: &Program) -> anyhow::Result<Origin> {
 
 /// The environment as a configuration may use it.
 pub fn facts(server_root: PathBuf) -> Facts {
-    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Facts { server_root, env: env.collect() }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::client::Which;
-use super::{Misuse, check, daemon, ready, reload, run, stop};
+use super::{Misuse, Unfit, check, daemon, ready, reload, report, run, single, stop};
 use crate::master::control_socket::How;
 use crate::master::site::{From, Origin};
 use crate::master::{self, Options};
@@ -28,7 +28,7 @@ pub struct Serve {
     /// Show the version and what was built in
     #[arg(short = 'V')]
     build: bool,
-    /// What to do with the server of this configuration
+    /// In the background, or what to do with the server of this configuration
     #[arg(short = 'k', value_name = "VERB")]
     verb: Option<Verb>,
 }
@@ -55,15 +55,10 @@ pub struct Conf {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Verb {
-    /// In the background
     Start,
-    /// End now
     Stop,
-    /// Read configuration and code anew
     Restart,
-    /// The same: a restart here loses no request
     Graceful,
-    /// End after the requests under way
     GracefulStop,
 }
 
@@ -77,7 +72,7 @@ impl Serve {
             return Ok(());
         }
         if self.test {
-            return check::compile(&self.conf.origin()?);
+            return check::compile(&self.conf.origin()?).map_err(|error| Unfit(report(&error)).into());
         }
         match self.verb {
             None => self.serve(),
@@ -91,7 +86,7 @@ impl Serve {
     fn serve(self) -> anyhow::Result<()> {
         let origin = self.conf.origin()?;
         if self.single {
-            return single(&origin);
+            return single::run(&origin);
         }
         master::run(options(origin, Box::new(|| ())))
     }
@@ -138,14 +133,16 @@ impl Conf {
             Some(file) => std::path::absolute(file).with_context(|| format!("-f {}", file.display())),
             None => {
                 let found = usual.iter().map(Path::new).find(|path| path.exists());
-                let found = found.ok_or_else(|| Misuse(format!("no configuration: neither {} exists; use -f FILE", usual.join(" nor "))))?;
+                let found = found.ok_or_else(|| {
+                    Misuse(format!("no configuration: neither {} exists; use -f FILE", usual.join(" nor ")))
+                })?;
                 Ok(std::path::absolute(found)?)
             }
         }
     }
 }
 
-fn options(origin: Origin, in_background: ready::OnReady) -> Options {
+fn options(origin: Origin, in_background: ready::Then) -> Options {
     let name = match &origin.from {
         From::File(path) => path.display().to_string(),
         From::Text(_) => "the command line".to_string(),
@@ -155,8 +152,4 @@ fn options(origin: Origin, in_background: ready::OnReady) -> Options {
 
 fn build() -> String {
     format!("Master, front and workers in one binary; {} {}", std::env::consts::OS, std::env::consts::ARCH)
-}
-
-fn single(_origin: &Origin) -> anyhow::Result<()> {
-    anyhow::bail!("-X is not built in yet")
 }

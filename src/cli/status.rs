@@ -45,7 +45,12 @@ fn table(status: &master::Status) -> String {
             let _ = writeln!(
                 text,
                 "front {}  {} connections  {} requests ({} by workers)  {} queued  {} queue timeouts",
-                status.front_pid, front.connections, front.requests, front.worker_requests, front.queued, front.queue_timeouts
+                status.front_pid,
+                front.connections,
+                front.requests,
+                front.worker_requests,
+                front.queued,
+                front.queue_timeouts
             );
             workers(&front.workers, status.max_clients, &mut text);
         }
@@ -56,10 +61,17 @@ fn table(status: &master::Status) -> String {
 fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
     let busy = workers.iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
-    let _ = writeln!(text, "{:>6} {:>4} {:>8} {:<9} {:>9} {:>8}  request", "worker", "gen", "pid", "state", "requests", "since");
+    let _ = writeln!(
+        text,
+        "{:>6} {:>4} {:>8} {:<9} {:>9} {:>8}  request",
+        "worker", "gen", "pid", "state", "requests", "since"
+    );
     for w in workers {
         let (state, since) = (format!("{:?}", w.state), duration(w.since_ms));
-        let line = format!("{:>6} {:>4} {:>8} {state:<9} {:>9} {since:>8}  {}", w.slot, w.generation, w.pid, w.requests, w.request);
+        let line = format!(
+            "{:>6} {:>4} {:>8} {state:<9} {:>9} {since:>8}  {}",
+            w.slot, w.generation, w.pid, w.requests, w.request
+        );
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }
@@ -99,7 +111,12 @@ mod tests {
             origin: "/srv/site.conf".into(),
             listen: vec!["0.0.0.0:80".into()],
             generation: 2,
-            generations: vec![master::GenerationStatus { generation: 2, state: GenerationState::Serving, mold_pid: 805, workers: 2 }],
+            generations: vec![master::GenerationStatus {
+                generation: 2,
+                state: GenerationState::Serving,
+                mold_pid: 805,
+                workers: 2,
+            }],
             max_clients: 2,
             front_pid: 801,
             front: Some(FrontStatus {

@@ -59,8 +59,7 @@ impl AccessLogs {
 
     /// Adds the lines of one request.
     pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
-        let host = record.route.as_ref().map_or(0, |route| route.host);
-        for (file, format) in &self.hosts[host as usize] {
+        for (file, format) in &self.hosts[record.host()] {
             let mut files = self.files.borrow_mut();
             let file = &mut files[*file];
             format.write(record, exchange, &mut file.lines);
@@ -72,7 +71,7 @@ impl AccessLogs {
 
     /// Writes what was gathered. Says whether there was something.
     pub fn flush(&self) -> bool {
-        self.files.borrow_mut().iter_mut().fold(false, |any, file| file.flush() || any)
+        self.files.borrow_mut().iter_mut().filter_map(LogFile::flush).count() > 0
     }
 
     /// Goes on in other files.
@@ -109,14 +108,15 @@ impl LogFile {
         LogFile { file: File::from(log), lines: Vec::new() }
     }
 
-    fn flush(&mut self) -> bool {
+    /// `None` when there was nothing to write.
+    fn flush(&mut self) -> Option<()> {
         if self.lines.is_empty() {
-            return false;
+            return None;
         }
         if let Err(error) = self.file.write_all(&self.lines) {
             log::error("front", format_args!("access log: {error}"));
         }
         self.lines.clear();
-        true
+        Some(())
     }
 }

@@ -72,7 +72,7 @@ pub struct Client {
     /// Sent and not yet counted for a request.
     sent: Cell<u64>,
     /// The record of the request whose answer is being flushed.
-    record: RefCell<Option<Box<Record>>>,
+    record: RefCell<Option<Rc<Record>>>,
 }
 
 impl Address {
@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// The answer was handed to hyper whole, or will never be.
-    pub fn answered(&self, record: Box<Record>) {
+    pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
         self.answered.set(true);
         *self.record.borrow_mut() = Some(record);
@@ -165,18 +165,18 @@ impl Client {
 
     /// The connection is over.
     pub fn left(&self) {
-        if let Some(record) = &mut *self.record.borrow_mut() {
-            record.ending = Ending::Aborted;
+        if let Some(record) = &*self.record.borrow() {
+            record.ending.set(Ending::Aborted);
         }
         self.log(Instant::now());
     }
 
     fn log(&self, now: Instant) {
         let (received, sent) = (self.received.take(), self.sent.take());
-        if let Some(mut record) = self.record.borrow_mut().take() {
-            record.received_bytes = received;
-            record.sent_bytes = sent;
-            record.took = now.duration_since(record.started);
+        if let Some(record) = self.record.take() {
+            record.received_bytes.set(received);
+            record.sent_bytes.set(sent);
+            record.took.set(now.duration_since(record.started));
             record.finish();
         }
     }

@@ -115,12 +115,12 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             tokio::task::spawn_local(listen(front.clone(), site, worker));
         }
         ToFront::Forked { slot, pid } => {
-            if let Some((_, worker)) = front.worker(slot, |worker| worker.pid.get() == 0) {
+            if let Some(worker) = front.worker(slot, |worker| worker.pid.get() == 0) {
                 worker.pid.set(pid);
             }
         }
         ToFront::Gone { slot } => {
-            if let Some((_, worker)) = front.worker(slot, |_| true) {
+            if let Some(worker) = front.worker(slot, |_| true) {
                 worker.set_ended();
             }
         }
@@ -199,10 +199,9 @@ impl Front {
         site.cloned().ok_or_else(|| anyhow!("generation {generation} is not known"))
     }
 
-    /// The newest worker of a slot that fits.
-    fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<(Rc<Site>, Rc<Worker>)> {
-        let sites = self.sites.borrow();
-        let mut found = sites.iter().rev().filter_map(|site| Some((site.clone(), site.pool.worker(slot)?)));
-        found.find(|(_, worker)| fits(worker))
+    /// The worker of a slot, which is given out again as soon as its process has ended.
+    fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Rc<Worker>> {
+        let workers = self.sites.borrow().iter().flat_map(|site| site.pool.workers()).collect::<Vec<_>>();
+        workers.into_iter().find(|worker| worker.slot == slot && !worker.has_ended() && fits(worker))
     }
 }

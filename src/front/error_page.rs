@@ -91,6 +91,7 @@ fn explanation(status: StatusCode) -> &'static str {
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
         416 => "The page has no such part.",
+        431 => "The request has more headers than this server accepts.",
         502 => "The program that makes this page has failed.",
         503 => "The server is busy. Please try again soon.",
         504 => "The program that makes this page took too long.",

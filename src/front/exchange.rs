@@ -104,7 +104,7 @@ pub struct Exchange {
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
-    pub record: Option<Box<Record>>,
+    pub record: Option<Rc<Record>>,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
     whole: bool,
@@ -212,6 +212,8 @@ impl Exchange {
     /// Ends it without an answer, or without the rest of one.
     pub fn fail(&mut self, failure: Failure) {
         self.outcome = Some(Err(failure));
+        // A head that the client has not seen is not worth showing: it gets the error's instead.
+        (self.head, self.file) = (None, None);
         self.over();
         self.wake();
     }

@@ -163,7 +163,7 @@ impl Format {
         for item in &self.0 {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
-                Item::Value { only: Some(only), .. } if !only.include(record.status) => out.push(b'-'),
+                Item::Value { only: Some(only), .. } if !only.include(record.status.get()) => out.push(b'-'),
                 Item::Value { what, .. } => what.write(record, exchange, out),
             }
         }
@@ -277,26 +277,28 @@ impl What {
 
     fn write(&self, record: &Record, exchange: Option<&Exchange>, out: &mut Vec<u8>) {
         let head = &record.head;
+        let route = record.route.borrow();
+        let route = route.as_deref();
         let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
         match self {
             What::RemoteAddress => text(out, &record.client.remote.ip),
             What::LocalAddress => text(out, &record.client.local.ip),
-            What::BodyBytes => number(out, record.body_bytes),
-            What::BodyBytesOrDash => match record.body_bytes {
+            What::BodyBytes => number(out, record.body_bytes.get()),
+            What::BodyBytesOrDash => match record.body_bytes.get() {
                 0 => out.push(b'-'),
                 n => number(out, n),
             },
-            What::Took(Unit::Seconds) => number(out, record.took.as_secs()),
-            What::Took(Unit::Milliseconds) => number(out, record.took.as_millis() as u64),
-            What::Took(Unit::Microseconds) => number(out, record.took.as_micros() as u64),
+            What::Took(Unit::Seconds) => number(out, record.took.get().as_secs()),
+            What::Took(Unit::Milliseconds) => number(out, record.took.get().as_millis() as u64),
+            What::Took(Unit::Microseconds) => number(out, record.took.get().as_micros() as u64),
             What::File => {
-                escape_or_dash(out, record.route.as_ref().map(|route| route.filename.as_os_str().as_bytes()));
+                escape_or_dash(out, route.map(|route| route.filename.as_os_str().as_bytes()));
             }
             What::Protocol => text(out, protocol(head.version)),
             What::Method => escape(out, head.method.as_str().as_bytes()),
             What::RequestLine => request_line(out, record),
-            What::RequestHeader(name) => header(out, &head.headers, name),
-            What::ResponseHeader(name) => header(out, &record.answer, name),
+            What::RequestHeader(name) => header(out, Some(&head.headers), name),
+            What::ResponseHeader(name) => header(out, record.answer.get(), name),
             What::FromWorker(kind, name) => {
                 let told = end.and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
                 escape_or_dash(out, told.map(|(_, _, value)| &value[..]));
@@ -308,9 +310,9 @@ impl What {
                     user => escape_or_dash(out, user),
                 }
             }
-            What::Received => number(out, record.received_bytes),
-            What::Sent => number(out, record.sent_bytes),
-            What::Both => number(out, record.received_bytes + record.sent_bytes),
+            What::Received => number(out, record.received_bytes.get()),
+            What::Sent => number(out, record.sent_bytes.get()),
+            What::Both => number(out, record.received_bytes.get() + record.sent_bytes.get()),
             What::Served => number(out, record.served.into()),
             What::Dash => out.push(b'-'),
             What::Port(PortOf::Remote) => number(out, record.client.remote.port.into()),
@@ -328,18 +330,18 @@ impl What {
                     escape(out, query.as_bytes());
                 }
             }
-            What::Path => match &record.route {
+            What::Path => match route {
                 Some(route) => escape(out, &route.path),
                 None => escape(out, head.uri.path().as_bytes()),
             },
-            What::Status => number(out, record.status.into()),
+            What::Status => number(out, record.status.get().into()),
             What::Time(format) => format.write(record, out),
             What::ServerName => match &host(record).server_name {
                 Some(name) => escape(out, name.as_bytes()),
                 None => text(out, &record.client.local.ip),
             },
-            What::HostAsked => escape_or_dash(out, record.route.as_ref().map(|route| route.server_name.as_bytes())),
-            What::Ending => out.push(match record.ending {
+            What::HostAsked => escape_or_dash(out, route.map(|route| route.server_name.as_bytes())),
+            What::Ending => out.push(match record.ending.get() {
                 Ending::Aborted => b'X',
                 Ending::Kept => b'+',
                 Ending::Closed => b'-',
@@ -355,8 +357,7 @@ impl What {
 }
 
 fn host(record: &Record) -> &crate::config::Host {
-    let index = record.route.as_ref().map_or(0, |route| route.host);
-    &record.site.config.hosts[index as usize]
+    &record.site.config.hosts[record.host()]
 }
 
 fn request_line(out: &mut Vec<u8>, record: &Record) {
@@ -387,8 +388,8 @@ fn number_or_dash(out: &mut Vec<u8>, n: Option<u64>) {
     }
 }
 
-fn header(out: &mut Vec<u8>, headers: &HeaderMap, name: &str) {
-    let mut values = headers.get_all(name).iter();
+fn header(out: &mut Vec<u8>, headers: Option<&HeaderMap>, name: &str) {
+    let mut values = headers.into_iter().flat_map(|headers| headers.get_all(name));
     escape_or_dash(out, values.next().map(|value| value.as_bytes()));
     for value in values {
         out.extend_from_slice(b", ");
@@ -445,7 +446,7 @@ impl TimeFormat {
     }
 
     fn write(&self, record: &Record, out: &mut Vec<u8>) {
-        let when = if self.end { record.received + record.took } else { record.received };
+        let when = if self.end { record.received + record.took.get() } else { record.received };
         let since = when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let local = || DateTime::<Local>::from(when);
         match &self.shape {

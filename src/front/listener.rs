@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -41,9 +42,9 @@ impl Listeners {
             keep
         });
         for (address, socket) in wanted {
-            if !running.contains_key(&address) {
+            if let Entry::Vacant(new) = running.entry(address) {
                 let accepting = tokio::task::spawn_local(accept(front.clone(), Listener::new(socket)?));
-                running.insert(address, accepting.abort_handle());
+                new.insert(accepting.abort_handle());
             }
         }
         Ok(())
@@ -111,5 +112,5 @@ async fn accept(front: Rc<Front>, listener: Listener) {
 
 fn is_clients_fault(error: &io::Error) -> bool {
     use io::ErrorKind::*;
-    matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected | InvalidInput)
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)
 }

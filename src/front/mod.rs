@@ -104,6 +104,8 @@ pub(crate) struct Front {
     pub clock: Clock,
     /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
     pub packet: RefCell<Vec<u8>>,
+    /// Where a small response is put together before it is written.
+    pub small_write: RefCell<Vec<u8>>,
     frames: RefCell<Vec<Vec<u8>>>,
     next_id: Cell<u64>,
     stopping: Cell<bool>,
@@ -126,7 +128,7 @@ pub(crate) struct Counters {
 
 /// Adds one.
 pub(crate) fn count(counter: &Cell<u64>) {
-    counter.set(counter.get() + 1);
+    counter.update(|n| n + 1);
 }
 
 impl Front {
@@ -139,6 +141,7 @@ impl Front {
             serving: RefCell::default(),
             clock: Clock::default(),
             packet: RefCell::new(vec![0; MAX_PACKET]),
+            small_write: RefCell::default(),
             frames: RefCell::default(),
             next_id: Cell::new(1),
             stopping: Cell::new(false),
@@ -220,7 +223,7 @@ impl Front {
 
     /// Writes what the access logs hold back. Says whether there was something.
     pub fn flush_logs(&self) -> bool {
-        self.sites.borrow().iter().fold(false, |any, site| site.access_logs.flush() || any)
+        self.sites.borrow().iter().filter(|site| site.access_logs.flush()).count() > 0
     }
 
     /// For `cameleer status`.

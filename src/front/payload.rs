@@ -103,9 +103,9 @@ impl Kind {
 
 impl Payload {
     /// The body of `visit`'s answer; `kept` says whether the connection goes on afterwards.
-    pub fn new(kind: Kind, mut visit: Visit, kept: bool) -> Payload {
+    pub fn new(kind: Kind, visit: Visit, kept: bool) -> Payload {
         if matches!(kind, Kind::Empty) {
-            visit.completes(kept);
+            visit.complete(kept);
         }
         Payload { kind, visit, kept, broken: false }
     }
@@ -129,10 +129,14 @@ impl Payload {
             }
             Kind::Stream(ticket, left) => {
                 let chunk = ready!(ticket.exchange.borrow_mut().poll_chunk(cx));
-                if let (Some(Ok(chunk)), Some(left)) = (&chunk, left) {
-                    *left = left.saturating_sub(chunk.len() as u64);
+                match (chunk, left) {
+                    (Some(Ok(chunk)), left) => {
+                        *left = left.map(|left| left.saturating_sub(chunk.len() as u64));
+                        Poll::Ready(Some(Ok(chunk)))
+                    }
+                    (None, None | Some(0)) => Poll::Ready(None),
+                    _ => Poll::Ready(Some(Err(io::Error::other(Truncated)))),
                 }
-                Poll::Ready(chunk.map(|chunk| chunk.map_err(|Truncated| io::Error::other(Truncated))))
             }
             Kind::File(file) => Poll::Ready(file.next().transpose()),
         }
@@ -146,17 +150,15 @@ impl Body for Payload {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match ready!(self.poll_bytes(cx)) {
             Some(Ok(bytes)) => {
-                self.visit.sends(bytes.len());
+                self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
                 if self.is_end_stream() || self.kind.length() == Some(0) {
-                    let kept = self.kept;
-                    self.visit.completes(kept);
+                    self.visit.complete(self.kept);
                 }
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Some(Err(error)) => self.break_off(cx, error),
             None => {
-                let kept = self.kept;
-                self.visit.completes(kept);
+                self.visit.complete(self.kept);
                 Poll::Ready(None)
             }
         }

@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 use std::time::Instant;
 
 use wire::Malformed;
-use wire::control::{FromFront, Generation, Load, Slot, WorkerState};
+use wire::control::{FromFront, Generation, Load, WorkerState};
 use wire::reply::{Packet, Reply};
 
 use super::exchange::{Exchange, Failure, Job, Shared, Stage};
@@ -107,11 +107,6 @@ impl Pool {
         }
         self.workers.borrow_mut().push(worker);
         self.changed();
-    }
-
-    /// The worker of a slot.
-    pub fn worker(&self, slot: Slot) -> Option<Rc<Worker>> {
-        self.workers.borrow().iter().find(|worker| worker.slot == slot).cloned()
     }
 
     /// Takes a packet of `worker`. A worker that breaks the protocol is as good as dead.
@@ -283,7 +278,7 @@ impl Pool {
         });
         let late: Vec<_> = self.workers.borrow().iter().filter(|worker| is_late(worker, now)).cloned().collect();
         for worker in late {
-            self.discard_as(&worker, "RequestTimeout", Failure::RequestTimeout);
+            self.discard_as(&worker, "has worked on one request for RequestTimeout", Failure::RequestTimeout);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the access log says of one request. It is gathered while the request is answered and written when the last
 //! byte has gone out, or the client has left, and the worker has told what only it knows.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -35,35 +36,36 @@ pub struct Record {
     pub site: Rc<Site>,
     /// The request's head.
     pub head: Parts,
-    /// Where it led, once known.
-    pub route: Option<Rc<Route>>,
-    /// The worker's part, if a worker was asked.
-    pub exchange: Option<Shared>,
-    /// Of the answer; 0 while there is none.
-    pub status: u16,
-    /// The answer's headers, kept only when a format names one.
-    pub answer: HeaderMap,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
     pub received: SystemTime,
     /// The same on the clock that never jumps.
     pub started: Instant,
-    /// From then to the last byte.
-    pub took: Duration,
+    /// Where it led, once known.
+    pub route: RefCell<Option<Rc<Route>>>,
+    /// The worker's part, if a worker was asked.
+    pub exchange: RefCell<Option<Shared>>,
+    /// Of the answer.
+    pub status: Cell<u16>,
+    /// The answer's headers, kept only when a format names one.
+    pub answer: OnceCell<HeaderMap>,
+    /// From the whole head to the last byte.
+    pub took: Cell<Duration>,
     /// Body bytes sent, without chunk sizes.
-    pub body_bytes: u64,
+    pub body_bytes: Cell<u64>,
     /// All bytes received for it.
-    pub received_bytes: u64,
+    pub received_bytes: Cell<u64>,
     /// All bytes sent for it.
-    pub sent_bytes: u64,
+    pub sent_bytes: Cell<u64>,
     /// See [`Ending`].
-    pub ending: Ending,
+    pub ending: Cell<Ending>,
 }
 
 impl Record {
-    /// Writes it, or leaves it with the exchange until the worker has ended.
-    pub fn finish(mut self: Box<Self>) {
+    /// The last byte has gone out, or the client has left: writes it, or leaves it with the exchange until the worker
+    /// has ended.
+    pub fn finish(self: Rc<Self>) {
         let Some(exchange) = self.exchange.take() else { return self.write(None) };
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
@@ -77,10 +79,20 @@ impl Record {
         self.site.access_logs.write(self, exchange);
         self.client.front.clock.start();
     }
+
+    /// Index of the virtual host.
+    pub fn host(&self) -> usize {
+        self.route.borrow().as_ref().map_or(0, |route| route.host.into())
+    }
+
+    /// The whole answer was handed over.
+    pub fn complete(&self, kept: bool) {
+        self.ending.set(if kept { Ending::Kept } else { Ending::Closed });
+    }
 }
 
-/// A request that is being answered. When this goes, the request is over, whichever way it went.
-pub struct Visit(Option<Box<Record>>);
+/// A request that is being answered. When this goes, the answer is over, whichever way it went.
+pub struct Visit(Rc<Record>);
 
 impl Visit {
     /// The head of a request is whole.
@@ -88,33 +100,37 @@ impl Visit {
         let started = Instant::now();
         client.begins(started);
         count(&client.front.counters.requests);
-        Visit(Some(Box::new(Record {
+        Visit(Rc::new(Record {
             served: client.served.get(),
             client,
             site,
             head,
-            route: None,
-            exchange: None,
-            status: 0,
-            answer: HeaderMap::new(),
             received: SystemTime::now(),
             started,
-            took: Duration::ZERO,
-            body_bytes: 0,
-            received_bytes: 0,
-            sent_bytes: 0,
-            ending: Ending::Aborted,
-        })))
+            route: RefCell::default(),
+            exchange: RefCell::default(),
+            status: Cell::new(CLIENT_LEFT),
+            answer: OnceCell::new(),
+            took: Cell::default(),
+            body_bytes: Cell::default(),
+            received_bytes: Cell::default(),
+            sent_bytes: Cell::default(),
+            ending: Cell::new(Ending::Aborted),
+        }))
     }
+}
 
-    /// `n` bytes of body go to the client.
-    pub fn sends(&mut self, n: usize) {
-        self.body_bytes += n as u64;
+impl std::ops::Deref for Visit {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.0
     }
+}
 
-    /// The whole answer was handed over.
-    pub fn completes(&mut self, kept: bool) {
-        self.ending = if kept { Ending::Kept } else { Ending::Closed };
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.client.answered(self.0.clone());
     }
 }
 
@@ -134,38 +150,4 @@ impl Record {
 
 fn contains_token(list: &str, word: &str) -> bool {
     list.split(',').any(|token| token.trim().eq_ignore_ascii_case(word))
-}
-
-// A visit has its record until it is dropped.
-impl std::ops::Deref for Visit {
-    type Target = Record;
-
-    #[allow(clippy::unreachable, reason = "only drop takes the record")]
-    fn deref(&self) -> &Record {
-        match &self.0 {
-            Some(record) => record,
-            None => unreachable!("a visit's record is taken only when it is dropped"),
-        }
-    }
-}
-
-impl std::ops::DerefMut for Visit {
-    #[allow(clippy::unreachable, reason = "only drop takes the record")]
-    fn deref_mut(&mut self) -> &mut Record {
-        match &mut self.0 {
-            Some(record) => record,
-            None => unreachable!("a visit's record is taken only when it is dropped"),
-        }
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        let Some(mut record) = self.0.take() else { return };
-        if record.status == 0 {
-            record.status = CLIENT_LEFT;
-        }
-        let client = record.client.clone();
-        client.answered(record);
-    }
 }

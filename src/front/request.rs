@@ -27,8 +27,8 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<Payload> {
     let (head, body) = request.into_parts();
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
-    let mut visit = Visit::begin(client, site, head);
-    match dispatch(&mut visit, body).await {
+    let visit = Visit::begin(client, site, head);
+    match dispatch(&visit, body).await {
         Ok(response) => finish(visit, response, false),
         Err(refusal) => {
             let close = refusal.close;
@@ -37,17 +37,17 @@ pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<
     }
 }
 
-async fn dispatch(visit: &mut Visit, body: Incoming) -> Result<Response<Kind>, Refusal> {
+async fn dispatch(visit: &Record, body: Incoming) -> Result<Response<Kind>, Refusal> {
     check(visit)?;
     let mut route = find(visit)?;
-    visit.route = Some(route.clone());
+    *visit.route.borrow_mut() = Some(route.clone());
     if route.is_static() {
         match static_files::find(&visit.site, &route, &visit.head)? {
             static_files::Found::File(file) => return static_files::send(&visit.site, &file, &visit.head),
             static_files::Found::Response(response) => return Ok(response),
             static_files::Found::Handled(refined) => route = Rc::new(refined),
         }
-        visit.route = Some(route.clone());
+        *visit.route.borrow_mut() = Some(route.clone());
     }
     work(visit, route, body).await
 }
@@ -61,7 +61,7 @@ fn check(visit: &Record) -> Result<(), Refusal> {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
     }
     if head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size) {
-        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+        return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
     let hosts = head.headers.get_all(HOST).iter().count();
     if hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
@@ -82,6 +82,10 @@ fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
             None => "",
         },
     };
+    // It becomes SERVER_NAME, which programs put into pages and headers.
+    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte)) {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST));
+    }
     let path = match head.uri.path() {
         "" => "/",
         // `OPTIONS *` asks about the server as a whole; its root is the next best thing.
@@ -93,8 +97,11 @@ fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
 }
 
 /// Has a worker answer.
-async fn work(visit: &mut Visit, route: Rc<Route>, incoming: Incoming) -> Result<Response<Kind>, Refusal> {
-    let limit = route.settings.limit_request_body;
+async fn work(visit: &Record, route: Rc<Route>, incoming: Incoming) -> Result<Response<Kind>, Refusal> {
+    let limit = match route.settings.limit_request_body {
+        0 => u64::MAX,
+        limit => limit,
+    };
     let body = body::receive(incoming, limit, visit.site.config.timeouts.client).await?;
     let ticket = submit(visit, &route, body)?;
     let answered = std::future::poll_fn(|cx| {
@@ -126,7 +133,7 @@ fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn submit(visit: &mut Visit, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+fn submit(visit: &Record, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = visit.client.front.next_id();
     let mut frame = visit.client.front.take_frame();
     encode(visit, route, &body, id, &mut frame);
@@ -139,7 +146,7 @@ fn submit(visit: &mut Visit, route: &Rc<Route>, body: Body) -> Result<Ticket, Re
         limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
     };
     let exchange = visit.site.pool.submit(job)?;
-    visit.exchange = Some(exchange.clone());
+    *visit.exchange.borrow_mut() = Some(exchange.clone());
     Ok(Ticket::new(visit.site.clone(), exchange))
 }
 
@@ -209,7 +216,7 @@ pub fn protocol(version: Version) -> &'static str {
 }
 
 /// What every response has, and what its method and status take away.
-fn finish(mut visit: Visit, response: Response<Kind>, close: bool) -> Response<Payload> {
+fn finish(visit: Visit, response: Response<Kind>, close: bool) -> Response<Payload> {
     let (mut head, mut kind) = response.into_parts();
     let config = &visit.site.config;
     let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
@@ -226,14 +233,10 @@ fn finish(mut visit: Visit, response: Response<Kind>, close: bool) -> Response<P
     } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         kind = Kind::Empty;
     }
-    visit.status = head.status.as_u16();
+    visit.status.set(head.status.as_u16());
     if visit.site.access_logs.want_answer() {
-        visit.answer = head.headers.clone();
+        let _ = visit.answer.set(head.headers.clone());
     }
-    let kept = !close && config_keeps(&visit);
+    let kept = !close && config.keep_alive && visit.wants_keep_alive();
     Response::from_parts(head, Payload::new(kind, visit, kept))
-}
-
-fn config_keeps(visit: &Record) -> bool {
-    visit.site.config.keep_alive && visit.wants_keep_alive()
 }

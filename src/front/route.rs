@@ -52,10 +52,14 @@ pub struct Routes {
     /// `<Files>` stands somewhere, so what applies depends on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
-    recent: RefCell<HashMap<Box<[u8]>, Rc<Route>>>,
-    older: RefCell<HashMap<Box<[u8]>, Rc<Route>>>,
-    settings: RefCell<HashMap<(Vec<u16>, bool), Rc<Settings>>>,
+    recent: RefCell<Known>,
+    older: RefCell<Known>,
+    /// By sections and whether `ScriptAlias` applies.
+    settings: RefCell<HashMap<Sections, Rc<Settings>>>,
 }
+
+type Known = HashMap<Box<[u8]>, Rc<Route>>;
+type Sections = (Vec<u16>, bool);
 
 /// What a route is found by.
 #[derive(Debug, Clone, Copy)]

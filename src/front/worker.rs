@@ -123,6 +123,11 @@ impl Worker {
         self.wake();
     }
 
+    /// Whether its process has ended.
+    pub fn has_ended(&self) -> bool {
+        self.ended.get()
+    }
+
     fn wake(&self) {
         if let Some(waker) = &*self.task.borrow() {
             waker.wake_by_ref();

@@ -201,14 +201,26 @@ pub fn default_path() -> anyhow::Result<PathBuf> {
     // Known by all its processes' user only: in a shared TMPDIR anybody may make a folder of this name.
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(error).with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
+            return Err(error)
+                .with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
         }
         _ => {}
     }
     if metadata(&folder)?.uid() != geteuid().as_raw() {
         bail!("{} belongs to somebody else; set TMPDIR or ControlSocket", folder.display());
     }
+    remove_abandoned(&folder);
     Ok(folder.join(format!("{}.sock", std::process::id())))
+}
+
+/// What masters left that were killed; the number in the name says whose it was.
+fn remove_abandoned(folder: &Path) {
+    for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let owner = path.file_stem().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _ = remove_file(&path);
+        }
+    }
 }
 
 /// `/run/cameleer` for root, else `$XDG_RUNTIME_DIR/cameleer` or `$TMPDIR/cameleer-UID`.

@@ -54,7 +54,8 @@ impl Master {
 
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let read = PollFlags::POLLIN;
-        let mut watched = vec![(Source::Signals, self.signals.as_fd(), read), (Source::NewClient, self.control.as_fd(), read)];
+        let mut watched =
+            vec![(Source::Signals, self.signals.as_fd(), read), (Source::NewClient, self.control.as_fd(), read)];
         let clients = self.control.clients();
         watched.extend(clients.map(|(client, fd, unsent)| (Source::Client(client), fd, flags(unsent))));
         if let Some(front) = &self.front {

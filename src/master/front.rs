@@ -36,7 +36,9 @@ impl Master {
             Ok(configuration) => configuration,
             Err(error) => return log::error("master", format_args!("gen={number} configuration: {error}")),
         };
-        let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else { return };
+        let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else {
+            return;
+        };
         let bound = generation.attempt.as_ref().map_or(self.listeners.all(), |attempt| &attempt.listeners);
         let listeners = bound.iter().map(|b| Listener { address: name(&b.address) }).collect();
         let message = ToFront::Configure { generation: number, logs: opened.access.len(), listeners };

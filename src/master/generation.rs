@@ -35,8 +35,8 @@ pub struct Generation {
     pub loaded: bool,
     /// What it brings along until it serves.
     pub attempt: Option<Attempt>,
-    /// `Loading` and `Starting` must be over by then.
-    pub deadline: Instant,
+    /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
+    pub deadline: Option<Instant>,
     /// Between starts of the mold.
     pub backoff: Backoff,
 }
@@ -69,6 +69,20 @@ impl Generation {
         matches!(self.state, GenerationState::Loading | GenerationState::Starting)
     }
 
+    fn serve(&mut self) {
+        (self.state, self.deadline) = (GenerationState::Serving, None);
+    }
+
+    fn drain(&mut self) {
+        let allowed = self.site.config.timeouts.graceful;
+        self.state = GenerationState::Draining;
+        self.deadline = (!allowed.is_zero()).then(|| Instant::now() + allowed);
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        self.deadline.is_some_and(|at| at <= now)
+    }
+
     /// Whether nothing of it will come back.
     fn is_over(&self) -> bool {
         self.mold.is_none() && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
@@ -95,6 +109,9 @@ impl Master {
             Err(error) => {
                 self.listeners.abandon(listeners);
                 self.logs.keep(&self.site.config);
+                if self.opened.is_none() {
+                    self.logs.give_stderr_back();
+                }
                 Err(error)
             }
         }
@@ -102,6 +119,10 @@ impl Master {
 
     fn open_and_start(&mut self, site: &Site) -> anyhow::Result<(Opened, Mold)> {
         let opened = self.logs.open(&site.config)?;
+        if self.opened.is_none() {
+            // The start is logged where all else will be; the terminal is told how it ends.
+            opened.take_stderr()?;
+        }
         let mold = self.start_mold(self.last_generation + 1, site, &opened)?;
         Ok((opened, mold))
     }
@@ -125,7 +146,7 @@ impl Master {
             mold: Some(mold),
             loaded: false,
             attempt: Some(attempt),
-            deadline: Instant::now() + allowed,
+            deadline: Some(Instant::now() + allowed),
             backoff: Backoff::default(),
         });
     }
@@ -173,7 +194,7 @@ impl Master {
     fn start_workers(&mut self, number: Number) {
         let Some(generation) = self.generation(number) else { return };
         generation.state = GenerationState::Starting;
-        generation.deadline = Instant::now() + generation.site.config.timeouts.start;
+        generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
         let start = Limits::of(&generation.site.config.pool, 0).start;
         self.configure_front(number);
         for _ in 0..start {
@@ -203,7 +224,10 @@ impl Master {
             GenerationState::Serving => {
                 let wait = generation.backoff.failed(now);
                 let after = wait.as_secs_f32();
-                log::error("master", format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"));
+                log::error(
+                    "master",
+                    format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"),
+                );
             }
             _ => {}
         }
@@ -213,8 +237,11 @@ impl Master {
     /// Starts the serving generation's mold again when it has waited long enough.
     pub(super) fn restart_mold(&mut self, now: Instant) {
         let opened = self.opened.clone();
-        let due = |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
-        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else { return };
+        let due =
+            |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
+        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else {
+            return;
+        };
         let Some(opened) = opened else { return };
         let started = self.start_mold(number, &site, &opened);
         let Some(generation) = self.generation(number) else { return };
@@ -253,15 +280,24 @@ impl Master {
             Err(error) => log::debug("master", format_args!("worker={slot} pid={pid} gen={number}: {error}")),
         }
         self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
+        if let Some(fork_us) = self.workers.get_mut(slot).and_then(|worker| worker.ready_us.take()) {
+            self.worker_ready(slot, fork_us);
+        }
     }
 
     /// The front heard the worker's `Ready`.
     pub(super) fn worker_ready(&mut self, slot: Slot, fork_us: u32) {
         let Some(worker) = self.workers.get_mut(slot).filter(|w| w.state == WorkerState::Starting) else { return };
+        if worker.process.is_none() {
+            // The front was faster than the mold's word that it forked; see `worker_forked`.
+            worker.ready_us = Some(fork_us);
+            return;
+        }
         worker.state = WorkerState::Idle;
         let (number, pid) = (worker.generation, worker.pid());
         log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
         self.backoff.succeeded();
+        self.front_backoff.succeeded();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
         }
@@ -273,8 +309,8 @@ impl Master {
         let attempt = self.generation(number).and_then(|g| g.attempt.take());
         for generation in &mut self.generations {
             match generation.state {
-                _ if generation.number == number => generation.state = GenerationState::Serving,
-                GenerationState::Serving => generation.state = GenerationState::Draining,
+                _ if generation.number == number => generation.serve(),
+                GenerationState::Serving => generation.drain(),
                 _ => {}
             }
         }
@@ -313,16 +349,21 @@ impl Master {
     }
 
     fn boot_failed(&mut self, number: Number) {
-        let wait = self.backoff.failed(Instant::now());
+        let now = Instant::now();
+        let is_news = self.backoff.ends(now).is_none();
+        let wait = self.backoff.failed(now);
         let Some(state) = self.generation(number).map(|g| g.state) else { return };
         match state {
             GenerationState::Starting if self.workers.alive(number) == 0 => {
                 let error = anyhow::anyhow!("no worker became ready; what it said stands in the error log");
                 self.give_up(number, error);
             }
-            GenerationState::Serving => {
+            GenerationState::Serving if is_news => {
                 let after = wait.as_secs_f32();
-                log::error("master", format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"));
+                log::error(
+                    "master",
+                    format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"),
+                );
             }
             _ => {}
         }
@@ -332,24 +373,21 @@ impl Master {
     pub(super) fn give_up(&mut self, number: Number, error: anyhow::Error) {
         let Some(generation) = self.generation(number).filter(|g| g.is_young()) else { return };
         generation.state = GenerationState::Failed;
+        generation.deadline = None;
         let attempt = generation.attempt.take();
         if let Some(mold) = &generation.mold {
             mold.kill();
         }
         self.kill_workers_of(number, "its generation failed");
-        self.abandon(attempt);
+        if let Some(attempt) = attempt {
+            self.listeners.abandon(attempt.listeners);
+            self.logs.keep(&self.site.config);
+        }
         match self.serving() {
             Some(_) => self.end_reload(Err(format!("{error:#}"))),
             None => self.fail(error),
         }
         self.sweep();
-    }
-
-    fn abandon(&mut self, attempt: Option<Attempt>) {
-        if let Some(attempt) = attempt {
-            self.listeners.abandon(attempt.listeners);
-            self.logs.keep(&self.site.config);
-        }
     }
 
     fn kill_workers_of(&mut self, number: Number, reason: &str) {
@@ -382,11 +420,20 @@ impl Master {
 
     /// Those that did not load, boot or leave in time.
     pub(super) fn enforce_deadlines(&mut self, now: Instant) {
-        let late = self.generations.iter().find(|g| g.is_young() && g.deadline <= now);
-        if let Some((number, state)) = late.map(|g| (g.number, g.state)) {
-            let allowed = self.site.config.timeouts.start.as_secs();
-            let error = anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more");
-            self.give_up(number, error);
+        let late = self.generations.iter_mut().filter(|g| g.is_late(now));
+        let late: Vec<(Number, GenerationState, u64)> = late
+            .map(|generation| {
+                generation.deadline = None;
+                (generation.number, generation.state, generation.site.config.timeouts.start.as_secs())
+            })
+            .collect();
+        for (number, state, allowed) in late {
+            match state {
+                GenerationState::Draining => self.kill_workers_of(number, "its generation should have ended"),
+                _ => {
+                    self.give_up(number, anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more"))
+                }
+            }
         }
         let (late, _) = self.workers.overdue(self.site.config.timeouts.start, now);
         for slot in late {
@@ -399,10 +446,10 @@ impl Master {
 
     /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do.
     pub(super) fn generations_wake(&self, now: Instant) -> Option<Instant> {
-        let young = self.generations.iter().filter(|g| g.is_young()).map(|g| g.deadline);
+        let deadlines = self.generations.iter().filter_map(|g| g.deadline);
         let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
         let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
         let (_, overdue) = self.workers.overdue(self.site.config.timeouts.start, now);
-        young.chain(restarts).chain(overdue).chain(self.workers.expels()).min()
+        deadlines.chain(restarts).chain(overdue).chain(self.workers.expels()).min()
     }
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use nix::sys::socket::{
-    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname, listen,
-    setsockopt, shutdown, socket, sockopt,
+    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
+    listen, setsockopt, shutdown, socket, sockopt,
 };
 
 use super::peer::Fd;
@@ -117,7 +117,8 @@ impl Listeners {
 
 impl Bound {
     fn passed(fd: OwnedFd) -> anyhow::Result<Bound> {
-        let address: SockaddrStorage = getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
+        let address: SockaddrStorage =
+            getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
         let address = listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are known"))?;
         Ok(Bound { address, fd: Fd::new(fd), passed: true })
     }
@@ -191,7 +192,9 @@ fn advise(error: io::Error, address: &Listen) -> anyhow::Error {
         (ErrorKind::PermissionDenied, Listen::Tcp(a)) if a.port() < 1024 => {
             anyhow!("permission denied: ports below 1024 need root, or CAP_NET_BIND_SERVICE")
         }
-        (ErrorKind::AddrNotAvailable, _) => anyhow!("this machine has no such address; ip addr lists those that it has"),
+        (ErrorKind::AddrNotAvailable, _) => {
+            anyhow!("this machine has no such address; ip addr lists those that it has")
+        }
         _ => error.into(),
     }
 }

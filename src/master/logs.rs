@@ -8,16 +8,20 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use nix::fcntl::OFlag;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, dup2_stderr, pipe2};
 
 use super::backoff::Backoff;
 use super::peer::Fd;
 use crate::config::{Config, LogTarget};
 use crate::sys;
+
+/// How long the end waits for piped loggers.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Everything that is logged to.
 #[derive(Debug)]
@@ -103,6 +107,23 @@ impl Logs {
         let loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
         let due = loggers.filter(|logger| logger.pid.is_none() && logger.backoff.ends(now).is_none());
         due.filter_map(|logger| logger.start().err()).collect()
+    }
+
+    /// Undoes [`Opened::take_stderr`].
+    pub fn give_stderr_back(&self) {
+        let _ = dup2_stderr(&*self.stderr);
+    }
+
+    /// The server has ended: standard error is the terminal's again, and the loggers get a moment to read the rest.
+    pub fn finish(&mut self) {
+        self.give_stderr_back();
+        let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
+        let loggers: Vec<Pid> = loggers.collect();
+        let by = Instant::now() + LAST_LINES;
+        let runs = |pid: &Pid| waitpid(*pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
+        while Instant::now() < by && loggers.iter().any(runs) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// When [`Self::restart`] has something to do.
@@ -199,6 +220,9 @@ mod tests {
         let target = LogTarget::File("/nowhere/error.log".into());
         let mut logs = Logs::new().expect("logs");
         let error = logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect_err("no such folder");
-        assert_eq!(format!("{error:#}"), "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)");
+        assert_eq!(
+            format!("{error:#}"),
+            "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)"
+        );
     }
 }

@@ -46,8 +46,8 @@ use self::site::{Origin, Site};
 use self::status::{GenerationStatus, Status};
 use self::stop::Stop;
 use self::workers::Workers;
-use crate::log;
-use crate::sys;
+use crate::config::Listen;
+use crate::{log, sys};
 
 /// How long a `status` waits for the front.
 const STATUS_WAIT: Duration = Duration::from_secs(1);
@@ -57,8 +57,11 @@ pub struct Options {
     /// Where the configuration comes from.
     pub origin: Origin,
     /// Called once, when the first worker answers, with the addresses.
-    pub on_ready: Box<dyn FnOnce(&[crate::config::Listen])>,
+    pub on_ready: OnReady,
 }
+
+/// What is done once when the first worker answers, with the addresses.
+pub type OnReady = Box<dyn FnOnce(&[Listen])>;
 
 /// Serves until asked to stop.
 pub fn run(options: Options) -> anyhow::Result<()> {
@@ -66,7 +69,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     loop {
         master.turn()?;
         if let Some(result) = master.stopped() {
-            log::notice("master", "stopped");
+            master.finish();
             return result;
         }
     }
@@ -75,10 +78,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 /// All that the master knows.
 struct Master {
     origin: Origin,
-    on_ready: Option<Box<dyn FnOnce(&[crate::config::Listen])>>,
+    on_ready: Option<OnReady>,
     started: Instant,
     signals: Signals,
-    control: ControlSocket,
     notify: Notify,
     _pid_file: Option<PidFile>,
     listeners: Listeners,
@@ -102,6 +104,8 @@ struct Master {
     status_asked: Vec<Client>,
     status_by: Option<Instant>,
     stop: Option<Stop>,
+    /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
+    control: ControlSocket,
 }
 
 impl Master {
@@ -147,7 +151,7 @@ impl Master {
         master.begin_generation(site)?;
         let error_log = master.generations[0].attempt.as_ref().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
-            master.start_front(&error_log)?;
+            master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));
         }
         Ok(master)
     }
@@ -160,14 +164,18 @@ impl Master {
             let addresses: Vec<_> = self.listeners.addresses().cloned().collect();
             on_ready(&addresses);
         }
-        if let Some(opened) = self.opened.clone() {
-            self.use_logs(opened);
-        }
+    }
+
+    /// Nobody is left.
+    fn finish(&mut self) {
+        log::notice("master", "stopped");
+        self.opened = None;
+        self.logs.finish();
     }
 
     /// Lets the pool grow or shrink as its policy says.
     fn tend(&mut self) {
-        let Some(serving) = self.serving() else { return };
+        let Some(serving) = self.serving().filter(|_| self.front.is_some()) else { return };
         let now = Instant::now();
         let (counts, limits) = (self.counts(serving), self.limits());
         if self.policy.reached_max(counts, &limits) {
@@ -184,7 +192,7 @@ impl Master {
 
     /// When [`Self::tend`] has something to do although nothing happens.
     fn pool_wakes(&self, now: Instant) -> Option<Instant> {
-        let serving = self.serving()?;
+        let serving = self.serving().filter(|_| self.front.is_some())?;
         let policy = self.policy.wakes(self.counts(serving), &self.limits());
         policy.into_iter().chain(self.backoff.ends(now)).min().map(|at| at.max(now))
     }

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
 /// A written pid file; removed when dropped, if it is still ours.
@@ -41,14 +40,11 @@ pub fn read(path: &Path) -> anyhow::Result<Option<Pid>> {
     }
 }
 
-/// Whether it lives and is one of us: the number may have gone to another program since.
+/// Whether it lives and is one of us: the number may have gone to another program since. A process that has ended and
+/// was not reaped has no command line any more.
 fn is_a_server(pid: Pid) -> bool {
-    if pid == Pid::this() || kill(pid, None).is_err_and(|e| e == nix::errno::Errno::ESRCH) {
-        return false;
-    }
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let ours = fs::read_to_string("/proc/self/comm").unwrap_or_default();
-    name == ours
+    let of = |pid: Pid, what: &str| fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+    pid != Pid::this() && !of(pid, "cmdline").is_empty() && of(pid, "comm") == of(Pid::this(), "comm")
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 use wire::control::Generation;
 
+use super::Master;
 use super::control_socket::{Answer, Client};
 use super::generation::Attempt;
 use super::site::Site;
-use super::Master;
 use crate::log;
 
 /// Who asked for a reload, and what is under way. What is asked during one becomes a single one after it.

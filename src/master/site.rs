@@ -70,7 +70,8 @@ impl Site {
 
     /// `site.conf:3: Listen 127.0.0.1:8080`: where an address to listen on was asked for.
     pub fn place_of(&self, listen: &Listen) -> String {
-        let means = |d: &&Directive| d.name.eq_ignore_ascii_case("Listen") && d.args.first().is_some_and(|a| same(a, listen));
+        let means =
+            |d: &&Directive| d.name.eq_ignore_ascii_case("Listen") && d.args.first().is_some_and(|a| same(a, listen));
         match self.bundle.tree.iter().find(means) {
             Some(d) => format!("{}: Listen {}", d.at, d.args.join(" ")),
             None => format!("Listen {}", super::listeners::name(listen)),

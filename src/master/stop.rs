@@ -14,6 +14,7 @@ use wire::control::{GenerationState, ToFront};
 
 use super::Master;
 use super::control_socket::How;
+use crate::config::LogTarget;
 use crate::log;
 
 /// What a fast stop leaves to END blocks.
@@ -41,9 +42,13 @@ impl Master {
 
     /// There is nothing to serve and never was: the end, with an error.
     pub(super) fn fail(&mut self, error: anyhow::Error) {
-        if self.stop.is_none() {
-            self.stop_fast(Err(error));
+        if self.stop.is_some() {
+            return;
         }
+        if self.site.config.error_log != LogTarget::Standard {
+            log::crit("master", format_args!("{error:#}"));
+        }
+        self.stop_fast(Err(error));
     }
 
     fn stop_gracefully(&mut self) {
@@ -58,8 +63,17 @@ impl Master {
     }
 
     fn stop_fast(&mut self, result: anyhow::Result<()>) {
-        log::notice("master", "stopping");
-        self.begin_stop(Stop { how: How::Fast, kill_at: Some(Instant::now() + FAST), result });
+        if result.is_ok() {
+            log::notice("master", "stopping");
+        }
+        let before = self.stop.take().map_or(Ok(()), |stop| stop.result);
+        let kill_at = Some(Instant::now() + FAST);
+        self.begin_stop(Stop { how: How::Fast, kill_at, result: result.and(before) });
+        self.hurry();
+    }
+
+    /// Without a front idle workers leave, and busy ones work for nobody.
+    fn hurry(&mut self) {
         if let Some(front) = &self.front {
             front.kill();
         }
@@ -86,9 +100,13 @@ impl Master {
         self.generations.iter_mut().for_each(|generation| generation.retire());
     }
 
-    /// Kills who had his time.
+    /// The time is over: a graceful stop becomes a fast one, a fast one a kill.
     pub(super) fn enforce_stop(&mut self, now: Instant) {
-        if self.stop_wakes().is_some_and(|at| at <= now) {
+        let Some(stop) = self.stop.as_mut().filter(|stop| stop.kill_at.is_some_and(|at| at <= now)) else { return };
+        if stop.how == How::Graceful {
+            (stop.how, stop.kill_at) = (How::Fast, Some(now + FAST));
+            self.hurry();
+        } else {
             self.kill_all("did not stop in time");
         }
     }

@@ -44,7 +44,9 @@ fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
 }
 
 fn wait(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
-    let left = by.checked_duration_since(Instant::now()).ok_or_else(|| anyhow!("the Perl still loads; StartTimeout allows more"))?;
+    let left = by
+        .checked_duration_since(Instant::now())
+        .ok_or_else(|| anyhow!("the Perl still loads; StartTimeout allows more"))?;
     let interest = if mold.peer.has_unsent() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
     let mut fds = [PollFd::new(mold.peer.as_fd(), interest)];
     match poll(&mut fds, PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)) {

@@ -23,6 +23,8 @@ pub struct Worker {
     pub asked: Instant,
     /// Known from the moment the mold forked it.
     pub process: Option<Process>,
+    /// The front heard `Ready` before we heard that it was forked.
+    pub ready_us: Option<u32>,
     /// Why we killed it.
     pub killed: Option<String>,
     /// It was left by its front and must have ended by then.
@@ -47,7 +49,15 @@ impl Workers {
     /// A new one in the lowest free place.
     pub fn add(&mut self, generation: Generation, now: Instant) -> Slot {
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
-        let worker = Worker { generation, state: WorkerState::Starting, asked: now, process: None, killed: None, leave_by: None };
+        let worker = Worker {
+            generation,
+            state: WorkerState::Starting,
+            asked: now,
+            process: None,
+            ready_us: None,
+            killed: None,
+            leave_by: None,
+        };
         self.by_slot.insert(slot, worker);
         slot
     }

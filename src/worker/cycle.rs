@@ -106,7 +106,7 @@ impl Site {
 
     /// Stacked handlers run in turn until one says something else than OK and DECLINED.
     fn run_handlers(&mut self, located: &Located, request: u64) -> Result<Outcome, Interrupted> {
-        self.set_env();
+        self.perl.env_begin();
         let mut outcome = Outcome::Answered(DECLINED);
         for handler in &located.handlers {
             match self.perl.call_handler(handler, request)? {
@@ -116,14 +116,6 @@ impl Site {
             }
         }
         Ok(outcome)
-    }
-
-    fn set_env(&mut self) {
-        self.perl.env_begin(48);
-        for (key, value) in self.env_base.iter() {
-            self.perl.env_put(key, value);
-        }
-        apache::cgi_env(&mut |key, value| self.perl.env_put(key, value));
     }
 
     /// Sends what is left of the response. A child that Perl forked ends here: it must not speak for the worker.

@@ -22,7 +22,8 @@ pub struct Site {
     pub(super) mod_perl: bool,
     pub(super) apps: HashMap<PsgiApp, Rc<Code>>,
     pub(super) places: HashMap<PlaceKey, Rc<Located>>,
-    pub(super) env_base: Rc<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// `%ENV` as the start-up steps left it: what every request's begins with.
+    pub(super) start_env: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
     /// The application asked this worker to leave (`psgix.harakiri.commit`).
     pub(super) leave: bool,
@@ -57,14 +58,14 @@ impl Site {
         for step in &config.start_up {
             take(&mut perl, step, &mut apps).map_err(|e| anyhow!("{}: {e}", step.at))?;
         }
-        let env_base = Rc::new(perl.env_base());
+        let start_env = perl.env_base();
         Ok(Site {
             perl,
             mod_perl: speaks_mod_perl(&config),
             config: Rc::new(config),
             apps,
             places: HashMap::new(),
-            env_base,
+            start_env,
             told: Default::default(),
             leave: false,
             psgi_cleanup: false,
@@ -100,7 +101,8 @@ impl Site {
         };
         let handlers =
             names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect::<Result<_, _>>()?;
-        let place = Rc::new(place(&self.config, key.host, &settings));
+        let start_env = self.start_env.clone();
+        let place = Rc::new(apache::Place { start_env, ..place(&self.config, key.host, &settings) });
         Ok(Located { settings, place, handlers, app })
     }
 
@@ -127,8 +129,27 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         setup_env: settings.setup_env,
         exec_cgi: settings.options.exec_cgi,
         location: settings.mount.clone(),
+        server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
+        server_port: server.and_then(|h| h.server_port),
+        is_virtual: host != 0,
+        default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        log_notes: logged(config, host, 'n'),
+        log_env: logged(config, host, 'e'),
         ..Default::default()
     }
+}
+
+/// The names in `%{…}n` or `%{…}e` of the host's access logs: what only the worker knows and the front writes.
+fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
+    let item = regex::Regex::new(r"%[!0-9,<>]*\{([^}]*)\}([a-zA-Z])");
+    let formats = config.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_logs);
+    let (Ok(item), true) = (item, !formats.is_empty()) else { return Vec::new() };
+    let items = formats.iter().flat_map(|log| item.captures_iter(&log.format));
+    let mut names: Vec<String> =
+        items.filter(|found| found[2].starts_with(letter)).map(|found| found[1].to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
@@ -136,10 +157,20 @@ fn prepare(perl: &mut Interpreter, library: &Path, config: &Config) -> anyhow::R
     let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
     if speaks_mod_perl(config) {
-        let code = format!("$ENV{{MOD_PERL}} = '{MOD_PERL}'; $ENV{{GATEWAY_INTERFACE}} = 'CGI-Perl/1.1'; require mod_perl; require Apache;");
-        perl.eval(&code, file!(), line!())?;
+        perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
+    } else {
+        perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
+    }
+    for (name, value) in main_server_env(config) {
+        perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
     }
     Ok(())
+}
+
+/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too.
+fn main_server_env(config: &Config) -> &[(String, String)] {
+    let base = config.hosts.first().map_or(0, |host| usize::from(host.base));
+    config.sections.get(base).map_or(&[], |section| &section.said.set_env)
 }
 
 /// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.

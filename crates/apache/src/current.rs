@@ -109,9 +109,14 @@ pub fn end() -> Ended {
     })
 }
 
-/// `%ENV` of the current request, pair by pair; `each` must not run Perl code.
-pub fn cgi_env(each: &mut dyn FnMut(&[u8], &[u8])) {
-    let _ = current(|r| env::cgi(r, each));
+/// Fills `%ENV`: what start-up left there, then the request's.
+pub(crate) fn fill_env() {
+    let _ = current(|r| {
+        for (key, value) in &r.place.clone().start_env {
+            libperl::env_put(key, value);
+        }
+        env::cgi(r, &mut |key, value| libperl::env_put(key, value));
+    });
 }
 
 /// The request's keys of the PSGI environment; `each` must not run Perl code.

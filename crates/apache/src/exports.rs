@@ -88,6 +88,7 @@ pub fn hooks() -> libperl::Hooks {
         log: apache_stderr,
         head: apache_head_start,
         header: apache_head_add,
+        environment: apache_environment,
     }
 }
 
@@ -95,6 +96,11 @@ pub fn hooks() -> libperl::Hooks {
 unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
     // SAFETY: the shim passes a string that lives during the call.
     print(unsafe { slice(bytes, length) });
+}
+
+/// The hook of a first look at %ENV.
+unsafe extern "C" fn apache_environment() {
+    crate::fill_env();
 }
 
 #[unsafe(no_mangle)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   worker ──▶ begin ──────────────▶ RequestRec ◀── exports (C ABI) ◀── perl/lib/**/*.xs ◀── $r->…
-//!          ──▶ cgi_env, psgi_env ──▶     │      ◀── output ◀── STDOUT's layer
+//!          ──▶ psgi_env ───────────▶     │      ◀── output ◀── STDOUT's layer
 //!          ──▶ finish, fail ───────▶     └──▶ Client::send ──▶ the wire
 //! ```
 //!
@@ -16,9 +16,11 @@ pub use log::{Level, log_to, say};
 
 mod current;
 pub use current::{
-    begin, cgi_env, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output,
-    psgi_env, send_file, want_cleanup,
+    begin, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
+    send_file, want_cleanup,
 };
+
+use current::fill_env;
 
 mod request;
 pub use request::{Client, Ended, Finished, Incoming};

@@ -21,6 +21,8 @@ pub struct Place {
     pub set_vars: Vec<(String, String)>,
     /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
     pub set_env: Vec<(String, String)>,
+    /// `%ENV` as the start-up code left it.
+    pub start_env: Vec<(Vec<u8>, Vec<u8>)>,
     /// `PATH` of the server's own environment.
     pub path: String,
     /// `PerlSendHeader`: what a script prints begins with its header.
@@ -52,6 +54,7 @@ impl Default for Place {
             location: String::new(),
             set_vars: Vec::new(),
             set_env: Vec::new(),
+            start_env: Vec::new(),
             path: String::new(),
             send_header: false,
             setup_env: true,

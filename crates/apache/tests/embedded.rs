@@ -85,6 +85,7 @@ fn main() {
     handlers(&mut server);
     errors(&mut server);
     lifetimes(&mut server);
+    between_requests(&mut server);
     bodies(&mut server);
     sending(&mut server);
     registry(&mut server);
@@ -169,6 +170,15 @@ fn lifetimes(server: &mut Server) {
     assert!(answer.end.leaving);
     let answer = server.ask("sub { 0 }", &ASK);
     assert!(!answer.end.leaving);
+}
+
+fn between_requests(server: &mut Server) {
+    let said = server.perl.eval("Apache->print('x')", "start-up", 1);
+    assert!(format!("{said:?}").contains("no request is being answered now at start-up line 1"), "{said:?}");
+    server
+        .perl
+        .eval("defined Apache->request and die; Apache->server->server_root eq '/etc/site' or die", "x", 1)
+        .expect("runs");
 }
 
 fn bodies(server: &mut Server) {

@@ -3,14 +3,16 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* During a request %ENV is a plain hash, built in a fraction of the time that the magic one takes. C code and children
- * do not see it: the operators that start a program export it to `environ` just before they run. */
+/* During a request %ENV is a plain hash, and an empty one until somebody looks: most handlers never do, and filling it
+ * means to look the request's file up on disk. C code and children do not see it: the operators that start a program
+ * export it to `environ` just before they run. */
 
 volatile sig_atomic_t cml_stranger;
 int cml_forked_in_request;
 
 static HV *base_env;    /* perl's own, with magic */
-static HV *request_env; /* ours, or NULL between requests */
+static HV *request_env; /* ours */
+static int env_is_due;  /* it waits to be filled */
 
 static Perl_ppaddr_t original[MAXO];
 
@@ -35,9 +37,39 @@ int cml_is_stranger(void)
     return cml_stranger;
 }
 
+/* Fills %ENV by the hook. The magic stays attached but is switched off: its caller still holds it. */
+static void fill_env(pTHX)
+{
+    env_is_due = 0;
+    SvMAGICAL_off((SV *)request_env);
+    cml_hooks_table.environment();
+}
+
+static I32 env_touched(pTHX_ IV action, SV *sv)
+{
+    PERL_UNUSED_ARG(action);
+    PERL_UNUSED_ARG(sv);
+    if (env_is_due)
+        fill_env(aTHX);
+    return 0;
+}
+
+/* Elements go through the hash's magic; what looks at a hash as a whole (keys, each, lists, references) comes here. */
+static OP *whole_hash_op(pTHX)
+{
+    if (env_is_due) {
+        SV *const top = *PL_stack_sp;
+        if (top == (SV *)PL_envgv || (SvROK(top) && SvRV(top) == (SV *)request_env))
+            fill_env(aTHX);
+    }
+    return original[OP_RV2HV](aTHX);
+}
+
 /* `environ` made of the request's %ENV, in one block that free() takes back. */
 static char **exported(pTHX)
 {
+    if (env_is_due)
+        fill_env(aTHX);
     HE *entry;
     size_t bytes = 0, count = 0;
     hv_iterinit(request_env);
@@ -116,6 +148,27 @@ static OP *wait_op(pTHX)
     return next;
 }
 
+/* What costs a system call to put back is put back only when it was touched. */
+unsigned cml_touched;
+
+static OP *alarm_op(pTHX)
+{
+    cml_touched |= CML_LEFT_ALARM;
+    return original[OP_ALARM](aTHX);
+}
+
+static OP *chdir_op(pTHX)
+{
+    cml_touched |= CML_LEFT_CWD;
+    return original[OP_CHDIR](aTHX);
+}
+
+static OP *umask_op(pTHX)
+{
+    cml_touched |= CML_LEFT_UMASK;
+    return original[OP_UMASK](aTHX);
+}
+
 static void wrap(int op, OP *(*with)(pTHX))
 {
     original[op] = PL_ppaddr[op];
@@ -132,32 +185,48 @@ void cml_child_boot(pTHX)
     wrap(OP_WAIT, wait_op);
     wrap(OP_WAITPID, wait_op);
     wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
+    wrap(OP_RV2HV, whole_hash_op);
+    wrap(OP_ALARM, alarm_op);
+    wrap(OP_CHDIR, chdir_op);
+    wrap(OP_UMASK, umask_op);
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-void cml_env_begin(int entries)
+static HV *new_request_env(pTHX)
+{
+    static struct ufuncs on_touch = {env_touched, NULL, 0};
+    HV *const env = newHV();
+    sv_magic((SV *)env, NULL, PERL_MAGIC_uvar, (char *)&on_touch, sizeof on_touch);
+    return env;
+}
+
+void cml_env_begin(void)
 {
     dTHXa(cml_perl);
-    cml_env_end();
     if (!base_env)
         base_env = GvHV(PL_envgv);
-    request_env = newHV();
-    hv_ksplit(request_env, entries);
+    if (!request_env)
+        request_env = new_request_env(aTHX);
+    GvHV(PL_envgv) = request_env;
+    env_is_due = 1;
 }
 
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
     (void)hv_store(request_env, key, (I32)key_length, newSVpvn(value, value_length), 0);
-    GvHV(PL_envgv) = request_env;
 }
 
 void cml_env_end(void)
 {
     dTHXa(cml_perl);
-    if (!request_env)
+    if (!base_env)
         return;
     GvHV(PL_envgv) = base_env;
+    if (env_is_due || !request_env) {
+        env_is_due = 0;
+        return; /* nobody looked: the next request can have it */
+    }
     SvREFCNT_dec((SV *)request_env);
     request_env = NULL;
 }

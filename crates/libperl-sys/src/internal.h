@@ -26,6 +26,8 @@ void cml_default_signals(void);
 extern volatile sig_atomic_t cml_stranger;
 /* perl flushes every handle before it forks; that must not send a half-made response. */
 extern int cml_mute_flush;
+/* CML_LEFT_… bits of what a request touched. */
+extern unsigned cml_touched;
 
 /* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;

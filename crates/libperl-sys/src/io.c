@@ -15,7 +15,7 @@ int cml_mute_flush;
 
 static int out_memfd = -1, in_memfd = -1, err_fd = -1;
 static ino_t out_inode;
-static int body_fd_installed;
+static int body_fd_installed, fd1_moved;
 static PerlIO *out_handle, *err_handle;
 
 static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
@@ -201,7 +201,10 @@ void cml_drain_fd1(void)
     char buffer[16384];
     off_t at = 0;
 
-    if (cml_stranger || fstat(out_memfd, &st) != 0 || st.st_size == 0)
+    if (cml_stranger || out_memfd < 0)
+        return;
+    fd1_moved = fstat(1, &st) != 0 || st.st_ino != out_inode;
+    if ((fd1_moved && fstat(out_memfd, &st) != 0) || st.st_size == 0)
         return;
     while (at < st.st_size) {
         const ssize_t n = pread(out_memfd, buffer, sizeof buffer, at);
@@ -261,7 +264,6 @@ extern int cml_forked_in_request;
 unsigned cml_restore_handles(pTHX)
 {
     unsigned left = 0;
-    struct stat st;
     IO *const out = io_of(aTHX_ cml_stdout_gv), *const err = io_of(aTHX_ cml_stderr_gv), *const in = io_of(aTHX_ cml_stdin_gv);
 
     if (untie(aTHX_ out) | untie(aTHX_ err) | untie(aTHX_ in))
@@ -283,8 +285,9 @@ unsigned cml_restore_handles(pTHX)
     }
     if (cml_forked_in_request)
         renew_out_memfd();
-    else if (fstat(1, &st) != 0 || st.st_ino != out_inode)
+    else if (fd1_moved)
         dup2(out_memfd, 1);
+    fd1_moved = 0;
     cml_forked_in_request = 0;
     if (body_fd_installed || !IoIFP(in) || PerlIO_fileno(IoIFP(in)) != 0) {
         body_fd_installed = 1;

@@ -32,6 +32,7 @@ pub struct Hooks {
     pub log: unsafe extern "C" fn(*const c_char, usize),
     pub head: unsafe extern "C" fn(c_int),
     pub header: unsafe extern "C" fn(*const c_char, usize, *const c_char, usize),
+    pub environment: unsafe extern "C" fn(),
 }
 
 #[allow(missing_docs, reason = "documented in shim.h")]
@@ -67,7 +68,7 @@ mod declarations {
         pub fn cml_read_stdin(into: *mut c_char, length: usize, got: *mut c_long) -> c_int;
         pub fn cml_drain_fd1();
         pub fn cml_stderr_is_log();
-        pub fn cml_env_begin(entries: c_int);
+        pub fn cml_env_begin();
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
         pub fn cml_env_base(

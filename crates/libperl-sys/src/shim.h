@@ -34,6 +34,7 @@ typedef struct {
     void (*log)(const char *bytes, size_t length);
     void (*head)(int status);
     void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
+    void (*environment)(void); /* %ENV is looked at: cml_env_put every pair */
 } cml_hooks;
 
 extern cml_hooks cml_hooks_table;
@@ -70,7 +71,7 @@ void cml_drain_fd1(void);
 void cml_stderr_is_log(void);
 
 /* child.c */
-void cml_env_begin(int entries);
+void cml_env_begin(void);
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);

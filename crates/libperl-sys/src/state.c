@@ -30,6 +30,8 @@ void cml_remember_state(void)
 static unsigned restore_folder(void)
 {
     struct stat now;
+    if (!(cml_touched & CML_LEFT_CWD))
+        return 0;
     if (stat(".", &now) == 0 && now.st_ino == home_stat.st_ino && now.st_dev == home_stat.st_dev)
         return 0;
     return fchdir(home) == 0 ? CML_LEFT_CWD : 0;
@@ -37,7 +39,17 @@ static unsigned restore_folder(void)
 
 static unsigned restore_umask(void)
 {
+    if (!(cml_touched & CML_LEFT_UMASK))
+        return 0;
     return umask(home_umask) == home_umask ? 0 : CML_LEFT_UMASK;
+}
+
+/* Time::HiRes sets timers without an operator of perl's. */
+static unsigned restore_alarm(pTHX)
+{
+    if (!(cml_touched & CML_LEFT_ALARM) && !hv_existss(GvHVn(PL_incgv), "Time/HiRes.pm"))
+        return 0;
+    return alarm(0) != 0 ? CML_LEFT_ALARM : 0;
 }
 
 static void set_signal(pTHX_ const char *name, SV *handler)
@@ -115,9 +127,8 @@ unsigned cml_restore_state(void)
 {
     dTHXa(cml_perl);
     restoring r = {0};
-    if (alarm(0) != 0)
-        r.left |= CML_LEFT_ALARM;
-    r.left |= restore_folder() | restore_umask();
+    r.left |= restore_alarm(aTHX) | restore_folder() | restore_umask();
+    cml_touched = 0;
     cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
     cml_env_end();
     return r.left;

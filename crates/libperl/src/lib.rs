@@ -218,16 +218,11 @@ impl Interpreter {
         unsafe { sys::cml_stderr_is_log() }
     }
 
-    /// Begins `%ENV` of a request; it ends with [`Interpreter::restore_state`].
-    pub fn env_begin(&mut self, entries: usize) {
-        // SAFETY: a plain number.
-        unsafe { sys::cml_env_begin(entries as c_int) }
-    }
-
-    /// Adds a pair to it.
-    pub fn env_put(&mut self, key: &[u8], value: &[u8]) {
-        // SAFETY: two pairs of pointer and length; Perl copies both.
-        unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
+    /// Begins `%ENV` of a request: when somebody looks at it, the hook `environment` fills it by [`env_put`]. It ends
+    /// with [`Interpreter::restore_state`].
+    pub fn env_begin(&mut self) {
+        // SAFETY: swaps one hash for another.
+        unsafe { sys::cml_env_begin() }
     }
 
     /// `%ENV` as the start-up code left it.
@@ -262,6 +257,12 @@ pub fn is_stranger() -> bool {
 pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
     // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
     unsafe { sys::cml_keep_from_children(std::os::fd::AsRawFd::as_raw_fd(&fd)) }
+}
+
+/// Adds a pair to the request's `%ENV`; only for the hook `environment`.
+pub fn env_put(key: &[u8], value: &[u8]) {
+    // SAFETY: two pairs of pointer and length; Perl copies both. The hook runs on Perl's thread, inside a request.
+    unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
 }
 
 /// What `ps` shows, cut to the room that the process began with.

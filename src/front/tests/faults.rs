@@ -1,1 +1,166 @@
+//! Workers that die, lie or stall, clients that leave: each costs exactly its own request.
 
+use std::sync::atomic::Ordering;
+
+use wire::control::{FromFront, WorkerState};
+
+use super::Server;
+use super::worker::Script;
+
+const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
+
+#[test]
+fn a_worker_that_dies_costs_its_own_request_only() {
+    let (script, gate) = Script::gated();
+    let mut server = Server::with_workers(APP, 2, script);
+    let mut client = server.client();
+    assert_eq!(client.get("/app/die").status, 502);
+    assert_eq!(client.get("/").text(), "hello");
+    assert_eq!(client.send("GET /app/die-late HTTP/1.1\r\nHost: a\r\n\r\n").head().status, 200);
+    gate.send(()).expect("opened");
+    let answer = client.rest_of_chunks();
+    assert_eq!((answer.text().as_str(), answer.cut), ("half", true));
+    assert!(client.is_closed());
+    server.worker(1, 2, Script::default());
+    assert_eq!(server.client().get("/").text(), "hello");
+}
+
+#[test]
+fn a_response_that_the_handler_broke_off_is_seen_to_be_cut() {
+    let server = Server::with_workers(APP, 1, Script::default());
+    for path in ["/app/truncated", "/app/long"] {
+        let answer = server.client().get(path);
+        assert!(answer.cut && !answer.body.is_empty(), "{path}: {answer:?}");
+    }
+    assert_eq!(server.client().get("/").text(), "hello");
+}
+
+#[test]
+fn a_header_that_cannot_be_sent_is_an_error_of_the_application() {
+    let server = Server::with_workers(APP, 1, Script::default());
+    let mut client = server.client();
+    let answer = client.get("/app/bad-header");
+    assert_eq!((answer.status, answer.header("set-cookie")), (500, ""));
+    assert_eq!(client.get("/").text(), "hello");
+}
+
+#[test]
+fn a_worker_that_breaks_the_protocol_is_killed() {
+    for path in ["/two-heads", "/body-first", "/wrong-id", "/ready-again", "/after-end", "/garbage"] {
+        let mut server = Server::with_workers(APP, 1, Script::default());
+        let mut client = server.client();
+        assert_eq!(client.get(&format!("/app{path}")).status, 502, "{path}");
+        server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+        server.worker(1, 1, Script::default());
+        assert_eq!(client.get("/").text(), "hello");
+    }
+}
+
+#[test]
+fn a_request_that_runs_too_long_is_ended_with_its_worker() {
+    let (script, _gate) = Script::gated();
+    let mut server = Server::with_workers(&format!("{APP}RequestTimeout 100ms\n"), 1, script);
+    let mut client = server.client();
+    assert_eq!(client.get("/app/wait").status, 504);
+    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    drop(_gate);
+    server.worker(1, 1, Script::default());
+    assert_eq!(client.get("/").text(), "hello");
+}
+
+#[test]
+fn a_queue_has_a_length_and_a_time() {
+    let (script, gate) = Script::gated();
+    let server = Server::with_workers(&format!("{APP}QueueTimeout 300ms\nQueueLength 1\n"), 1, script);
+    let mut busy = server.client();
+    busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.workers[0].state == WorkerState::Busy);
+    let mut waits = server.client();
+    waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    let status = server.wait_for(|status| status.queued == 1);
+    assert_eq!(status.workers[0].request, "GET /app/wait");
+    let refused = server.client().get("/");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
+    let late = waits.answer();
+    assert_eq!((late.status, late.header("retry-after")), (503, "2"));
+    assert_eq!(server.status().queue_timeouts, 1);
+    gate.send(()).expect("opened");
+    assert_eq!(busy.answer().text(), "waited");
+    assert_eq!(waits.get("/").text(), "hello");
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_request_out_of_the_queue() {
+    let (script, gate) = Script::gated();
+    let server = Server::with_workers(APP, 1, script.clone());
+    let mut busy = server.client();
+    busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.workers[0].state == WorkerState::Busy);
+    let mut leaves = server.client();
+    leaves.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.queued == 1);
+    drop(leaves);
+    server.wait_for(|status| status.queued == 0);
+    gate.send(()).expect("opened");
+    assert_eq!(busy.answer().text(), "waited");
+    assert_eq!(busy.get("/").text(), "hello");
+    assert_eq!(script.begun.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_worker_whose_client_left_finishes_and_serves_the_next() {
+    let (script, gate) = Script::gated();
+    let server = Server::with_workers(APP, 1, script);
+    for path in ["/app/wait", "/app/late"] {
+        let mut leaves = server.client();
+        leaves.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        server.wait_for(|status| status.workers[0].state == WorkerState::Busy);
+        drop(leaves);
+        server.wait_for(|status| status.connections == 0);
+        gate.send(()).expect("opened");
+        assert_eq!(server.client().get("/").text(), "hello");
+    }
+    let mut leaves = server.client();
+    leaves.send("GET /app/large HTTP/1.1\r\nHost: a\r\n\r\n");
+    leaves.head();
+    drop(leaves);
+    assert_eq!(server.client().get("/").text(), "hello");
+}
+
+#[test]
+fn a_worker_that_died_idle_is_passed_over() {
+    let server = Server::with_workers(APP, 1, Script::default());
+    let mut client = server.client();
+    assert_eq!(client.get("/app/leave").text(), "bye");
+    drop(server.socket(1, 7));
+    server.say(wire::control::ToFront::Gone { slot: 7 });
+    server.wait_for(|status| status.workers.is_empty());
+    let mut server = server;
+    server.worker(1, 3, Script::default());
+    assert_eq!(client.get("/").text(), "hello");
+}
+
+#[test]
+fn a_worker_that_ended_is_let_go_though_a_child_keeps_its_socket() {
+    let server = Server::with_workers(APP, 0, Script::default());
+    let child = server.socket(1, 0);
+    server.wait_for(|status| status.workers.len() == 1);
+    server.say(wire::control::ToFront::Gone { slot: 0 });
+    server.wait_for(|status| status.workers.is_empty());
+    drop(child);
+}
+
+#[test]
+fn the_master_hears_at_once_that_requests_wait() {
+    let (script, gate) = Script::gated();
+    let server = Server::with_workers(APP, 1, script);
+    let mut busy = server.client();
+    busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.hear(|said| matches!(said, FromFront::Load(load) if load.busy == 1));
+    let mut waits = server.client();
+    waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.hear(|said| matches!(said, FromFront::Load(load) if load.queued == 1 && load.idle == 0));
+    gate.send(()).expect("opened");
+    assert_eq!(waits.answer().text(), "hello");
+    server.hear(|said| matches!(said, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
+}

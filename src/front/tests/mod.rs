@@ -12,11 +12,12 @@ use std::fs::File;
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
-use nix::sys::time::{TimeVal, TimeValLike};
+use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
 use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront};
 use wire::transport::in_memory;
@@ -34,6 +35,7 @@ struct Server {
     control: Channel<ToFront, FromFront>,
     thread: Option<JoinHandle<anyhow::Result<()>>>,
     listener: TcpListener,
+    unix: Option<UnixListener>,
     folder: tempfile::TempDir,
     logs: Vec<File>,
     workers: Vec<JoinHandle<()>>,
@@ -48,6 +50,7 @@ impl Server {
             control: Channel::new(master),
             thread: Some(std::thread::spawn(|| super::run(front))),
             listener: TcpListener::bind("127.0.0.1:0").expect("a port"),
+            unix: None,
             folder: tempfile::tempdir().expect("a folder"),
             logs: Vec::new(),
             workers: Vec::new(),
@@ -72,13 +75,13 @@ impl Server {
         let config = bundle.build().expect("a configuration");
         let memory = in_memory("configuration", bundle.to_json().expect("json").as_bytes()).expect("a memfd");
         self.logs = config.logs.iter().map(|_| tempfile::tempfile().expect("a log")).collect();
-        let message = ToFront::Configure {
-            generation,
-            logs: self.logs.len(),
-            listeners: vec![Listener { address: self.address().to_string() }],
-        };
+        let mut listeners = vec![(self.address().to_string(), self.listener.as_raw_fd())];
+        listeners.extend(self.unix.iter().map(|unix| ("unix".to_owned(), unix.as_raw_fd())));
+        let names = listeners.iter().map(|(name, _)| Listener { address: name.clone() });
+        let message = ToFront::Configure { generation, logs: self.logs.len(), listeners: names.collect() };
         let logs = self.logs.iter().map(AsRawFd::as_raw_fd);
-        let fds: Vec<_> = [memory.as_raw_fd()].into_iter().chain(logs).chain([self.listener.as_raw_fd()]).collect();
+        let listeners = listeners.iter().map(|(_, socket)| *socket);
+        let fds: Vec<_> = [memory.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();
         self.control.send(&message, &fds).expect("configured");
         self.hear(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
     }

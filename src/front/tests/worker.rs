@@ -25,6 +25,16 @@ pub struct Script {
 }
 
 impl Script {
+    /// Whose workers answer `/who` with `name`.
+    pub fn named(name: &'static str) -> Script {
+        Script { name, ..Script::default() }
+    }
+
+    fn wait(&self) {
+        let gate = self.gate.lock().expect("the gate");
+        let _ = gate.as_ref().expect("a gate").recv();
+    }
+
     /// With the end that opens the gate, once for each message.
     pub fn gated() -> (Script, Sender<()>) {
         let (open, gate) = channel();
@@ -93,14 +103,12 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
         }
         "/who" => whole(port, id, script.name.as_bytes()),
         "/wait" => {
-            let gate = script.gate.lock().expect("the gate");
-            let _ = gate.as_ref().expect("a gate").recv();
+            script.wait();
             whole(port, id, b"waited")
         }
         "/late" => {
             say(port, id, &[head(200, &[]), Reply::Body(b"first,")]);
-            let gate = script.gate.lock().expect("the gate");
-            let _ = gate.as_ref().expect("a gate").recv();
+            script.wait();
             say(port, id, &[Reply::Body(b"second"), end()]);
             true
         }
@@ -168,6 +176,7 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
         "/die" => false,
         "/die-late" => {
             say(port, id, &[head(200, &[]), Reply::Body(b"half")]);
+            script.wait();
             false
         }
         "/bad-header" => {

@@ -1,0 +1,72 @@
+//! `cameleer serve -X`: everything in one process and nothing forked, for debuggers and profilers.
+//!
+//! The worker has the main thread, because Perl and gdb expect it there; the front has another, and a third listens to
+//! what the front would tell a master.
+
+use std::thread::spawn;
+
+use wire::channel::Channel;
+use wire::control::{FromFront, Listener, ToFront};
+
+use super::ready;
+use crate::config::Listen;
+use crate::master::listeners::{self, Listeners};
+use crate::master::logs::Logs;
+use crate::master::site::{Origin, Site};
+use crate::{front, log, sys, worker};
+
+/// The only generation and its only worker.
+const GENERATION: u32 = 1;
+const SLOT: u32 = 0;
+
+/// Serves until it is interrupted.
+pub fn run(origin: &Origin) -> anyhow::Result<()> {
+    let ours = Listeners::passed()?;
+    let site = Site::read(origin)?;
+    let bound = ours.for_site(&site)?;
+    let mut logs = Logs::new()?;
+    let opened = logs.open(&site.config)?;
+    log::set_level(site.config.log_level);
+
+    let (masters, fronts) = wire::channel::pair()?;
+    let (to_worker, to_front) = wire::channel::pair()?;
+    let master: Channel<ToFront, FromFront> = Channel::new(masters);
+    let names: Vec<Listener> = bound.iter().map(|b| Listener { address: listeners::name(&b.address) }).collect();
+    let configure = ToFront::Configure { generation: GENERATION, logs: opened.access.len(), listeners: names };
+    let configuration = site.in_memory()?;
+    let sockets = bound.iter().map(|bound| &bound.fd);
+    let fds = std::iter::once(&configuration).chain(&opened.access).chain(sockets);
+    let fds: Vec<_> = fds.map(|fd| std::os::fd::AsRawFd::as_raw_fd(&**fd)).collect();
+    master.send(&configure, &fds)?;
+    let worker = ToFront::Worker { slot: SLOT, generation: GENERATION };
+    master.send(&worker, &[std::os::fd::AsRawFd::as_raw_fd(&to_worker)])?;
+    master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
+    master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
+
+    let addresses: Vec<Listen> = bound.iter().map(|bound| bound.address.clone()).collect();
+    let announce = (origin.name(), addresses);
+    spawn(move || listen(&master, announce));
+    spawn(move || front::run(fronts));
+    let mut config = site.config;
+    // It is the process: when it left, the debugger's subject would be gone.
+    config.pool.max_requests = 0..=0;
+    worker::single::run(config, to_front)
+}
+
+/// Says when the worker is ready; everything else a master would care for.
+fn listen(front: &Channel<ToFront, FromFront>, (name, addresses): (String, Vec<Listen>)) {
+    let mut announce = Some(ready::announce(name, Box::new(|| ())));
+    while let Ok(Some((message, _))) = front.receive() {
+        match (message, announce.take()) {
+            (FromFront::Ready { .. }, Some(announce)) => {
+                // The interpreter, made for workers, has taken them from the terminal.
+                let _ = sys::default_signals();
+                announce(&addresses);
+            }
+            (FromFront::Kill { reason, .. }, _) => {
+                log::warn("master", format_args!("the only worker is not killed ({reason})"))
+            }
+            (_, kept) => announce = kept,
+        }
+    }
+}

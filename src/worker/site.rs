@@ -44,6 +44,7 @@ pub(super) struct Located {
     pub settings: Settings,
     pub place: Rc<apache::Place>,
     pub handlers: Vec<Rc<Code>>,
+    pub cleanup_handlers: Vec<Rc<Code>>,
     pub app: Option<Rc<Code>>,
 }
 
@@ -52,6 +53,7 @@ impl Site {
     pub fn load(config: Config) -> anyhow::Result<Site> {
         let hooks: Hooks = apache::hooks();
         let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
+        apache::main_server(Rc::new(place(&config, 0, &config.settings(&[], false))));
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();
@@ -72,8 +74,18 @@ impl Site {
         })
     }
 
-    /// Runs what the application wants done when a worker ends, and END blocks.
+    /// Runs what the application wants done in a fresh worker, or before one ends.
+    pub fn run_phase(&mut self, phase: &str) {
+        if self.mod_perl
+            && let Err(error) = self.perl.call(c"Apache::run_handlers", Some(phase))
+        {
+            apache::say(apache::Level::Error, &format!("{phase}: {error}"));
+        }
+    }
+
+    /// The worker ends: its handlers, then END blocks.
     pub fn child_exit(mut self) {
+        self.run_phase("PerlChildExitHandler");
         self.perl.end(false);
     }
 
@@ -99,11 +111,15 @@ impl Site {
             Handler::PerlScript => settings.perl_handlers.clone(),
             Handler::Default | Handler::Psgi => Vec::new(),
         };
-        let handlers =
-            names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect::<Result<_, _>>()?;
+        let handlers = self.resolve(&names)?;
+        let cleanup_handlers = self.resolve(&settings.cleanup_handlers)?;
         let start_env = self.start_env.clone();
         let place = Rc::new(apache::Place { start_env, ..place(&self.config, key.host, &settings) });
-        Ok(Located { settings, place, handlers, app })
+        Ok(Located { settings, place, handlers, cleanup_handlers, app })
+    }
+
+    fn resolve(&mut self, names: &[String]) -> Result<Vec<Rc<Code>>, Interrupted> {
+        names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect()
     }
 
     fn app(&mut self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {

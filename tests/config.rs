@@ -136,8 +136,8 @@ fn perl_is_loaded_in_the_order_of_the_file() {
         .file("lib/One.pm", &add("module"))
         .file("startup.pl", &add("require"))
         .file("app.psgi", "my $o = join ' ', @main::order; sub { [200, [], [$o]] }")
-        .serve("PerlLib lib\nPerlRequire startup.pl\nPerlModule One\n<Perl>\npush @main::order, 'section';\n</Perl>\n<Location />\nPsgiApp app.psgi\n</Location>");
-    assert_eq!(server.text("/"), "require module section");
+        .serve("PerlLib lib\nPerlRequire startup.pl\nPerlModule One\nPerlEval \"push @main::order, 'eval'\"\n<Location />\nPsgiApp app.psgi\n</Location>");
+    assert_eq!(server.text("/"), "require module eval");
 }
 
 #[test]

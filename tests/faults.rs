@@ -16,7 +16,7 @@ const HANGS: &str = "sub { my $p = $_[0]{PATH_INFO}; if ($p eq '/hang') { open m
 
 #[test]
 fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_notices() {
-    let server = serve(HANGS, "MaxClients 3\nStartServers 3");
+    let server = serve(HANGS, "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
     let load = Load::start(&server, 2, "/", |response| response.status == 200);
     let mut victim = server.connect();
     victim.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -34,7 +34,7 @@ fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_no
 
 #[test]
 fn a_segfault_costs_its_own_request() {
-    let server = serve("sub { kill SEGV => $$ if $_[0]{PATH_INFO} eq '/crash'; [200, [], ['ok']] }", "");
+    let server = serve("sub { unpack \"p\", pack \"J\", 1 if $_[0]{PATH_INFO} eq '/crash'; [200, [], ['ok']] }", "");
     server.get("/crash").is(502);
     assert_eq!(server.text("/"), "ok");
     server.logged("signal=11");

@@ -61,10 +61,21 @@ fn combined_has_dashes_for_what_is_missing() {
 fn what_a_client_sends_cannot_forge_a_line() {
     let server = serve("combined");
     let mut connection = server.connect();
-    connection.raw(b"GET /\x22\xff%0a HTTP/1.1\r\nHost: localhost\r\nUser-Agent: \xc3\xa9\x7f\r\nConnection: close\r\n\r\n");
+    connection.raw(b"GET /%22%0a HTTP/1.1\r\nHost: localhost\r\nReferer: a\tb\r\nUser-Agent: \xc3\xa9\" 1 \"\r\nConnection: close\r\n\r\n");
     connection.rest();
     let line = line(&server);
-    assert!(line.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{line:?}");
+    assert!(line.contains(r#""GET /%22%0a HTTP/1.1" 404 "#), "{line}");
+    assert!(line.ends_with(r#""a\tb" "\xc3\xa9\" 1 \"""#), "{line}");
+}
+
+#[test]
+fn a_request_that_is_no_http_is_logged_as_the_400_that_it_got() {
+    let server = serve("common");
+    let mut connection = server.connect();
+    connection.raw("nonsense\r\n\r\n");
+    connection.rest();
+    let line = line(&server);
+    assert!(line.contains("\" 400 "), "{line}");
 }
 
 #[test]

@@ -151,6 +151,7 @@ fn ttin_and_ttou_change_the_number_of_workers_by_one() {
     server.signal(Signal::SIGTTIN);
     until("there is one more", || server.workers().len() == 3);
     server.signal(Signal::SIGTTOU);
+    until("there are as many as at the start", || server.workers().len() == 2);
     server.signal(Signal::SIGTTOU);
     until("there is one fewer than at the start", || server.workers().len() == 1);
     assert_eq!(server.get("/").status, 200);

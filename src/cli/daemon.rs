@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use nix::unistd::{dup2_stdin, dup2_stdout, pipe2, setsid};
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, pipe2, setsid};
 
 use super::ready::Then;
 use crate::sys;
@@ -47,9 +47,10 @@ fn tell(to: OwnedFd, code: u8) {
     let _ = std::fs::File::from(to).write(&[code]);
 }
 
-/// Errors stay where ErrorLog says.
+/// Errors go where ErrorLog says: the master points descriptor 2 there after this.
 fn leave_terminal() -> anyhow::Result<()> {
     let null = open("/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
-    Ok(dup2_stdout(&null)?)
+    dup2_stdout(&null)?;
+    Ok(dup2_stderr(&null)?)
 }

@@ -65,7 +65,9 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
     let (ours, theirs) = wire::channel::pair()?;
     // Not argv[0]: the file may have been replaced by an upgrade, and old masters keep to their own binary.
     let mut command = Command::new("/proc/self/exe");
-    command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null()).stderr(error_log.try_clone()?);
+    command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null());
+    // Not our standard output: whoever started us in the background waits until nobody holds it any more.
+    command.stdout(error_log.try_clone()?).stderr(error_log.try_clone()?);
     command.envs(env.iter().map(|(name, value)| (name, value)));
     for name in OURS_ALONE {
         command.env_remove(name);

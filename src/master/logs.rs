@@ -60,12 +60,14 @@ pub struct Opened {
 impl Logs {
     /// Nothing is open but the standard streams.
     pub fn new() -> io::Result<Logs> {
-        let duplicate = |fd: io::Result<OwnedFd>| fd.map(Fd::new);
-        Ok(Logs {
-            sinks: Vec::new(),
-            stdout: duplicate(io::stdout().as_fd().try_clone_to_owned())?,
-            stderr: duplicate(io::stderr().as_fd().try_clone_to_owned())?,
-        })
+        Ok(Logs { sinks: Vec::new(), stdout: duplicate(io::stdout())?, stderr: duplicate(io::stderr())? })
+    }
+
+    /// Lets go of the standard streams as they were: in the background they are others now, and whoever started us
+    /// may wait until nobody holds the old ones.
+    pub fn renew_standard(&mut self) -> io::Result<()> {
+        (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
+        Ok(())
     }
 
     /// Opens what `config` names and is not open yet.
@@ -177,6 +179,10 @@ impl Logger {
         self.pid = Some(Pid::from_raw(child.id().cast_signed()));
         Ok(())
     }
+}
+
+fn duplicate(stream: impl AsFd) -> io::Result<Fd> {
+    stream.as_fd().try_clone_to_owned().map(Fd::new)
 }
 
 fn open_file(path: &Path) -> anyhow::Result<Fd> {

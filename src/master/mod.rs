@@ -163,6 +163,9 @@ impl Master {
         if let Some(on_ready) = self.on_ready.take() {
             let addresses: Vec<_> = self.listeners.addresses().cloned().collect();
             on_ready(&addresses);
+            if let Err(error) = self.logs.renew_standard() {
+                log::error("master", format_args!("standard streams: {error}"));
+            }
         }
     }
 

@@ -99,7 +99,13 @@ impl Site {
                 if run.needs_cleanup {
                     apache::want_cleanup();
                 }
-                result.map(|()| Outcome::Answered(OK))
+                match result {
+                    // A script ends by exit, an application by returning: there is no response, or half of one.
+                    Err(Interrupted::Exited(code)) if !libperl::is_stranger() => {
+                        Err(Interrupted::Died(format!("PSGI: the application called exit({code})")))
+                    }
+                    result => result.map(|()| Outcome::Answered(OK)),
+                }
             }
             _ => self.run_handlers(located, request),
         }

@@ -114,15 +114,6 @@ fn a_head_that_arrives_byte_by_byte_is_understood() {
 }
 
 #[test]
-fn a_client_that_closes_its_half_still_gets_its_answer() {
-    let server = serve("");
-    let mut connection = server.connect();
-    connection.raw("GET /half HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    connection.finish_sending();
-    assert_eq!(connection.response().text(), "GET /half ");
-}
-
-#[test]
 fn a_unix_socket_is_a_listener_like_any_other() {
     let mut server = serve("Listen \"@DIR@/http.sock\"");
     server.address = Address::Unix(server.site.path("http.sock"));

@@ -88,15 +88,12 @@ fn a_client_that_reads_slowly_does_not_make_the_server_hold_the_whole_response()
     let mut connection = server.connect();
     connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     connection.head();
-    until("the worker stands still", {
-        let mut before = String::from("none");
-        let mut same = 0;
-        move || {
-            let now = server.site.read("written");
-            same = if now == before { same + 1 } else { 0 };
-            before = now;
-            same > 40 && before.parse::<u32>().is_ok_and(|n| n < 1600)
-        }
+    let (mut before, mut same) = (String::new(), 0);
+    until("the worker stands still", || {
+        let now = server.site.read("written");
+        same = if now == before { same + 1 } else { 0 };
+        before = now;
+        same > 40 && before.parse::<u32>().is_ok_and(|n| n < 1600)
     });
     drop(connection);
 }

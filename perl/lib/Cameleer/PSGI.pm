@@ -16,7 +16,8 @@ sub load_file ($file) {
     local $ENV{MOD_PERL};
     delete $ENV{MOD_PERL};
     local $0 = $file;
-    my $app = eval sprintf "package %s; do %s;", $package, quoted($file);    ## no critic: loading code is the job
+    # An eval that ends well forgets what `do` left in $@.
+    my $app = eval sprintf 'package %s; my $app = do %s; die $@ if $@; $app', $package, quoted($file);    ## no critic: loading code is the job
     return application( $app, $file );
 }
 
@@ -42,7 +43,8 @@ sub application ( $app, $source ) {
 
 # Everything but the plain response.
 sub respond ( $response, $env ) {
-    if ( ref $response eq 'CODE' || ( ref $response ne 'ARRAY' && eval { \&$response } ) ) {
+    # \&"name" would be a reference, too.
+    if ( ref $response eq 'CODE' || ( ref $response && ref $response ne 'ARRAY' && eval { \&$response } ) ) {
         return delayed($response);
     }
     return whole($response);

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use bytes::Bytes;
 use http::Method;
 use wire::Malformed;
 use wire::control::Slot;
+use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::record::Record;
@@ -198,6 +200,18 @@ impl Exchange {
         self.served_by = Some((worker.slot, worker.pid.get()));
         self.worker = Some(worker);
         self.body = None;
+    }
+
+    /// The worker had not begun with it. Says whether it was taken for running.
+    pub fn wait_again(&mut self, frame: Frame, body: Option<OwnedFd>) -> bool {
+        self.frame = frame.into_buffer();
+        self.body = body.map(File::from);
+        self.worker = None;
+        let was_running = self.stage == Stage::Running;
+        if was_running {
+            self.stage = if self.abandoned { Stage::Over } else { Stage::Queued };
+        }
+        was_running && !self.abandoned
     }
 
     /// The worker has said everything.

@@ -226,14 +226,35 @@ impl Pool {
         }
     }
 
-    /// What `worker` was sent ahead and has not begun waits in the queue again, in front: it is the oldest.
-    fn take_back(&self, worker: &Worker) {
-        let back = worker.take_back(&mut self.buffer.borrow_mut());
-        self.ahead.set(self.ahead.get() - back.len() as u32);
-        let mut queue = self.queue.borrow_mut();
-        for exchange in back.into_iter().rev() {
-            queue.push_front(exchange);
+    /// What `worker` was sent ahead and has not begun waits in the queue again, in front: it is the oldest. Even the
+    /// request that it seems to work on may not have been begun.
+    fn take_back(&self, worker: &Rc<Worker>) {
+        if !worker.ahead.borrow().is_empty() {
+            self.recover(worker);
         }
+    }
+
+    fn recover(&self, worker: &Rc<Worker>) {
+        let back = worker.take_back(&mut self.buffer.borrow_mut());
+        for (frame, body) in back.into_iter().rev() {
+            let exchange = if worker.has(frame.id()) { self.vacate(worker) } else { self.recall(worker, frame.id()) };
+            let Some(exchange) = exchange else { continue };
+            if exchange.borrow_mut().wait_again(frame, body) {
+                self.queued.set(self.queued.get() + 1);
+            }
+            self.queue.borrow_mut().push_front(exchange);
+        }
+        if worker.state() == WorkerState::Busy && worker.exchange.borrow().is_none() && !self.go_on(worker) {
+            worker.set_state(WorkerState::Idle);
+            self.idle.borrow_mut().push(worker.clone());
+        }
+    }
+
+    fn recall(&self, worker: &Worker, id: u64) -> Option<Shared> {
+        let mut ahead = worker.ahead.borrow_mut();
+        let at = ahead.iter().position(|exchange| exchange.borrow().id == id)?;
+        self.ahead.set(self.ahead.get() - 1);
+        ahead.remove(at)
     }
 
     /// Takes back from workers that are slower than was expected.
@@ -241,9 +262,9 @@ impl Pool {
         if self.ahead.get() == 0 {
             return;
         }
-        for worker in self.workers.borrow().iter() {
+        for worker in self.workers() {
             if now.duration_since(worker.since()) >= SLOW {
-                self.take_back(worker);
+                self.take_back(&worker);
             }
         }
     }
@@ -344,8 +365,8 @@ impl Pool {
     fn lose(&self, worker: &Rc<Worker>, failure: Failure) {
         self.workers.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
         self.idle.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
-        self.take_back(worker);
         worker.set_state(WorkerState::Gone);
+        self.recover(worker);
         // It may have begun one that it was sent ahead, if its last answer was lost with it.
         for begun in worker.ahead.borrow_mut().drain(..) {
             self.ahead.set(self.ahead.get() - 1);

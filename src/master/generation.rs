@@ -31,6 +31,8 @@ pub struct Generation {
     pub state: GenerationState,
     /// `None` while it is being started again, or when it has ended.
     pub mold: Option<Mold>,
+    /// The mold was told to leave.
+    retired: bool,
     /// The mold said `Ready`: it can fork.
     pub loaded: bool,
     /// What it brings along until it serves.
@@ -90,7 +92,8 @@ impl Generation {
 
     /// Tells the mold to fork no more and to end after its last worker.
     pub fn retire(&mut self) {
-        if let Some(mold) = &mut self.mold {
+        if let Some(mold) = self.mold.as_mut().filter(|_| !self.retired) {
+            self.retired = true;
             mold.peer.send(ToMold::Retire, vec![]);
         }
     }
@@ -144,6 +147,7 @@ impl Master {
             site,
             state: GenerationState::Loading,
             mold: Some(mold),
+            retired: false,
             loaded: false,
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
@@ -212,7 +216,7 @@ impl Master {
     /// A mold has ended; all that it said before was heard.
     pub(super) fn mold_ended(&mut self, number: Number, exit: Exit) {
         let now = Instant::now();
-        for slot in self.workers.unborn(number) {
+        for slot in self.workers.lost(number) {
             self.worker_gone(slot);
         }
         let Some(generation) = self.generation(number) else { return };
@@ -335,15 +339,17 @@ impl Master {
                 worker.kill("not ready within StartTimeout");
             }
         }
-        self.workers.expel(now);
     }
 
-    /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do.
+    /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do; a stop has its own deadline.
     pub(super) fn generations_wake(&self, now: Instant) -> Option<Instant> {
+        if self.stop.is_some() {
+            return None;
+        }
         let deadlines = self.generations.iter().filter_map(|g| g.deadline);
         let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
         let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
         let (_, overdue) = self.workers.overdue(self.site.config.timeouts.start, now);
-        deadlines.chain(restarts).chain(overdue).chain(self.workers.expels()).min()
+        deadlines.chain(restarts).chain(overdue).min()
     }
 }

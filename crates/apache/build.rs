@@ -19,7 +19,12 @@ fn translate(xs: &Path, into: &Path) -> PathBuf {
     let c = into.join(xs.with_extension("c").to_string_lossy().replace(['/', '.'], "_")).with_extension("c");
     let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));
     let typemap = Path::new(PERL).join("typemap").canonicalize().expect("perl/typemap");
-    let output = Command::new("perl").arg(xsubpp).args(["-noprototypes", "-noversioncheck", "-typemap"]).arg(typemap).arg(xs).output();
+    let output = Command::new("perl")
+        .arg(xsubpp)
+        .args(["-noprototypes", "-noversioncheck", "-typemap"])
+        .arg(typemap)
+        .arg(xs)
+        .output();
     let output = output.expect("perl not found");
     assert!(output.status.success(), "{}: {}", xs.display(), String::from_utf8_lossy(&output.stderr));
     std::fs::write(&c, output.stdout).expect("OUT_DIR is writable");
@@ -30,7 +35,11 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut build = cc::Build::new();
     build.std("gnu11").warnings(false).extra_warnings(false).flag("-Wall").flag("-Wno-unused");
-    build.define("VERSION", "\"0\"").define("XS_VERSION", "\"0\"").include("include").include(format!("{PERL}/lib/Apache"));
+    build
+        .define("VERSION", "\"0\"")
+        .define("XS_VERSION", "\"0\"")
+        .include("include")
+        .include(format!("{PERL}/lib/Apache"));
     for flag in perl("ccopts").split_whitespace() {
         build.flag(flag);
     }

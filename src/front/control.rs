@@ -109,7 +109,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Worker { slot, generation } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let worker = Rc::new(Worker::new(slot, generation, SocketFront::new(socket)?)?);
+            let worker = Rc::new(Worker::new(slot, generation, SocketFront::new(socket, fds.next())?)?);
             let site = front.site(generation)?;
             site.pool.add(worker.clone());
             tokio::task::spawn_local(listen(front.clone(), site, worker));

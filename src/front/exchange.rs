@@ -213,7 +213,9 @@ impl Exchange {
     pub fn fail(&mut self, failure: Failure) {
         self.outcome = Some(Err(failure));
         // A head that the client has not seen is not worth showing: it gets the error's instead.
-        (self.head, self.file) = (None, None);
+        if !self.whole {
+            (self.head, self.file) = (None, None);
+        }
         self.over();
         self.wake();
     }

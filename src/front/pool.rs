@@ -1,15 +1,19 @@
 //! The workers of one generation and the requests that wait for them. One fair queue: whoever came first is served
 //! first, by the worker that was busy last, so that its caches are warm and spare workers stay untouched.
+//!
+//! While requests take less time than it takes to wake a process, a busy worker is sent the next ones ahead. They stay
+//! everybody's: whoever becomes idle, or a worker that turns out slow or dies, gives them back to the queue.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::{Rc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wire::Malformed;
 use wire::control::{FromFront, Generation, Load, WorkerState};
 use wire::reply::{Packet, Reply};
+use wire::transport::MAX_INLINE;
 
 use super::exchange::{Exchange, Failure, Job, Shared, Stage};
 use super::worker::{Next, Worker, describe};
@@ -29,7 +33,18 @@ pub struct Pool {
     queued: Cell<u32>,
     busy: Cell<u32>,
     draining: Cell<bool>,
+    /// How many requests were sent ahead.
+    ahead: Cell<u32>,
+    /// A moving average of what a request takes a worker, in microseconds.
+    typical: Cell<u64>,
+    /// For what is taken back.
+    buffer: RefCell<Box<[u8]>>,
 }
+
+/// Up to this typical time a worker is sent requests ahead.
+const QUICK: u64 = 500;
+/// A worker that is at one request for longer gives back what it was sent ahead.
+const SLOW: Duration = Duration::from_millis(2);
 
 impl Pool {
     /// An empty pool; workers come by [`Pool::add`].
@@ -44,6 +59,9 @@ impl Pool {
             queued: Cell::new(0),
             busy: Cell::new(0),
             draining: Cell::new(false),
+            ahead: Cell::new(0),
+            typical: Cell::new(u64::MAX / 16),
+            buffer: RefCell::new(vec![0; MAX_INLINE + 1].into()),
         }
     }
 
@@ -93,11 +111,15 @@ impl Pool {
 
     /// A client that left: a request that waits will not be started.
     pub fn abandon(&self, exchange: &Shared) {
-        let mut exchange = exchange.borrow_mut();
-        if exchange.stage == Stage::Queued {
+        if exchange.borrow().stage == Stage::Queued {
             self.queued.set(self.queued.get() - 1);
         }
-        exchange.abandon();
+        exchange.borrow_mut().abandon();
+        if self.ahead.get() > 0 {
+            let holds = |worker: &&Rc<Worker>| worker.ahead.borrow().iter().any(|ahead| Rc::ptr_eq(ahead, exchange));
+            let holder = self.workers.borrow().iter().find(holds).cloned();
+            holder.inspect(|worker| self.take_back(worker));
+        }
     }
 
     /// Takes a worker in that was asked of the mold.
@@ -157,17 +179,73 @@ impl Pool {
             return Next::Packet;
         };
         let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
+        self.remember(heard.started_at.elapsed());
         heard.over();
         drop(heard);
         worker.requests.set(worker.requests.get() + 1);
         self.vacate(worker);
         if leaving && worker.state() == WorkerState::Busy {
             worker.set_state(WorkerState::Retiring);
-        } else if worker.state() == WorkerState::Busy {
+            self.take_back(worker);
+        } else if worker.state() == WorkerState::Busy && !self.go_on(worker) {
             self.free(worker);
         }
         self.changed();
-        Next::Nothing
+        if worker.exchange.borrow().is_some() { Next::Packet } else { Next::Nothing }
+    }
+
+    fn remember(&self, took: Duration) {
+        let typical = self.typical.get();
+        self.typical.set((typical * 7 + took.as_micros() as u64) / 8);
+    }
+
+    /// `worker` begins with a request that it was sent ahead, and is sent another.
+    fn go_on(&self, worker: &Rc<Worker>) -> bool {
+        let Some(next) = worker.ahead.borrow_mut().pop_front() else { return false };
+        self.ahead.set(self.ahead.get() - 1);
+        self.queued.set(self.queued.get() - u32::from(next.borrow().stage == Stage::Queued));
+        self.occupy(worker.clone(), &next);
+        self.feed(worker);
+        true
+    }
+
+    /// Sends requests ahead while that pays.
+    fn feed(&self, worker: &Rc<Worker>) {
+        while self.typical.get() < QUICK && worker.can_take_ahead() {
+            let Some(exchange) = self.next_queued() else { return };
+            let sent = {
+                let job = exchange.borrow();
+                job.body.is_none() && job.frame.len() <= MAX_INLINE && worker.send(&job.frame, None).is_ok()
+            };
+            if !sent {
+                self.queue.borrow_mut().push_front(exchange);
+                return;
+            }
+            worker.ahead.borrow_mut().push_back(exchange);
+            self.ahead.set(self.ahead.get() + 1);
+        }
+    }
+
+    /// What `worker` was sent ahead and has not begun waits in the queue again, in front: it is the oldest.
+    fn take_back(&self, worker: &Worker) {
+        let back = worker.take_back(&mut self.buffer.borrow_mut());
+        self.ahead.set(self.ahead.get() - back.len() as u32);
+        let mut queue = self.queue.borrow_mut();
+        for exchange in back.into_iter().rev() {
+            queue.push_front(exchange);
+        }
+    }
+
+    /// Takes back from workers that are slower than was expected.
+    fn rescue(&self, now: Instant) {
+        if self.ahead.get() == 0 {
+            return;
+        }
+        for worker in self.workers.borrow().iter() {
+            if now.duration_since(worker.since()) >= SLOW {
+                self.take_back(worker);
+            }
+        }
     }
 
     fn vacate(&self, worker: &Worker) -> Option<Shared> {
@@ -180,6 +258,19 @@ impl Pool {
     fn free(&self, worker: &Rc<Worker>) {
         worker.set_state(WorkerState::Idle);
         self.idle.borrow_mut().push(worker.clone());
+        if self.ahead.get() > 0 && self.queue.borrow().is_empty() {
+            let loaded = self.workers.borrow().iter().find(|other| !other.ahead.borrow().is_empty()).cloned();
+            loaded.inspect(|other| self.take_back(other));
+        }
+        self.serve_queue();
+        self.feed(worker);
+        if self.draining.get() && self.queued.get() == 0 {
+            self.leave_idle(usize::MAX);
+        }
+    }
+
+    /// Gives idle workers what waits.
+    fn serve_queue(&self) {
         while let Some(exchange) = self.next_queued() {
             if !self.start(&exchange) {
                 self.queue.borrow_mut().push_front(exchange);
@@ -189,9 +280,6 @@ impl Pool {
             if self.idle.borrow().is_empty() {
                 return;
             }
-        }
-        if self.draining.get() {
-            self.leave_idle(usize::MAX);
         }
     }
 
@@ -256,17 +344,27 @@ impl Pool {
     fn lose(&self, worker: &Rc<Worker>, failure: Failure) {
         self.workers.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
         self.idle.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
+        self.take_back(worker);
         worker.set_state(WorkerState::Gone);
+        // It may have begun one that it was sent ahead, if its last answer was lost with it.
+        for begun in worker.ahead.borrow_mut().drain(..) {
+            self.ahead.set(self.ahead.get() - 1);
+            self.queued.set(self.queued.get() - u32::from(begun.borrow().stage == Stage::Queued));
+            begun.borrow_mut().fail(failure);
+        }
         if let Some(exchange) = self.vacate(worker) {
             let what = describe(&exchange);
             log::error("front", format_args!("worker={} pid={} lost {what}", worker.slot, worker.pid.get()));
             exchange.borrow_mut().fail(failure);
         }
+        self.serve_queue();
         self.changed();
     }
 
     /// Ends what has waited or run for too long. Called by the clock.
     pub fn expire(&self, now: Instant) {
+        self.rescue(now);
+        self.serve_queue();
         self.queue.borrow_mut().retain(|exchange| {
             let mut exchange = exchange.borrow_mut();
             if exchange.stage == Stage::Queued && now.duration_since(exchange.queued_at) >= exchange.limits.queue {

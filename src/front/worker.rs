@@ -6,6 +6,7 @@
 //! ```
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
 use std::task::{Context, Poll, Waker};
@@ -16,6 +17,9 @@ use wire::control::{Generation, Slot, WorkerState, WorkerStatus};
 use wire::transport::{FrontPort, Order, SocketFront};
 
 use super::exchange::Shared;
+
+/// More than this saves nothing: the worker is awake already.
+const MAX_AHEAD: usize = 2;
 
 /// See the module's text.
 pub struct Worker {
@@ -29,6 +33,8 @@ pub struct Worker {
     pub requests: Cell<u64>,
     /// The request that it has.
     pub exchange: RefCell<Option<Shared>>,
+    /// Requests that lie in its socket behind the one that it has. They count as queued, and can be taken back.
+    pub ahead: RefCell<VecDeque<Shared>>,
     /// It has said `Ready`.
     pub booted: Cell<bool>,
     port: AsyncFd<SocketFront>,
@@ -52,6 +58,7 @@ impl Worker {
             pid: Cell::new(0),
             requests: Cell::new(0),
             exchange: RefCell::new(None),
+            ahead: RefCell::default(),
             booted: Cell::new(false),
             port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
             state: Cell::new(WorkerState::Starting),
@@ -86,6 +93,31 @@ impl Worker {
     /// Sends it a request.
     pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>) -> io::Result<()> {
         self.port.get_ref().send(&Order::Request { frame, body })
+    }
+
+    /// Whether it can be sent a request that it may have to give back.
+    pub fn can_take_ahead(&self) -> bool {
+        self.state.get() == WorkerState::Busy
+            && self.ahead.borrow().len() < MAX_AHEAD
+            && self.port.get_ref().can_take_back()
+    }
+
+    /// Takes back the requests that it has not begun, oldest first.
+    pub fn take_back(&self, buffer: &mut [u8]) -> Vec<Shared> {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.is_empty() {
+            return Vec::new();
+        }
+        let current = self.exchange.borrow().as_ref().map(|exchange| exchange.borrow().id);
+        let ids = self.port.get_ref().take_back(current, buffer).unwrap_or_default();
+        let (back, rest) = ahead.drain(..).partition(|exchange| ids.contains(&exchange.borrow().id));
+        *ahead = rest;
+        back.into()
+    }
+
+    /// How long it has been in its state.
+    pub fn since(&self) -> Instant {
+        self.since.get()
     }
 
     /// Asks it to leave. One that cannot hear it is at its end anyway.

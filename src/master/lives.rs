@@ -19,7 +19,11 @@ impl Master {
                 return self.worker_gone(slot);
             }
         };
-        self.tell_front(ToFront::Worker { slot, generation: number }, vec![fronts.into()]);
+        let copy = workers.try_clone().inspect_err(|error| {
+            log::warn("master", format_args!("worker={slot} gen={number} gets no requests ahead: {error}"));
+        });
+        let ends = [Some(fronts), copy.ok()].into_iter().flatten().map(Into::into).collect();
+        self.tell_front(ToFront::Worker { slot, generation: number }, ends);
         if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
             mold.peer.send(ToMold::Spawn { slot }, vec![workers.into()]);
         }

@@ -2,9 +2,10 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use apache::Finished;
-use libperl::Interrupted;
+use libperl::{Code, Interrupted};
 use wire::frame::{Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
@@ -67,7 +68,7 @@ impl Site {
         }
         let finished = self.finish(outcome);
         if finished.is_some_and(|f| f.cleanup) {
-            self.clean_up();
+            self.clean_up(located.as_ref().map_or(&[], |located| &located.cleanup_handlers), request);
         }
         let ended = apache::end();
         self.restore(subject.path());
@@ -107,6 +108,9 @@ impl Site {
     /// Stacked handlers run in turn until one says something else than OK and DECLINED.
     fn run_handlers(&mut self, located: &Located, request: u64) -> Result<Outcome, Interrupted> {
         self.perl.env_begin();
+        if !located.cleanup_handlers.is_empty() {
+            apache::want_cleanup();
+        }
         let mut outcome = Outcome::Answered(DECLINED);
         for handler in &located.handlers {
             match self.perl.call_handler(handler, request)? {
@@ -164,7 +168,11 @@ impl Site {
     }
 
     /// The client has its answer; now what the application wanted done afterwards.
-    fn clean_up(&mut self) {
+    fn clean_up(&mut self, handlers: &[Rc<Code>], request: u64) {
+        for handler in handlers {
+            let result = self.perl.call_handler(handler, request).map(drop);
+            self.note(result);
+        }
         if std::mem::take(&mut self.psgi_cleanup) {
             let (result, leave) = self.perl.psgi_cleanup();
             if leave {
@@ -173,8 +181,14 @@ impl Site {
             self.note(result);
         }
         if self.mod_perl {
-            let result = self.perl.call(c"Apache::run_cleanups", None);
-            self.note(result);
+            // A cleanup that exits ends itself, not those that stand behind it.
+            while let Err(interrupted) = self.perl.call(c"Apache::run_cleanups", None) {
+                let again = matches!(interrupted, Interrupted::Exited(_));
+                self.note(Err(interrupted));
+                if !again {
+                    break;
+                }
+            }
         }
     }
 

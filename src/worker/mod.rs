@@ -58,6 +58,7 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
         libperl::keep_from_children(socket.as_fd());
+        site.run_phase("PerlChildInitHandler");
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
     }

@@ -44,6 +44,7 @@ pub(super) struct Located {
     pub settings: Settings,
     pub place: Rc<apache::Place>,
     pub handlers: Vec<Rc<Code>>,
+    pub cleanup_handlers: Vec<Rc<Code>>,
     pub app: Option<Rc<Code>>,
 }
 
@@ -52,6 +53,7 @@ impl Site {
     pub fn load(config: Config) -> anyhow::Result<Site> {
         let hooks: Hooks = apache::hooks();
         let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
+        apache::main_server(Rc::new(place(&config, 0, &config.settings(&[], false))));
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();
@@ -72,8 +74,18 @@ impl Site {
         })
     }
 
-    /// Runs what the application wants done when a worker ends, and END blocks.
+    /// Runs what the application wants done in a fresh worker, or before one ends.
+    pub fn run_phase(&mut self, phase: &str) {
+        if self.mod_perl
+            && let Err(error) = self.perl.call(c"Apache::run_handlers", Some(phase))
+        {
+            apache::say(apache::Level::Error, &format!("{phase}: {error}"));
+        }
+    }
+
+    /// The worker ends: its handlers, then END blocks.
     pub fn child_exit(mut self) {
+        self.run_phase("PerlChildExitHandler");
         self.perl.end(false);
     }
 
@@ -99,11 +111,15 @@ impl Site {
             Handler::PerlScript => settings.perl_handlers.clone(),
             Handler::Default | Handler::Psgi => Vec::new(),
         };
-        let handlers =
-            names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect::<Result<_, _>>()?;
+        let handlers = self.resolve(&names)?;
+        let cleanup_handlers = self.resolve(&settings.cleanup_handlers)?;
         let start_env = self.start_env.clone();
         let place = Rc::new(apache::Place { start_env, ..place(&self.config, key.host, &settings) });
-        Ok(Located { settings, place, handlers, app })
+        Ok(Located { settings, place, handlers, cleanup_handlers, app })
+    }
+
+    fn resolve(&mut self, names: &[String]) -> Result<Vec<Rc<Code>>, Interrupted> {
+        names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect()
     }
 
     fn app(&mut self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {
@@ -129,8 +145,27 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         setup_env: settings.setup_env,
         exec_cgi: settings.options.exec_cgi,
         location: settings.mount.clone(),
+        server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
+        server_port: server.and_then(|h| h.server_port),
+        is_virtual: host != 0,
+        default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        log_notes: logged(config, host, 'n'),
+        log_env: logged(config, host, 'e'),
         ..Default::default()
     }
+}
+
+/// The names in `%{…}n` or `%{…}e` of the host's access logs: what only the worker knows and the front writes.
+fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
+    let item = regex::Regex::new(r"%[!0-9,<>]*\{([^}]*)\}([a-zA-Z])");
+    let formats = config.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_logs);
+    let (Ok(item), true) = (item, !formats.is_empty()) else { return Vec::new() };
+    let items = formats.iter().flat_map(|log| item.captures_iter(&log.format));
+    let mut names: Vec<String> =
+        items.filter(|found| found[2].starts_with(letter)).map(|found| found[1].to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.

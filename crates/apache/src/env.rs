@@ -264,7 +264,12 @@ mod tests {
     fn a_psgi_application_finds_its_mount_and_every_header() {
         let mut r = record(Place::default(), "/app/x", HEADERS, Some(4));
         let env = collected(|each| psgi(&mut r, each));
-        let expected = [("SCRIPT_NAME", "/app"), ("PATH_INFO", "/x"), ("HTTP_AUTHORIZATION", "Basic Zm9v"), ("SERVER_PORT", "8080")];
+        let expected = [
+            ("SCRIPT_NAME", "/app"),
+            ("PATH_INFO", "/x"),
+            ("HTTP_AUTHORIZATION", "Basic Zm9v"),
+            ("SERVER_PORT", "8080"),
+        ];
         for (key, value) in expected {
             assert_eq!(env.get(key).map(String::as_str), Some(value), "{key}");
         }

@@ -44,7 +44,6 @@ fn entry(status: u16) -> (&'static str, &'static str) {
     }
 }
 
-
 /// A status that never has a body.
 pub(crate) fn is_bodyless(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 304)

@@ -4,6 +4,7 @@ macro_rules! fields {
     ($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names, reason = "MethodNumber is the API's word")]
         pub(crate) enum $name { $($field),* }
 
         impl $name {

@@ -34,7 +34,10 @@ mod tables;
 mod env;
 
 mod error_page;
+mod fault;
+mod head;
 mod output;
+mod printed;
 mod response;
 mod script_headers;
 

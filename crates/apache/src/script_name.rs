@@ -104,7 +104,9 @@ mod tests {
 
     #[test]
     fn a_mounted_program_gets_what_follows_its_location() {
-        for (path, location, length) in [("/app/x", "/app", 4), ("/app", "/app/", 4), ("/apple", "/app", 6), ("/x", "/", 2)] {
+        for (path, location, length) in
+            [("/app/x", "/app", 4), ("/app", "/app/", 4), ("/apple", "/app", 6), ("/x", "/", 2)]
+        {
             assert_eq!(mounted(path.as_bytes(), location), length, "{path} {location}");
         }
     }

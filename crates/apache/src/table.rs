@@ -62,7 +62,9 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn after(steps: &[(&str, &str, &str)]) -> String {
+    type Step = (&'static str, &'static str, &'static str);
+
+    fn after(steps: &[Step]) -> String {
         let mut table = Table::default();
         for (verb, name, value) in steps {
             let (name, value) = (name.as_bytes(), value.as_bytes());
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn names_keep_their_order_and_ignore_case() {
-        let cases: [(&[(&str, &str, &str)], &str); 7] = [
+        let cases: [(&[Step], &str); 7] = [
             (&[("add", "A", "1"), ("add", "b", "2"), ("add", "a", "3")], "A=1 b=2 a=3"),
             (&[("add", "A", "1"), ("add", "b", "2"), ("add", "a", "3"), ("set", "a", "9")], "a=9 b=2"),
             (&[("set", "x", "1")], "x=1"),

@@ -37,10 +37,24 @@ pub fn send_packet(to: BorrowedFd<'_>, parts: &[IoSlice<'_>], fds: &[RawFd]) -> 
 
 /// Receives one packet into `into`. `None` is the end: the other side has gone.
 pub fn receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
+    receive_with(from, into, fds, RecvFlags::empty())
+}
+
+/// As [`receive_packet`], but fails with `WouldBlock` when there is none, whatever the socket's mode.
+pub fn try_receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
+    receive_with(from, into, fds, RecvFlags::DONTWAIT)
+}
+
+fn receive_with(
+    from: BorrowedFd<'_>,
+    into: &mut [u8],
+    fds: &mut Vec<OwnedFd>,
+    flags: RecvFlags,
+) -> io::Result<Option<usize>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
-        match recvmsg(from, &mut [IoSliceMut::new(into)], &mut beside, RecvFlags::CMSG_CLOEXEC) {
+        match recvmsg(from, &mut [IoSliceMut::new(into)], &mut beside, RecvFlags::CMSG_CLOEXEC | flags) {
             Err(rustix::io::Errno::INTR) => continue,
             Err(rustix::io::Errno::CONNRESET) => return Ok(None),
             done => break done?,

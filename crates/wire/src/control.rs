@@ -22,7 +22,8 @@ pub enum ToFront {
         /// The listeners that follow the logs, complete: those no longer named are closed.
         listeners: Vec<Listener>,
     },
-    /// A worker was asked of the mold. Descriptor: the front's end of its socket.
+    /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
+    /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
     Worker {
         /// Its place.
         slot: Slot,

@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::channel::{pair, receive_packet, send_packet};
+use crate::channel::{pair, receive_packet, send_packet, try_receive_packet};
 use crate::frame::{Flags, Frame};
 use crate::{Cursor, Malformed};
 
@@ -47,11 +47,18 @@ pub enum Order<'a> {
 }
 
 /// The front's end. Never blocks.
+///
+/// A worker that is quick may be sent requests ahead of time, so that it need not be woken for each. What it has not
+/// begun can be taken back: of the front and the worker exactly one gets an order.
 pub trait FrontPort {
     /// Sends an order whole, or fails with `WouldBlock`.
     fn send(&self, order: &Order<'_>) -> io::Result<()>;
     /// Receives one packet of replies; `None` when the worker has gone.
     fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>>;
+    /// Whether [`FrontPort::take_back`] can.
+    fn can_take_back(&self) -> bool;
+    /// Takes back the requests that the worker has not begun and `keep` does not name; their ids, oldest first.
+    fn take_back(&self, keep: Option<u64>, buffer: &mut [u8]) -> io::Result<Vec<u64>>;
 }
 
 /// The worker's end. Blocks.
@@ -76,31 +83,43 @@ pub enum Inbound {
 /// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
 pub fn socketpair() -> io::Result<(SocketFront, OwnedFd)> {
     let (front, worker) = pair()?;
-    Ok((SocketFront::new(front)?, worker))
+    Ok((SocketFront::new(front, None)?, worker))
 }
 
 /// The front's end of a socketpair.
 #[derive(Debug)]
-pub struct SocketFront(OwnedFd);
+pub struct SocketFront {
+    socket: OwnedFd,
+    /// The worker's end as well: receiving there takes back what the worker has not received. While the front holds
+    /// it, the worker's death is not an end of file here.
+    theirs: Option<OwnedFd>,
+}
 
 impl SocketFront {
     /// Takes an end of a pair over and makes it non-blocking.
-    pub fn new(socket: OwnedFd) -> io::Result<SocketFront> {
+    pub fn new(socket: OwnedFd, theirs: Option<OwnedFd>) -> io::Result<SocketFront> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(SocketFront(socket))
+        Ok(SocketFront { socket, theirs })
     }
 }
 
 impl AsRawFd for SocketFront {
     fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+        self.socket.as_raw_fd()
     }
+}
+
+/// The id of an inline request's packet.
+fn request_id(packet: &[u8]) -> Option<u64> {
+    let (kind, frame) = packet.split_first()?;
+    let id = frame.get(8..16)?.try_into().ok()?;
+    (*kind == REQUEST).then(|| u64::from_le_bytes(id))
 }
 
 impl FrontPort for SocketFront {
     fn send(&self, order: &Order<'_>) -> io::Result<()> {
-        let to = self.0.as_fd();
+        let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
             Order::Logs(log) => send_packet(to, &[IoSlice::new(&[LOGS])], &[log.as_raw_fd()]),
@@ -120,7 +139,33 @@ impl FrontPort for SocketFront {
 
     fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         // Descriptors that a worker sends unasked are closed as they drop here.
-        receive_packet(self.0.as_fd(), into, &mut Vec::new())
+        receive_packet(self.socket.as_fd(), into, &mut Vec::new())
+    }
+
+    fn can_take_back(&self) -> bool {
+        self.theirs.is_some()
+    }
+
+    fn take_back(&self, keep: Option<u64>, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
+        let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
+        let mut taken = Vec::new();
+        let mut kept = Vec::new();
+        loop {
+            let mut fds = Vec::new();
+            match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
+                Ok(Some(n)) => match request_id(&buffer[..n]) {
+                    Some(id) if Some(id) != keep => taken.push(id),
+                    _ => kept.push((buffer[..n].to_vec(), fds)),
+                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Ok(None) | Err(_) => break,
+            }
+        }
+        for (packet, fds) in kept {
+            let raw: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
+            send_packet(self.socket.as_fd(), &[IoSlice::new(&packet)], &raw)?;
+        }
+        Ok(taken)
     }
 }
 
@@ -220,6 +265,24 @@ mod tests {
             assert_eq!(frame.field(Field::Path), path);
             assert!(body.is_none());
         }
+    }
+
+    #[test]
+    fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
+        let (ours, theirs) = pair().expect("a pair");
+        let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
+        let mut worker = SocketWorker::new(theirs);
+        for id in 1..=3 {
+            let mut frame = Vec::new();
+            Request { id, ..Default::default() }.encode(&mut frame);
+            front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
+        }
+        front.send(&Order::Leave).expect("sent");
+        let mut buffer = vec![0; MAX_INLINE + 1];
+        assert_eq!(front.take_back(Some(1), &mut buffer).expect("taken"), [2, 3]);
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
+        assert!(front.take_back(None, &mut buffer).expect("nothing").is_empty());
     }
 
     #[test]

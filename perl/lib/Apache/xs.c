@@ -2,14 +2,16 @@
 
 #include <ctype.h>
 
-#define CURRENT apache_generation()
-
 /* $r, a hash that keeps one under _r or r (as subclasses do), or the class: then the current request. */
 Request apache_request_of(pTHX_ SV *sv)
 {
     SvGETMAGIC(sv);
-    if (!SvROK(sv))
-        return CURRENT;
+    if (!SvROK(sv)) {
+        const Request current = apache_generation();
+        if (!current)
+            croak("no request is being answered now");
+        return current;
+    }
     SV *const inner = SvRV(sv);
     if (SvTYPE(inner) == SVt_PVHV) {
         SV **slot = hv_fetchs((HV *)inner, "_r", 0);

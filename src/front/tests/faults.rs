@@ -26,6 +26,19 @@ fn a_worker_that_dies_costs_its_own_request_only() {
 }
 
 #[test]
+fn a_response_is_whole_before_its_worker_is_free() {
+    let (script, gate) = Script::gated();
+    let server = Server::with_workers(APP, 1, script);
+    let mut client = server.client();
+    let answer = client.get("/app/cleans-up");
+    assert_eq!((answer.text().as_str(), answer.header("content-length")), ("done", "4"));
+    assert_eq!(server.status().workers[0].state, WorkerState::Busy);
+    gate.send(()).expect("opened");
+    assert_eq!(client.get("/app/dies-cleaning").text(), "done");
+    server.wait_for(|status| status.workers.is_empty());
+}
+
+#[test]
 fn a_response_that_the_handler_broke_off_is_seen_to_be_cut() {
     let server = Server::with_workers(APP, 1, Script::default());
     for path in ["/app/truncated", "/app/long"] {

@@ -112,6 +112,16 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
             say(port, id, &[Reply::Body(b"second"), end()]);
             true
         }
+        "/cleans-up" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"done"), Reply::Complete]);
+            script.wait();
+            say(port, id, &[end()]);
+            true
+        }
+        "/dies-cleaning" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"done"), Reply::Complete]);
+            false
+        }
         "/large" => {
             say(port, id, &[head(200, &[])]);
             for _ in 0..LARGE {

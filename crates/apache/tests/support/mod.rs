@@ -135,7 +135,11 @@ impl Server {
             server_admin: "root@example.org".into(),
             server_software: "Cameleer/0 mod_perl/1.31".into(),
             path: "/usr/bin:/bin".into(),
-            set_vars: vec![("Colour".into(), "green".into()), ("Colour".into(), "blue".into()), ("Size".into(), "9".into())],
+            set_vars: vec![
+                ("Colour".into(), "green".into()),
+                ("Colour".into(), "blue".into()),
+                ("Size".into(), "9".into()),
+            ],
             ..Default::default()
         };
         apache::log_to(log);
@@ -155,8 +159,7 @@ impl Server {
         self.perl.set_stdin(body).expect("stdin");
         let (place, client) = (Rc::new(self.place.clone()), Box::new(self.front.clone()));
         let request = apache::begin(Incoming { frame: ask.frame(), place, client });
-        self.perl.env_begin(48);
-        apache::cgi_env(&mut |key, value| self.perl.env_put(key, value));
+        self.perl.env_begin();
         let result = self.perl.call_handler(&handler, request);
         if result.is_err() {
             self.note(|perl| perl.call(c"Apache::unwind", None));

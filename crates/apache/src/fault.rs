@@ -1,0 +1,39 @@
+//! Responses that cannot be what their program wants: the reason goes to the log, a 500 to the client.
+
+use crate::field::Text;
+use crate::log::{Level, log};
+use crate::request::RequestRec;
+
+impl RequestRec {
+    pub fn premature(&mut self) {
+        let text = [b"Premature end of script headers: ", self.script()].concat();
+        self.fail_with_bytes(&text);
+    }
+
+    pub fn fail_header(&mut self, line: &[u8]) {
+        let shown = &line[..line.len().min(200)];
+        let text = [b"malformed header from script. Bad header=", shown, b": ", self.script()].concat();
+        self.fail_with_bytes(&text);
+    }
+
+    pub fn fail_invalid(&mut self, name: &[u8]) {
+        let text = format!(
+            "the response's header \"{}\" is not allowed in HTTP (a line break or NUL in it?)",
+            name.escape_ascii()
+        );
+        self.fail_with(&text);
+    }
+
+    pub fn fail_with(&mut self, text: &str) {
+        self.fail_with_bytes(text.as_bytes());
+    }
+
+    fn fail_with_bytes(&mut self, text: &[u8]) {
+        log(Level::Error, text);
+        self.output.failed = Some(500);
+    }
+
+    fn script(&mut self) -> &[u8] {
+        self.text(Text::Filename).unwrap_or_default()
+    }
+}

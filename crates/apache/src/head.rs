@@ -1,0 +1,149 @@
+//! A response's head: what handlers and scripts say of it, and the moment after which it cannot change.
+
+use wire::reply::Head;
+
+use crate::error_page::is_bodyless;
+use crate::field::Text;
+use crate::output::Stage;
+use crate::request::RequestRec;
+use crate::script_headers::{self, Scan, ScriptHeader};
+use crate::tables::Id;
+
+/// A head must fit one message, with room for the lengths.
+const MAX_HEAD: usize = 56 * 1024;
+
+impl RequestRec {
+    /// `$r->send_http_header`
+    pub fn send_http_header(&mut self, content_type: Option<&[u8]>) {
+        if self.output.has_head() {
+            return;
+        }
+        if content_type.is_some() {
+            self.set_text(Text::ContentType, content_type);
+        }
+        self.commit();
+    }
+
+    /// Decides the head from status and tables; afterwards they change nothing.
+    pub fn commit(&mut self) {
+        if self.output.has_head() {
+            return;
+        }
+        let mut headers = Vec::new();
+        let body_type = self.known_text(Text::ContentType).unwrap_or(self.place.default_type.as_bytes());
+        if !is_bodyless(self.status) && !body_type.is_empty() {
+            headers.push((b"Content-Type".to_vec(), body_type.to_vec()));
+        }
+        if let Some(encoding) = self.known_text(Text::ContentEncoding) {
+            headers.push((b"Content-Encoding".to_vec(), encoding.to_vec()));
+        }
+        for id in [Id::HeadersOut, Id::ErrHeadersOut] {
+            headers.extend(self.tables.of(id).iter().map(|(name, value)| (name.to_vec(), value.to_vec())));
+        }
+        if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
+            return self.fail_invalid(&name.clone());
+        }
+        if headers.iter().map(|(name, value)| name.len() + value.len() + 8).sum::<usize>() > MAX_HEAD {
+            return self.fail_with("the response's headers are longer than 56 KiB");
+        }
+        self.output.stage = Stage::Ready(Head { status: self.status, headers });
+    }
+
+    /// The head as PSGI gives it; below 200 an informational response.
+    pub fn head_start(&mut self, status: i32) {
+        self.send_info();
+        if self.output.has_left() {
+            return self.fail_with("the response had already begun when its status was given");
+        }
+        match u16::try_from(status) {
+            Ok(status @ 100..=199) => self.output.info = Some(Head { status, headers: Vec::new() }),
+            Ok(status @ 200..=599) => {
+                self.status = status;
+                self.output.stage = Stage::Ready(Head { status, headers: Vec::new() });
+            }
+            _ => self.fail_with(&format!("{status} is not an HTTP status")),
+        }
+    }
+
+    /// A header of the head that was started last.
+    pub fn head_add(&mut self, name: &[u8], value: &[u8]) {
+        if !is_header(name, value) {
+            return self.fail_invalid(name);
+        }
+        let head = match (&mut self.output.info, &mut self.output.stage) {
+            (Some(info), _) => info,
+            (None, Stage::Ready(head)) => head,
+            _ => return,
+        };
+        head.headers.push((name.to_vec(), value.to_vec()));
+    }
+
+    /// `$r->send_cgi_header`: header lines, perhaps with the begin of the body.
+    pub fn send_cgi_header(&mut self, text: &[u8]) {
+        if self.output.has_head() || self.output.is_deaf() {
+            return;
+        }
+        match script_headers::scan(text) {
+            Scan::Whole { header, length } => {
+                self.take_script_header(header);
+                self.write(&text[length..]);
+            }
+            Scan::Incomplete => match script_headers::parse(text) {
+                Ok(header) => self.take_script_header(header),
+                Err(line) => self.fail_header(&line),
+            },
+            Scan::Bad(line) => self.fail_header(&line),
+        }
+    }
+
+    pub fn take_script_header(&mut self, header: ScriptHeader) {
+        if let Some(status) = header.status {
+            self.set_text(Text::StatusLine, header.status_line.as_deref());
+            self.status = status;
+        }
+        if let Some(kind) = header.content_type {
+            self.set_text(Text::ContentType, Some(&kind));
+        }
+        if let Some(location) = header.location {
+            self.redirect(location, header.status.is_none());
+        }
+        for (name, value) in header.others {
+            self.tables.of_mut(Id::HeadersOut).add(&name, &value);
+        }
+        self.commit();
+    }
+
+    /// CGI/1.1 lets a script name a path of this server, which the server then answers itself. That is not here yet:
+    /// the client is sent there.
+    fn redirect(&mut self, mut location: Vec<u8>, implied: bool) {
+        if implied {
+            self.status = 302;
+            if location.starts_with(b"/") && !location.starts_with(b"//") {
+                location = [self.base_url(), location].concat();
+            }
+        }
+        self.tables.of_mut(Id::HeadersOut).set(b"Location", &location);
+    }
+
+    /// `$r->cgi_header_out`: one line of a script's header. False when it makes no sense.
+    pub fn cgi_header_out(&mut self, name: &[u8], value: &[u8]) -> bool {
+        let mut header = ScriptHeader::default();
+        if header.field(name, value).is_none() {
+            return false;
+        }
+        if let Some(status) = header.status {
+            self.status = status;
+        } else if let Some(kind) = header.content_type {
+            self.set_text(Text::ContentType, Some(&kind));
+        } else {
+            self.tables.of_mut(Id::HeadersOut).set(name, value);
+        }
+        true
+    }
+}
+
+/// A name and a value that cannot break out of their line.
+pub(crate) fn is_header(name: &[u8], value: &[u8]) -> bool {
+    let token = |byte: &u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(byte);
+    !name.is_empty() && name.iter().all(token) && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
+}

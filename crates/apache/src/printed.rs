@@ -1,0 +1,94 @@
+//! What a program prints: from the first piece, which may hold a header, to the pieces that leave.
+
+use crate::field::Text;
+use crate::output::Stage;
+use crate::request::RequestRec;
+use crate::script_headers::{self, Scan};
+
+/// A script's header is not longer than this.
+const MAX_SCRIPT_HEADER: usize = 64 * 1024;
+
+impl RequestRec {
+    /// A piece of the program's output.
+    pub fn write(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() || self.output.is_deaf() {
+            return;
+        }
+        self.send_info();
+        if self.output.is_untouched() && self.begins_with_header(bytes) {
+            self.output.stage = Stage::Script;
+        }
+        match self.output.stage {
+            Stage::Script => self.write_header(bytes),
+            _ if self.output.has_room_for(bytes.len()) => self.output.body.extend_from_slice(bytes),
+            _ => self.write_through(bytes),
+        }
+    }
+
+    fn begins_with_header(&self, bytes: &[u8]) -> bool {
+        matches!(self.output.stage, Stage::Script)
+            || self.place.send_header
+            || (self.place.exec_cgi && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
+    }
+
+    fn is_nph(&self) -> bool {
+        let path = self.known_text(Text::Uri).unwrap_or_default();
+        path.windows(5).any(|part| part == b"/nph-")
+    }
+
+    fn write_header(&mut self, bytes: &[u8]) {
+        if self.output.body.is_empty() {
+            // Most scripts print their header in one piece.
+            if let Scan::Whole { header, length } = script_headers::scan(bytes) {
+                self.take_script_header(header);
+                return self.write(&bytes[length..]);
+            }
+        }
+        self.output.body.extend_from_slice(bytes);
+        match script_headers::scan(&self.output.body) {
+            Scan::Whole { header, length } => {
+                let body = self.output.body.split_off(length);
+                self.output.body.clear();
+                self.take_script_header(header);
+                self.write(&body);
+            }
+            Scan::Bad(line) => self.fail_header(&line),
+            Scan::Incomplete if self.output.body.len() > MAX_SCRIPT_HEADER => self.fail_header(b"(no end in 64 KiB)"),
+            Scan::Incomplete => {}
+        }
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) {
+        self.commit();
+        if self.output.is_deaf() {
+            return;
+        }
+        let id = self.frame.id();
+        self.output.send_gathered(id, &mut *self.client);
+        match self.output.has_room_for(bytes.len()) {
+            true => self.output.body.extend_from_slice(bytes),
+            false => self.output.send_through(id, bytes, &mut *self.client),
+        }
+    }
+
+    /// `$r->rflush`: what was said so far leaves now.
+    pub fn flush(&mut self) {
+        if self.output.is_deaf() {
+            return;
+        }
+        self.send_info();
+        if matches!(self.output.stage, Stage::Script) || self.output.is_untouched() {
+            return;
+        }
+        self.commit();
+        if self.output.failed.is_none() {
+            self.output.send_gathered(self.frame.id(), &mut *self.client);
+        }
+    }
+
+    pub fn send_info(&mut self) {
+        if self.output.info.is_some() {
+            self.output.send_info(self.frame.id(), &mut *self.client);
+        }
+    }
+}

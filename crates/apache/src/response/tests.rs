@@ -1,0 +1,231 @@
+use wire::reply::Packet;
+
+use super::*;
+use crate::Place;
+use crate::request::tests::{Kept, record};
+
+/// What the front hears of a handler: `status headers: body`, and how it ends.
+fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
+    let kept = Kept::default();
+    let mut r = record(place, "/cgi/a.pl", &[], None);
+    r.client = Box::new(kept.clone());
+    handler(&mut r);
+    let mut out = String::new();
+    for packet in kept.0.take() {
+        for message in Packet::new(&packet) {
+            out += &shown(&message.expect("well formed").1);
+        }
+    }
+    out
+}
+
+fn shown(reply: &Reply<'_>) -> String {
+    let head = |head: &Head| {
+        let line = |(n, v): &(Vec<u8>, Vec<u8>)| format!(" {}={}", n.escape_ascii(), v.escape_ascii());
+        format!("{}{}:", head.status, head.headers.iter().map(line).collect::<String>())
+    };
+    match reply {
+        Reply::Info(info) => format!("info {} ", head(info)),
+        Reply::Head(it) => head(it),
+        Reply::Body(bytes) if bytes.starts_with(b"<!DOCTYPE") => " PAGE".into(),
+        Reply::Body(bytes) => format!(" {}", bytes.escape_ascii()),
+        Reply::File(path) => format!("file {}", path.escape_ascii()),
+        Reply::Complete => " complete".into(),
+        Reply::End(end) if end.truncated => " truncated".into(),
+        Reply::End(_) => " end".into(),
+        Reply::Ready { .. } => "ready".into(),
+    }
+}
+
+type Handler = fn(&mut RequestRec);
+
+#[test]
+fn a_handlers_words_become_replies() {
+    let cases: &[(&str, Handler, &str)] = &[
+        (
+            "nothing",
+            |r| {
+                r.finish(0);
+            },
+            "200 Content-Type=text/html: end",
+        ),
+        (
+            "a body",
+            |r| {
+                r.write(b"x");
+                r.finish(1);
+            },
+            "200 Content-Type=text/html: x end",
+        ),
+        (
+            "a status",
+            |r| {
+                r.finish(404);
+            },
+            "404 Content-Type=text/html; charset=utf-8: PAGE end",
+        ),
+        (
+            "a bodyless status",
+            |r| {
+                r.finish(204);
+            },
+            "204: end",
+        ),
+        (
+            "a status and a body",
+            |r| {
+                r.write(b"x");
+                r.finish(404);
+            },
+            "404 Content-Type=text/html: x end",
+        ),
+        (
+            "declined",
+            |r| {
+                r.finish(-1);
+            },
+            "file /www/cgi/a.pl end",
+        ),
+        (
+            "declined late",
+            |r| {
+                r.write(b"x");
+                r.finish(-1);
+            },
+            "200 Content-Type=text/html: x end",
+        ),
+        (
+            "died",
+            |r| {
+                r.write(b"x");
+                r.fail(500);
+            },
+            "500 Content-Type=text/html; charset=utf-8: PAGE end",
+        ),
+        (
+            "died late",
+            |r| {
+                r.write(b"x");
+                r.flush();
+                r.fail(500);
+            },
+            "200 Content-Type=text/html: x truncated",
+        ),
+        (
+            "flushed early",
+            |r| {
+                r.flush();
+                r.status = 201;
+                r.write(b"x");
+                r.finish(0);
+            },
+            "201 Content-Type=text/html: x end",
+        ),
+        (
+            "psgi",
+            |r| {
+                r.head_start(200);
+                r.head_add(b"A", b"b");
+                r.write(b"x");
+                r.finish(0);
+            },
+            "200 A=b: x end",
+        ),
+        (
+            "early hints",
+            |r| {
+                r.head_start(103);
+                r.head_add(b"Link", b"l");
+                r.flush();
+                r.head_start(200);
+                r.finish(0);
+            },
+            "info 103 Link=l: 200: end",
+        ),
+        (
+            "early hints, not flushed",
+            |r| {
+                r.head_start(103);
+                r.head_start(200);
+                r.finish(0);
+            },
+            "info 103: 200: end",
+        ),
+        (
+            "split header",
+            |r| {
+                r.head_start(200);
+                r.head_add(b"A", b"b\nC: d");
+                r.write(b"x");
+                r.finish(0);
+            },
+            "500 Content-Type=text/html; charset=utf-8: PAGE end",
+        ),
+        (
+            "no status",
+            |r| {
+                r.head_start(700);
+                r.write(b"x");
+                r.finish(0);
+            },
+            "500 Content-Type=text/html; charset=utf-8: PAGE end",
+        ),
+        (
+            "cleanup",
+            |r| {
+                r.cleanup = true;
+                r.write(b"x");
+                r.finish(0);
+                r.close();
+            },
+            "200 Content-Type=text/html: x complete end",
+        ),
+        (
+            "cleanup, cut short",
+            |r| {
+                r.cleanup = true;
+                r.write(b"x");
+                r.flush();
+                r.fail(500);
+                r.close();
+            },
+            "200 Content-Type=text/html: x truncated",
+        ),
+        (
+            "after the end",
+            |r| {
+                r.finish(0);
+                r.write(b"x");
+                r.flush();
+                r.finish(0);
+            },
+            "200 Content-Type=text/html: end",
+        ),
+    ];
+    for (name, handler, expected) in cases {
+        assert_eq!(heard(Place::default(), handler), *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_scripts_output_begins_with_its_header() {
+    let cases: &[(&[&[u8]], &str)] = &[
+        (&[b"Content-type: a/b\n\nx"], "200 Content-Type=a/b: x end"),
+        (&[b"Content-", b"type: a/b\r", b"\n\r\n", b"x", b"y"], "200 Content-Type=a/b: xy end"),
+        (&[b"Location: /there\n\n"], "302 Content-Type=text/html Location=http://example.org:8080/there: end"),
+        (&[b"Location: //other/\n\n"], "302 Content-Type=text/html Location=//other/: end"),
+        (&[b"Status: 204\n\n"], "204: end"),
+        (&[], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
+        (&[b"Content-type: a/b\n"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
+        (&[b"<html>\n\n", b"more"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
+        (&[b"X: \0\n\n", b"more"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
+    ];
+    for (pieces, expected) in cases {
+        let place = Place { send_header: true, ..Default::default() };
+        let heard = heard(place, |r| {
+            pieces.iter().for_each(|piece| r.write(piece));
+            r.finish(0);
+        });
+        assert_eq!(heard, *expected, "{pieces:?}");
+    }
+}

@@ -7,12 +7,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
-use wire::Malformed;
 use wire::control::{FromFront, Generation, Load, WorkerState};
-use wire::reply::{Packet, Reply};
 
-use super::exchange::{Exchange, Failure, Job, Shared, Stage};
-use super::worker::{Next, Worker, describe};
+use super::exchange::{Exchange, Job, Shared, Stage};
+use super::failure::Failure;
+use super::worker::{Worker, describe};
 use super::{Front, count};
 use crate::log;
 
@@ -109,75 +108,14 @@ impl Pool {
         self.changed();
     }
 
-    /// Takes a packet of `worker`. A worker that breaks the protocol is as good as dead.
-    pub fn hear(&self, worker: &Rc<Worker>, packet: &[u8]) -> Next {
-        match self.read(worker, packet) {
-            Ok(next) => next,
-            Err(malformed) => {
-                self.discard_as(worker, &malformed.to_string(), Failure::WorkerLied);
-                Next::Nothing
-            }
-        }
-    }
-
-    fn read(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
-        let exchange = worker.exchange.borrow().clone();
-        for message in Packet::new(packet) {
-            match (message?, &exchange) {
-                ((0, Reply::Ready { fork_us }), None) => self.ready(worker, fork_us)?,
-                ((id, reply), Some(exchange)) if id == exchange.borrow().id => exchange.borrow_mut().hear(reply)?,
-                _ => return Err(Malformed("an answer to no request")),
-            }
-        }
-        match exchange {
-            Some(exchange) => Ok(self.progress(worker, &exchange)),
-            None => Ok(Next::Nothing),
-        }
-    }
-
-    fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
-        if worker.booted.replace(true) {
-            return Err(Malformed("ready twice"));
-        }
-        self.say(FromFront::Ready { slot: worker.slot, fork_us });
-        if worker.state() == WorkerState::Starting {
-            self.free(worker);
-        }
-        Ok(())
-    }
-
-    /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(&self, worker: &Rc<Worker>, exchange: &Shared) -> Next {
-        let mut heard = exchange.borrow_mut();
-        heard.wake();
-        let Some(outcome) = &heard.outcome else {
-            if heard.is_full() {
-                worker.pause();
-            }
-            return Next::Packet;
-        };
-        let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
-        heard.over();
-        drop(heard);
-        worker.requests.set(worker.requests.get() + 1);
-        self.vacate(worker);
-        if leaving && worker.state() == WorkerState::Busy {
-            worker.set_state(WorkerState::Retiring);
-        } else if worker.state() == WorkerState::Busy {
-            self.free(worker);
-        }
-        self.changed();
-        Next::Nothing
-    }
-
-    fn vacate(&self, worker: &Worker) -> Option<Shared> {
+    pub(super) fn vacate(&self, worker: &Worker) -> Option<Shared> {
         let exchange = worker.exchange.borrow_mut().take()?;
         self.busy.set(self.busy.get() - 1);
         Some(exchange)
     }
 
     /// Gives `worker` the next request that waits, or lets it rest, or leave.
-    fn free(&self, worker: &Rc<Worker>) {
+    pub(super) fn free(&self, worker: &Rc<Worker>) {
         worker.set_state(WorkerState::Idle);
         self.idle.borrow_mut().push(worker.clone());
         while let Some(exchange) = self.next_queued() {
@@ -245,7 +183,7 @@ impl Pool {
         self.discard_as(worker, reason, Failure::WorkerGone);
     }
 
-    fn discard_as(&self, worker: &Rc<Worker>, reason: &str, failure: Failure) {
+    pub(super) fn discard_as(&self, worker: &Rc<Worker>, reason: &str, failure: Failure) {
         if worker.state() != WorkerState::Gone {
             log::error("front", format_args!("worker={} pid={} {reason}", worker.slot, worker.pid.get()));
             self.say(FromFront::Kill { slot: worker.slot, reason: reason.to_owned() });
@@ -311,13 +249,13 @@ impl Pool {
         }
     }
 
-    fn say(&self, message: FromFront) {
+    pub(super) fn say(&self, message: FromFront) {
         if let Some(front) = self.front.upgrade() {
             front.master.say(message);
         }
     }
 
-    fn changed(&self) {
+    pub(super) fn changed(&self) {
         if let Some(front) = self.front.upgrade() {
             front.pool_changed(self);
         }

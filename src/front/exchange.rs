@@ -22,6 +22,7 @@ use wire::control::Slot;
 use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
+use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
 use super::worker::Worker;
@@ -43,21 +44,6 @@ pub enum Stage {
     Running,
     /// Nothing more will come.
     Over,
-}
-
-/// Why there is no, or no whole, answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// `QueueLength` requests wait already.
-    QueueFull,
-    /// It waited for `QueueTimeout`.
-    QueueTimeout,
-    /// The worker did not end within `RequestTimeout`.
-    RequestTimeout,
-    /// The worker ended in the middle.
-    WorkerGone,
-    /// The worker broke the protocol.
-    WorkerLied,
 }
 
 /// How long a request may wait and run.
@@ -316,15 +302,3 @@ impl Exchange {
         }
     }
 }
-
-/// The body will not be whole.
-#[derive(Debug)]
-pub struct Truncated;
-
-impl std::fmt::Display for Truncated {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the response ended early")
-    }
-}
-
-impl std::error::Error for Truncated {}

@@ -56,7 +56,9 @@ fn receive_with(
     let received = loop {
         match recvmsg(from, &mut [IoSliceMut::new(into)], &mut beside, RecvFlags::CMSG_CLOEXEC | flags) {
             Err(rustix::io::Errno::INTR) => continue,
-            Err(rustix::io::Errno::CONNRESET) => return Ok(None),
+            // The other side closed without reading all of ours. The kernel says so once, and before it gives out what
+            // that side had sent: its last messages, then the end, still follow.
+            Err(rustix::io::Errno::CONNRESET) => continue,
             done => break done?,
         }
     };
@@ -113,5 +115,21 @@ impl<Out, In> AsFd for Channel<Out, In> {
 impl<Out, In> AsRawFd for Channel<Out, In> {
     fn as_raw_fd(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_messages_of_a_side_that_left_without_listening_arrive() {
+        let (ours, theirs) = pair().expect("pair");
+        let (ours, theirs) = (Channel::<u32, u32>::new(ours), Channel::<u32, u32>::new(theirs));
+        ours.send(&1, &[]).expect("sent");
+        theirs.send(&2, &[]).expect("sent");
+        drop(theirs);
+        assert_eq!(ours.receive().expect("no error").expect("a message").0, 2);
+        assert!(ours.receive().expect("no error").is_none());
     }
 }

@@ -1,0 +1,6 @@
+#!/usr/bin/perl
+use strict;
+use warnings;
+
+print "Content-Type: text/plain\n\n";
+print "$_=$ENV{$_}\n" for sort keys %ENV;

@@ -1,0 +1,222 @@
+//! The command line: subcommands, options, environment, help.
+
+use crate::support::{Server, Site, alive, children, until};
+
+const APP: &str = "sub { [200, [], [\"$$ $ENV{PLACK_ENV}\"]] }";
+
+#[test]
+fn help_fits_a_screen_and_is_the_checked_in_text() {
+    let site = Site::new();
+    for command in ["", "run", "serve", "check", "status", "reload", "stop"] {
+        let said = if command.is_empty() { site.cameleer(["--help"]) } else { site.cameleer([command, "--help"]) }.succeeded();
+        assert!(said.out.lines().count() <= 40, "{command}: {} lines", said.out.lines().count());
+        assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{command}");
+        let name = if command.is_empty() { "cameleer" } else { command };
+        golden(&format!("help/{name}.txt"), &said.out);
+    }
+}
+
+/// Compares with a checked-in file; `CAMELEER_BLESS=1` writes it.
+fn golden(name: &str, text: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("CAMELEER_BLESS").is_some() {
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().expect("a folder")).expect("made");
+        std::fs::write(&path, text).expect("written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{path}: look at the difference, then CAMELEER_BLESS=1");
+}
+
+#[test]
+fn a_man_page_is_printed_from_the_same_source() {
+    let page = Site::new().cameleer(["man"]).succeeded().out;
+    assert!(page.contains(".TH cameleer") && page.contains("serve"), "{page}");
+}
+
+#[test]
+fn a_wrong_option_is_a_2_and_the_option_is_named() {
+    for wrong in [["run", "--nonsense"], ["nonsense", "x"], ["run", "--workers=many"]] {
+        let said = Site::new().cameleer(wrong);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.err.contains("nonsense") || said.err.contains("many"), "{said:?}");
+    }
+}
+
+#[test]
+fn run_prints_one_line_with_the_url() {
+    let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
+    let said = server.site.read("out.txt");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains(&format!("http://127.0.0.1:{}/", server.site.port)), "{said}");
+}
+
+#[test]
+fn every_option_of_run_is_also_a_variable() {
+    let site = Site::new().file("other.psgi", APP);
+    let mut command = site.command(["run"]);
+    command.env("CAMELEER_LISTEN", format!("127.0.0.1:{}", site.port));
+    for (name, value) in [("APP", "other.psgi"), ("WORKERS", "1"), ("ENV", "test"), ("PID", "run.pid"), ("ACCESS_LOG", "access.log")] {
+        command.env(format!("CAMELEER_{name}"), value);
+    }
+    let server = Server::start(site, command);
+    assert!(server.text("/").ends_with(" test"));
+    assert_eq!(server.site.read("run.pid").trim(), server.pid().to_string());
+    until("it is logged", || server.site.read("access.log").contains("GET / HTTP/1.1"));
+    assert_eq!(server.workers().len(), 1);
+}
+
+#[test]
+fn port_and_web_concurrency_are_honoured() {
+    let site = Site::new().file("app.psgi", APP);
+    let mut command = site.command(["run", "-o", "127.0.0.1"]);
+    command.env("PORT", site.port.to_string()).env("WEB_CONCURRENCY", "3");
+    let server = Server::start(site, command);
+    server.until_idle(3);
+}
+
+#[test]
+fn run_takes_starmans_spellings() {
+    let site = Site::new().file("app.psgi", APP).file("lib/Extra.pm", "package Extra; 1;");
+    let port = site.port.to_string();
+    let command = site.command([
+        "run", "-o", "127.0.0.1", "-p", &port, "--workers", "1", "--max-requests", "100", "--preload-app", "-E", "production", "-I", "lib",
+        "-M", "Extra", "--access-log", "access.log", "--error-log", "error.log", "--pid", "run.pid", "-a", "app.psgi",
+    ]);
+    let server = Server::start(site, command);
+    assert!(server.text("/").ends_with(" production"));
+}
+
+#[test]
+fn several_listeners_may_be_given() {
+    let site = Site::new().file("app.psgi", APP);
+    let mut command = site.command(["run", "--workers", "1", "-l", &format!("127.0.0.1:{}", site.port), "-l"]);
+    command.arg(site.path("run.sock")).arg("app.psgi");
+    let server = Server::start(site, command);
+    assert_eq!(server.get("/").status, 200);
+    let socket = crate::support::Address::Unix(server.site.path("run.sock"));
+    let mut connection = crate::support::Connection::open(&socket).expect("the socket");
+    assert_eq!(connection.ask(crate::support::Request::get("/")).status, 200);
+}
+
+#[test]
+fn status_is_a_table_and_json() {
+    let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
+    server.until_idle(2);
+    server.get("/");
+    let table = server.control(["status"]).succeeded().out;
+    assert!(table.contains("Idle") && table.contains("generation 1"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    let status = server.status();
+    assert_eq!(status["pid"], server.pid());
+    assert_eq!(status["front"]["requests"], 1);
+    assert_eq!(status["max_clients"], 2);
+}
+
+#[test]
+fn stop_returns_when_the_last_process_has_ended() {
+    let mut server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
+    let processes = children(server.pid());
+    server.control(["stop"]).succeeded();
+    assert_eq!(server.wait(), 0);
+    assert!(processes.into_iter().all(|pid| !alive(pid)));
+}
+
+#[test]
+fn a_client_without_a_server_says_so_in_one_line() {
+    let site = Site::new();
+    let socket = site.filled("@DIR@/none.sock");
+    for command in ["status", "reload", "stop"] {
+        let said = site.cameleer([command, "--socket", &socket]);
+        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{said:?}");
+        assert!(said.err.contains("none.sock"), "{said:?}");
+    }
+}
+
+#[test]
+fn dash_t_checks_and_dash_v_shows_the_version() {
+    let site = Site::new();
+    site.configure("MaxClients 3");
+    let said = site.cameleer(["serve", "-t", "-f", "site.conf"]).succeeded();
+    assert!((said.out + &said.err).contains("Syntax OK"));
+    for option in ["-v", "-V"] {
+        assert!(site.cameleer(["serve", option]).succeeded().out.contains(env!("CARGO_PKG_VERSION")));
+    }
+    assert!(site.cameleer(["--version"]).succeeded().out.contains(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn directives_of_the_command_line_stand_before_and_after_the_file() {
+    let site = Site::new().file("app.psgi", APP);
+    site.configure("<IfDefine App>\n<Location />\nPsgiApp ${APP}\n</Location>\n</IfDefine>\nMaxClients 2");
+    let mut command = site.serve_command();
+    command.args(["-D", "App", "-C", "Define APP app.psgi", "-c", "MaxClients 1", "-c", "StartServers 1"]);
+    let server = Server::start(site, command);
+    assert_eq!(server.get("/").status, 200);
+    assert_eq!(server.status()["max_clients"], 1);
+}
+
+#[test]
+fn dash_x_is_one_process_that_serves_everything() {
+    let site = Site::new().file("app.psgi", APP).file("htdocs/f/file.txt", "static\n");
+    site.configure("<Location /app>\nPsgiApp app.psgi\n</Location>");
+    let mut command = site.serve_command();
+    command.arg("-X");
+    let server = Server::start(site, command);
+    let said = server.text("/app");
+    assert!(said.starts_with(&format!("{} ", server.pid())), "{said}");
+    assert_eq!(server.text("/f/file.txt"), "static\n");
+    assert_eq!(server.text("/app"), said);
+    assert_eq!(children(server.pid()), Vec::<i32>::new());
+}
+
+#[test]
+fn dash_k_starts_in_the_background_and_stops() {
+    let site = Site::new().file("app.psgi", APP);
+    site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
+    site.cameleer(["serve", "-f", "site.conf", "-k", "start"]).succeeded();
+    let pid: i32 = site.read("cameleer.pid").trim().parse().expect("a pid file");
+    let mut connection = crate::support::Connection::open(&site.address()).expect("it serves when start returns");
+    assert_eq!(connection.ask(crate::support::Request::get("/")).status, 200);
+    site.cameleer(["serve", "-f", "site.conf", "-k", "graceful"]).succeeded();
+    site.cameleer(["serve", "-f", "site.conf", "-k", "restart"]).succeeded();
+    assert!(alive(pid), "a restart keeps the master");
+    site.cameleer(["serve", "-f", "site.conf", "-k", "graceful-stop"]).succeeded();
+    until("it has ended", || !alive(pid));
+    assert!(!site.has("cameleer.pid"));
+    site.cameleer(["serve", "-f", "site.conf", "-k", "start"]).succeeded();
+    site.cameleer(["serve", "-f", "site.conf", "-k", "stop"]).succeeded();
+    until("its files are gone", || !site.has("cameleer.pid") && !site.has("control.sock"));
+}
+
+#[test]
+fn a_background_start_that_fails_says_so_and_exits_non_zero() {
+    let site = Site::new().file("app.psgi", "die 'broken';");
+    site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
+    let said = site.cameleer(["serve", "-f", "site.conf", "-k", "start"]);
+    assert_eq!(said.code, 78, "{said:?}");
+    assert!(said.err.contains("broken at"), "{said:?}");
+    assert!(!site.has("cameleer.pid"));
+}
+
+#[test]
+fn run_dash_d_goes_to_the_background() {
+    let site = Site::new().file("app.psgi", APP);
+    let listen = format!("127.0.0.1:{}", site.port);
+    site.cameleer(["run", "-D", "-l", &listen, "--workers", "1", "--pid", "run.pid", "--error-log", "error.log", "app.psgi"]).succeeded();
+    let pid: i32 = site.read("run.pid").trim().parse().expect("a pid file");
+    let mut connection = crate::support::Connection::open(&site.address()).expect("it serves");
+    assert_eq!(connection.ask(crate::support::Request::get("/")).status, 200);
+    site.cameleer(["stop", "--pid-file", "run.pid"]).succeeded();
+    until("it has ended", || !alive(pid));
+}
+
+#[test]
+fn names_of_the_processes_say_what_they_are() {
+    let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
+    server.until_idle(2);
+    let title = |pid: i32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
+    let (worker, _) = server.workers()[0];
+    assert!(title(worker).contains("worker"), "{}", title(worker));
+    let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
+    assert!(title(mold).contains("mold"), "{}", title(mold));
+}

@@ -1,0 +1,86 @@
+//! The checked-in examples, each started from where it stands.
+
+use std::path::PathBuf;
+
+use crate::support::{Server, Site};
+
+fn example(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).join(name)
+}
+
+#[track_caller]
+fn run(name: &str) -> Server {
+    Site::new().run([example(name).to_str().expect("a plain path")])
+}
+
+/// Serves an example's configuration as it is; only where it listens is this test's own.
+#[track_caller]
+fn serve(name: &str) -> Server {
+    let site = Site::new();
+    let text = std::fs::read_to_string(example(name)).expect("the example is there");
+    let folder = example(name).parent().expect("a folder").to_owned();
+    let listen = format!("Listen 127.0.0.1:{}", site.port);
+    let text: Vec<&str> = text.lines().map(|line| if line.starts_with("Listen ") { &listen } else { line }).collect();
+    site.write("site.conf", &(text.join("\n") + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"));
+    let mut command = site.serve_command();
+    command.arg("-d").arg(folder).env("CAMELEER_DEMO_DB", site.path("demo.db"));
+    Server::start(site, command)
+}
+
+#[test]
+fn hello_psgi() {
+    let said = run("psgi/hello.psgi").text("/camel");
+    assert!(said.starts_with("Hello, camel. Worker "), "{said}");
+}
+
+#[test]
+fn streaming_psgi() {
+    let server = run("psgi/streaming.psgi");
+    assert_eq!(server.text("/1"), "line 1 of 1\n");
+    server.logged("1 lines were sent");
+    let mut connection = server.connect();
+    connection.raw("GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    assert_eq!(connection.chunk(), b"line 1 of 2\n", "before the second is written");
+}
+
+#[test]
+fn registry_scripts() {
+    let server = run("registry/cgi-bin");
+    let said = server.text("/counter.cgi?name=camel");
+    assert!(said.starts_with("Hello, camel. This worker has run this script "), "{said}");
+    assert!(server.text("/env.cgi").contains("GATEWAY_INTERFACE="));
+}
+
+#[test]
+fn handler_module_and_its_configuration() {
+    let server = serve("handler/site.conf");
+    assert_eq!(server.text("/hello?name=Ada"), "Hello, Ada.\n");
+    assert_eq!(server.text("/bonjour"), "Bonjour, world.\n");
+    assert_eq!(server.text("/hello?lang=it"), "Buongiorno, world.\n");
+    server.get("/hello?lang=xx").is(404);
+}
+
+#[test]
+fn demo_site() {
+    let server = serve("demo/site.conf");
+    assert!(server.text("/").contains("<h1>Cameleer</h1>"));
+    assert_eq!(server.get("/style.css").header("content-type").as_deref(), Some("text/css"));
+    let signed = server.post("/cgi/sign.pl", "name=Ana+%3Cb%3E&message=Caf%C3%A9").is(303);
+    assert!(signed.header("location").is_some_and(|to| to.ends_with("/book")));
+    assert!(server.text("/book").contains("<b>Ana &lt;b&gt;</b>") && server.text("/book").contains("Café"));
+    assert!(server.text("/api/count").starts_with(r#"{"entries":1,"#));
+    server.post("/cgi/sign.pl", "name=").is(400);
+    server.get("/api/other").is(404);
+}
+
+#[test]
+fn every_example_passes_the_check() {
+    let site = Site::new();
+    for conf in ["handler/site.conf", "demo/site.conf"] {
+        site.cameleer(["check", "-f", example(conf).to_str().expect("a plain path")]).succeeded();
+    }
+    for program in ["psgi/hello.psgi", "psgi/streaming.psgi", "registry/cgi-bin"] {
+        site.cameleer(["check", example(program).to_str().expect("a plain path")]).succeeded();
+    }
+}

@@ -1,0 +1,171 @@
+//! Keep-alive, pipelining, closing, listeners.
+
+use std::time::Duration;
+
+use super::serve;
+use crate::support::{Address, Connection, Request, Server, Site};
+
+#[test]
+fn a_connection_carries_many_requests() {
+    let server = serve("");
+    let mut connection = server.connect();
+    for n in 0..50 {
+        assert_eq!(connection.ask(Request::get(&format!("/{n}"))).text(), format!("GET /{n} "));
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    let server = serve("");
+    let mut connection = server.connect();
+    let requests: String = (0..20).map(|n| format!("GET /{n} HTTP/1.1\r\nHost: localhost\r\n\r\n")).collect();
+    connection.raw(requests);
+    for n in 0..20 {
+        assert_eq!(connection.response().text(), format!("GET /{n} "));
+    }
+}
+
+#[test]
+fn connection_close_is_obeyed_and_said_back() {
+    let server = serve("");
+    let mut connection = server.connect();
+    let response = connection.ask(Request::get("/").header("Connection", "close"));
+    assert_eq!(response.header("connection").as_deref(), Some("close"));
+    connection.is_closed();
+}
+
+#[test]
+fn an_http_1_0_client_is_closed_unless_it_asks_to_be_kept() {
+    let server = serve("");
+    let mut connection = server.connect();
+    connection.raw("GET /a HTTP/1.0\r\n\r\n");
+    assert_eq!(connection.response().text(), "GET /a ");
+    connection.is_closed();
+    let mut kept = server.connect();
+    for path in ["/b", "/c"] {
+        kept.raw(format!("GET {path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+        let response = kept.response();
+        assert_eq!(response.header("connection").map(|c| c.to_lowercase()).as_deref(), Some("keep-alive"));
+        assert_eq!(response.text(), format!("GET {path} "));
+    }
+}
+
+#[test]
+fn keep_alive_off_closes_after_each_answer() {
+    let server = serve("KeepAlive Off");
+    let mut connection = server.connect();
+    connection.ask(Request::get("/"));
+    connection.is_closed();
+}
+
+#[test]
+fn max_keep_alive_requests_closes_after_so_many() {
+    let server = serve("MaxKeepAliveRequests 3");
+    let mut connection = server.connect();
+    for _ in 0..2 {
+        assert_eq!(connection.ask(Request::get("/")).header("connection"), None);
+    }
+    assert_eq!(connection.ask(Request::get("/")).header("connection").as_deref(), Some("close"));
+    connection.is_closed();
+}
+
+#[test]
+fn keep_alive_timeout_closes_an_idle_connection() {
+    let server = serve("KeepAliveTimeout 200ms");
+    let mut connection = server.connect();
+    connection.ask(Request::get("/"));
+    connection.patience(Duration::from_secs(5));
+    connection.is_closed();
+}
+
+#[test]
+fn timeout_ends_a_request_that_never_becomes_whole() {
+    let server = serve("Timeout 300ms");
+    let mut connection = server.connect();
+    connection.patience(Duration::from_secs(5));
+    connection.raw("GET / HTTP/1.1\r\nHost: loc");
+    let said = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    let mut body = server.connect();
+    body.patience(Duration::from_secs(5));
+    body.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nonly this");
+    let said = String::from_utf8_lossy(&body.rest()).into_owned();
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+}
+
+#[test]
+fn idle_connections_hold_no_worker() {
+    let server = serve("MaxClients 1");
+    let idle: Vec<Connection> = (0..50).map(|_| server.connect()).collect();
+    let mut half: Connection = server.connect();
+    half.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal");
+    assert_eq!(server.text("/"), "GET / ");
+    drop(idle);
+}
+
+#[test]
+fn a_head_that_arrives_byte_by_byte_is_understood() {
+    let server = serve("");
+    let mut connection = server.connect();
+    for byte in b"POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc" {
+        connection.raw([*byte]);
+    }
+    assert_eq!(connection.response().text(), "POST /slow abc");
+}
+
+#[test]
+fn a_client_that_closes_its_half_still_gets_its_answer() {
+    let server = serve("");
+    let mut connection = server.connect();
+    connection.raw("GET /half HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.finish_sending();
+    assert_eq!(connection.response().text(), "GET /half ");
+}
+
+#[test]
+fn a_unix_socket_is_a_listener_like_any_other() {
+    let mut server = serve("Listen \"@DIR@/http.sock\"");
+    server.address = Address::Unix(server.site.path("http.sock"));
+    assert_eq!(server.text("/unix"), "GET /unix ");
+    let path = server.site.path("http.sock");
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
+    assert!(!path.exists(), "its file is removed at the end");
+}
+
+#[test]
+fn a_socket_file_that_a_killed_server_left_is_taken_over() {
+    let site = Site::new().file("app.psgi", super::ECHO);
+    drop(std::os::unix::net::UnixListener::bind(site.path("run.sock")).expect("bound"));
+    let path = site.path("run.sock");
+    let command = {
+        let mut command = site.command(["run", "--workers", "1", "-l"]);
+        command.arg(&path).arg("app.psgi");
+        command
+    };
+    let mut server = Server::start(site, command);
+    server.address = Address::Unix(path);
+    assert_eq!(server.text("/"), "GET / ");
+}
+
+#[test]
+fn several_listeners_serve_the_same_site() {
+    let other = Site::new();
+    let server = serve(&format!("Listen 127.0.0.1:{}", other.port));
+    let mut connection = Connection::open(&Address::Tcp(other.port)).expect("the second listener");
+    assert_eq!(connection.ask(Request::get("/second")).text(), "GET /second ");
+    assert_eq!(server.text("/first"), "GET /first ");
+}
+
+#[test]
+fn virtual_hosts_are_told_apart_by_name() {
+    let site = Site::new().file("one/a.txt", "one\n").file("two/a.txt", "two\n").file("htdocs/a.txt", "main\n");
+    let server = site.serve(
+        "<VirtualHost *:@PORT@>\nServerName one.example\nServerAlias uno.example *.uno.example\nDocumentRoot one\n</VirtualHost>\n\
+         <VirtualHost *:@PORT@>\nServerName two.example\nDocumentRoot two\n</VirtualHost>",
+    );
+    for (host, body) in [("one.example", "one\n"), ("two.example:80", "two\n"), ("a.uno.example", "one\n"), ("TWO.EXAMPLE", "two\n")] {
+        assert_eq!(server.send(Request::get("/a.txt").header("Host", host)).text(), body, "{host}");
+    }
+    assert_eq!(server.send(Request::get("/a.txt").header("Host", "unknown")).text(), "one\n", "the first is the default");
+}

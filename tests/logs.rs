@@ -1,0 +1,167 @@
+//! Access logs byte for byte; error log, piped logs.
+
+use regex::Regex;
+
+use crate::support::{Request, Server, Site, eventually, until};
+
+#[track_caller]
+fn serve(format: &str) -> Server {
+    Site::new()
+        .file("My.pm", "package My; sub handler { my $r = shift; $r->notes(cache => 'hit'); $r->subprocess_env(TENANT => 'acme'); $r->connection->user('ana') if $r->args; $r->header_out('X-Out' => 'o'); $r->send_http_header('text/plain'); $r->print('12345'); 0 } 1;")
+        .file("htdocs/file.txt", "file\n")
+        .serve(&format!("PerlLib \"@DIR@\"\nPerlModule My\n<Location /my>\nSetHandler perl-script\nPerlHandler My\n</Location>\nCustomLog access.log {format}"))
+}
+
+/// The first line of the access log.
+#[track_caller]
+fn line(server: &Server) -> String {
+    eventually("a line is logged", || server.site.read("access.log").split_once('\n').map(|(line, _)| line.to_owned()))
+}
+
+/// Compares a line with what Apache would write; `TIME` is a time between brackets.
+#[track_caller]
+fn assert_logged(server: &Server, expected: &str) {
+    let time = r"\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]";
+    let pattern = format!("^{}$", regex::escape(expected).replace("TIME", time));
+    let line = line(server);
+    assert!(Regex::new(&pattern).expect("a pattern").is_match(&line), "logged   {line}\nexpected {expected}");
+}
+
+#[test]
+fn common_is_apaches_line() {
+    let server = serve("common");
+    server.get("/file.txt?a=b").is(200);
+    assert_logged(&server, r#"127.0.0.1 - - TIME "GET /file.txt?a=b HTTP/1.1" 200 5"#);
+}
+
+#[test]
+fn common_has_the_user_and_a_dash_for_no_bytes() {
+    let server = serve("common");
+    server.send(Request::new("HEAD", "/my?login")).is(200);
+    assert_logged(&server, r#"127.0.0.1 - ana TIME "HEAD /my?login HTTP/1.1" 200 -"#);
+}
+
+#[test]
+fn combined_is_apaches_line() {
+    let server = serve("combined");
+    let request = Request::get("/my").header("Referer", "http://a/\"quoted\"").header("User-Agent", "back\\slash\ttab");
+    server.send(request).is(200);
+    assert_logged(&server, r#"127.0.0.1 - - TIME "GET /my HTTP/1.1" 200 5 "http://a/\"quoted\"" "back\\slash\ttab""#);
+}
+
+#[test]
+fn combined_has_dashes_for_what_is_missing() {
+    let server = serve("combined");
+    server.get("/none").is(404);
+    let line = line(&server);
+    assert!(line.contains("\" 404 ") && line.ends_with(r#" "-" "-""#), "{line}");
+}
+
+#[test]
+fn what_a_client_sends_cannot_forge_a_line() {
+    let server = serve("combined");
+    let mut connection = server.connect();
+    connection.raw(b"GET /\x22\xff%0a HTTP/1.1\r\nHost: localhost\r\nUser-Agent: \xc3\xa9\x7f\r\nConnection: close\r\n\r\n");
+    connection.rest();
+    let line = line(&server);
+    assert!(line.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{line:?}");
+}
+
+#[test]
+fn the_other_letters_mean_what_apaches_mean() {
+    let server = serve(r#""%a|%A|%B|%b|%f|%H|%m|%p|%q|%r|%s|%>s|%U|%v|%V|%k|%X|%%|%{X-In}i|%{X-Out}o|%{cache}n|%{TENANT}e|%u""#);
+    server.send(Request::get("/my/x?q=1").header("X-In", "i")).is(200);
+    let port = server.site.port;
+    let file = server.site.filled("@DIR@/htdocs/my/x");
+    assert_eq!(
+        line(&server),
+        format!("127.0.0.1|127.0.0.1|5|5|{file}|HTTP/1.1|GET|{port}|?q=1|GET /my/x?q=1 HTTP/1.1|200|200|/my/x|localhost|localhost|0|-|%|i|o|hit|acme|ana")
+    );
+}
+
+#[test]
+fn times_sizes_and_processes_are_logged() {
+    let server = serve(r#""%D %T %{ms}T %{us}T %I %O %P %{cameleer:worker}x %{cameleer:queue_us}x %{cameleer:cpu_us}x""#);
+    server.get("/my").is(200);
+    let line = line(&server);
+    let numbers: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(numbers.len(), 10, "{line}");
+    assert!(numbers[0] > 0.0 && numbers[0] < 10e6, "%D: {line}");
+    assert!(numbers[4] > 40.0 && numbers[5] > 100.0, "%I %O: {line}");
+    let workers: Vec<i32> = server.workers().iter().map(|(pid, _)| *pid).collect();
+    assert!(workers.contains(&(numbers[6] as i32)), "%P is a worker's: {line} {workers:?}");
+}
+
+#[test]
+fn conditions_on_the_status_and_both_statuses_are_understood() {
+    let server = serve(r#""%404{X-In}i %!200{X-In}i %s""#);
+    server.send(Request::get("/none").header("X-In", "seen")).is(404);
+    assert_eq!(line(&server), "seen seen 404");
+}
+
+#[test]
+fn percent_x_tells_how_the_connection_was_left() {
+    let server = serve(r#""%X %U""#);
+    server.connect().ask(Request::get("/my/kept"));
+    server.get("/my/closed");
+    until("both are logged", || server.site.read("access.log").lines().count() == 2);
+    let mut lines: Vec<String> = server.site.read("access.log").lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["+ /my/kept", "- /my/closed"]);
+}
+
+#[test]
+fn every_virtual_host_has_its_own_log() {
+    let server = Site::new().file("htdocs/a", "x").serve(
+        "CustomLog main.log common\n<VirtualHost *>\nServerName one\nDocumentRoot htdocs\nCustomLog one.log \"%v %U\"\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName two\nDocumentRoot htdocs\nCustomLog two.log \"%v %U\"\n</VirtualHost>",
+    );
+    server.send(Request::get("/a").header("Host", "two"));
+    until("it is logged", || server.site.read("two.log") == "two /a\n");
+    assert_eq!(server.site.read("one.log"), "");
+}
+
+#[test]
+fn a_piped_log_gets_the_lines_and_ends_with_the_server() {
+    let mut server = serve("\"%U\"\nCustomLog \"|cat > @DIR@/piped.log\" \"piped %U\"");
+    server.get("/file.txt");
+    until("the program has the line", || server.site.read("piped.log") == "piped /file.txt\n");
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
+    server.until_gone();
+}
+
+#[test]
+fn a_piped_log_that_ends_is_started_again() {
+    let server = serve("\"%U\"\nCustomLog \"|head -n 1 >> @DIR@/piped.log\" \"piped %U\"");
+    until("the second program has a line", || {
+        server.get("/file.txt");
+        server.site.read("piped.log").lines().count() > 1
+    });
+}
+
+#[test]
+fn error_lines_have_apaches_shape() {
+    let server = Site::new().file("app.psgi", "sub { warn \"a warning\\n\"; die \"an error\\n\" }").run(["app.psgi"]);
+    server.get("/path").is(500);
+    let shape = Regex::new(r"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[\w+:(warn|error)\] \[pid \d+\] (\[client 127\.0\.0\.1(:\d+)?\] )?").expect("a pattern");
+    for text in ["a warning", "an error"] {
+        let line = server.logged(text);
+        assert!(shape.is_match(&line), "{line}");
+    }
+}
+
+#[test]
+fn a_warning_of_several_lines_cannot_look_like_two_events() {
+    let server = Site::new().file("app.psgi", "sub { warn \"first\\n[Sat Nov 21 08:00:00 2026] [core:crit] forged\\n\"; [200, [], []] }").run(["app.psgi"]);
+    server.get("/");
+    server.logged("first");
+    assert!(!server.log().lines().any(|line| line.starts_with("[Sat Nov 21 08:00:00 2026] [core:crit]")), "{}", server.log());
+}
+
+#[test]
+fn log_level_decides_what_is_written() {
+    let quiet = Site::new().file("app.psgi", "sub { [200, [], []] }").run(["--log-level", "error", "app.psgi"]);
+    quiet.get("/");
+    assert!(!quiet.log().contains(":notice]"), "{}", quiet.log());
+}

@@ -1,0 +1,41 @@
+//! Black-box tests: each starts the real program on a site of its own and is its client.
+//!
+//! A test's name is a sentence about what a user sees; the site and the client stand in the same function. `support`
+//! has the site, the server's guard and a small HTTP client; nothing sleeps for a fixed time.
+
+mod support;
+
+/// The command line: subcommands, options, environment, help.
+mod cli;
+/// What a configuration means for requests, and what is said about a broken one.
+mod config;
+/// The checked-in examples, each started.
+mod examples;
+/// Programs that misbehave: only their own request suffers.
+mod faults;
+/// `$r`, method by method.
+mod handlers;
+/// HTTP/1.1 as clients speak it.
+mod http;
+/// Access and error logs, byte for byte.
+mod logs;
+/// Plack's own server test suite.
+mod plack_suite;
+/// How many workers there are, and how long they live.
+mod pool;
+/// PSGI 1.1.
+mod psgi;
+/// The README's tour, executed.
+mod readme;
+/// Packaged programs that nobody here wrote.
+mod real_input;
+/// CGI scripts, kept compiled.
+mod registry;
+/// New configuration and code without a lost request.
+mod reload;
+/// Stopping, reopening, systemd.
+mod signals;
+/// Files that no worker touches.
+mod static_files;
+/// The house rules that can be read off the sources.
+mod walls;

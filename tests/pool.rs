@@ -1,0 +1,200 @@
+//! How many workers there are, and how long they live.
+
+use std::collections::HashMap;
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Connection, Request, Server, Site, children, until};
+
+/// `/pid` says who answers; `/hold` waits for the file `go`.
+const APP: &str = r#"sub { my $e = shift;
+    if ($e->{PATH_INFO} eq '/hold') { select undef, undef, undef, 0.01 until -e '@DIR@/go' }
+    [200, [], [$$]] }"#;
+
+#[track_caller]
+fn serve(conf: &str) -> Server {
+    Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
+}
+
+/// Starts `count` requests that wait.
+fn hold(server: &Server, count: usize) -> Vec<Connection> {
+    let held: Vec<Connection> = (0..count)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.raw("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            connection
+        })
+        .collect();
+    held
+}
+
+fn release(server: &Server, held: Vec<Connection>) {
+    server.site.write("go", "");
+    for mut connection in held {
+        assert_eq!(connection.response().status, 200);
+    }
+}
+
+fn busy(server: &Server) -> usize {
+    server.workers().iter().filter(|(_, state)| state == "Busy").count()
+}
+
+#[test]
+fn max_requests_per_child_counts_requests_exactly() {
+    let server = serve("MaxRequestsPerChild 5\nMaxClients 1\nStartServers 1");
+    let mut connection = server.connect();
+    let mut answers: HashMap<String, u32> = HashMap::new();
+    for _ in 0..50 {
+        *answers.entry(connection.ask(Request::get("/")).is(200).text()).or_default() += 1;
+    }
+    assert_eq!(answers.len(), 10, "{answers:?}");
+    assert!(answers.values().all(|count| *count == 5), "{answers:?}");
+}
+
+#[test]
+fn a_range_of_max_requests_spreads_the_ends() {
+    let server = serve("MaxRequestsPerChild 5-15\nMaxClients 1\nStartServers 1");
+    let mut connection = server.connect();
+    let mut answers: HashMap<String, u32> = HashMap::new();
+    for _ in 0..200 {
+        *answers.entry(connection.ask(Request::get("/")).text()).or_default() += 1;
+    }
+    let full: Vec<u32> = answers.into_values().collect();
+    assert!(full.iter().all(|count| *count <= 15), "{full:?}");
+    assert!(full.iter().collect::<std::collections::HashSet<_>>().len() > 2, "{full:?}");
+}
+
+#[test]
+fn start_servers_are_there_at_the_start() {
+    serve("StartServers 3\nMinSpareServers 1\nMaxSpareServers 5\nMaxClients 5").until_idle(3);
+}
+
+#[test]
+fn missing_spare_workers_are_forked_and_surplus_ones_leave() {
+    let server = serve("StartServers 1\nMinSpareServers 2\nMaxSpareServers 3\nMaxClients 6");
+    server.until_idle(2);
+    let held = hold(&server, 4);
+    until("four are busy and two wait", || busy(&server) == 4 && server.workers().len() == 6);
+    release(&server, held);
+    until("the surplus has left", || server.workers().len() == 3);
+}
+
+#[test]
+fn max_clients_is_the_most_and_the_others_wait() {
+    let server = serve("MaxClients 2");
+    let held = hold(&server, 5);
+    until("two work and three wait", || busy(&server) == 2 && server.status()["front"]["queued"] == 3);
+    assert_eq!(server.workers().len(), 2);
+    release(&server, held);
+}
+
+#[test]
+fn reaching_max_clients_is_logged_once_with_apaches_words() {
+    let server = serve("MaxClients 2\nMinSpareServers 1\nStartServers 2");
+    let held = hold(&server, 6);
+    server.logged("server reached MaxClients setting, consider raising the MaxClients setting");
+    release(&server, held);
+    std::fs::remove_file(server.site.path("go")).expect("it was there");
+    let held = hold(&server, 6);
+    until("they wait again", || server.status()["front"]["queued"] == 4);
+    release(&server, held);
+    assert_eq!(server.log().matches("server reached MaxClients").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn a_request_that_waited_too_long_is_a_503_with_retry_after() {
+    let server = serve("MaxClients 1\nStartServers 1\nQueueTimeout 300ms");
+    let held = hold(&server, 1);
+    until("the worker is busy", || busy(&server) == 1);
+    let response = server.get("/").is(503);
+    assert!(response.header("retry-after").is_some_and(|s| s.parse::<u32>().is_ok()), "{response:?}");
+    release(&server, held);
+    assert_eq!(server.status()["front"]["queue_timeouts"], 1);
+}
+
+#[test]
+fn a_full_queue_refuses_at_once() {
+    let server = serve("MaxClients 1\nStartServers 1\nQueueLength 1\nQueueTimeout 60s");
+    let mut held = hold(&server, 1);
+    until("the worker is busy", || busy(&server) == 1);
+    held.extend(hold(&server, 1));
+    until("one waits", || server.status()["front"]["queued"] == 1);
+    server.get("/").is(503);
+    release(&server, held);
+}
+
+#[test]
+fn a_queued_request_whose_client_left_is_never_run() {
+    let server = Site::new()
+        .file(
+            "app.psgi",
+            "sub { my $p = $_[0]{PATH_INFO}; open my $f, '>>', '@DIR@/ran'; print $f \"$p\\n\"; close $f;
+                   if ($p eq '/hold') { select undef, undef, undef, 0.01 until -e '@DIR@/go' } [200, [], [$$]] }",
+        )
+        .serve("MaxClients 1\nStartServers 1\n<Location />\nPsgiApp app.psgi\n</Location>");
+    let held = hold(&server, 1);
+    until("it runs", || server.site.read("ran") == "/hold\n");
+    let mut leaves = server.connect();
+    leaves.raw("GET /left HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("it waits", || server.status()["front"]["queued"] == 1);
+    drop(leaves);
+    until("it is dropped", || server.status()["front"]["queued"] == 0);
+    release(&server, held);
+    server.text("/after");
+    assert_eq!(server.site.read("ran"), "/hold\n/after\n");
+}
+
+#[test]
+fn ttin_and_ttou_change_the_number_of_workers_by_one() {
+    let server = serve("MaxClients 2\nStartServers 2\nMinSpareServers 2\nMaxSpareServers 2");
+    server.until_idle(2);
+    server.signal(Signal::SIGTTIN);
+    until("there is one more", || server.workers().len() == 3);
+    server.signal(Signal::SIGTTOU);
+    server.signal(Signal::SIGTTOU);
+    until("there is one fewer than at the start", || server.workers().len() == 1);
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn requests_are_spread_fairly_over_busy_connections() {
+    let server = serve("");
+    let clients: Vec<_> = (0..16)
+        .map(|_| {
+            let mut connection = server.connect();
+            std::thread::spawn(move || (0..100).filter(|_| connection.ask(Request::get("/")).status == 200).count())
+        })
+        .collect();
+    for client in clients {
+        assert_eq!(client.join().expect("a client"), 100);
+    }
+}
+
+#[test]
+fn the_process_tree_is_master_front_mold_and_workers() {
+    let server = serve("MaxSpareServers 2");
+    server.until_idle(2);
+    let status = server.status();
+    let front = status["front_pid"].as_i64().expect("a front") as i32;
+    let mold = status["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
+    let mut of_master = children(server.pid());
+    of_master.sort_unstable();
+    let mut expected = vec![front, mold];
+    expected.sort_unstable();
+    assert_eq!(of_master, expected);
+    let mut of_mold = children(mold);
+    of_mold.sort_unstable();
+    let mut workers: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
+    workers.sort_unstable();
+    assert_eq!(of_mold, workers);
+}
+
+#[test]
+fn workers_hold_no_client_and_no_listening_socket() {
+    let server = serve("");
+    let _client = server.connect();
+    let (worker, _) = server.workers()[0];
+    let sockets = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it lives").flatten();
+    let sockets = sockets.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:")));
+    assert_eq!(sockets.count(), 1, "only the way to the front");
+}

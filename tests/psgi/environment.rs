@@ -1,0 +1,95 @@
+//! `$env`, `%ENV` and `psgi.errors`.
+
+use super::{serve, serve_with_one_worker};
+use crate::support::{Request, Site};
+
+/// An application that prints the keys named in the query, one a line.
+const PRINTS: &str = r#"sub { my $e = shift; my @k = split /,/, $e->{QUERY_STRING};
+    [200, [], [map { my $v = $e->{$_}; "$_=" . (defined $v ? ref $v ? join('.', @$v) : $v : '(undef)') . "\n" } @k]] }"#;
+
+#[test]
+fn the_environment_says_what_kind_of_server_this_is() {
+    let server = serve(PRINTS);
+    let keys = [
+        ("psgi.version", "1.1"),
+        ("psgi.url_scheme", "http"),
+        ("psgi.multithread", ""),
+        ("psgi.multiprocess", "1"),
+        ("psgi.run_once", ""),
+        ("psgi.nonblocking", ""),
+        ("psgi.streaming", "1"),
+        ("psgix.harakiri", "1"),
+        ("psgix.cleanup", "1"),
+        ("SERVER_PROTOCOL", "HTTP/1.1"),
+        ("REMOTE_ADDR", "127.0.0.1"),
+        ("SCRIPT_NAME", ""),
+        ("PATH_INFO", "/"),
+        ("REQUEST_METHOD", "GET"),
+    ];
+    let expected: String = keys.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
+    let query = keys.map(|(key, _)| key).join(",");
+    assert_eq!(server.text(&format!("/?{query}")), expected);
+}
+
+#[test]
+fn the_path_is_decoded_once_and_the_request_uri_is_as_sent() {
+    let server = serve("sub { my $e = shift; [200, [], [join '|', @$e{qw(PATH_INFO REQUEST_URI QUERY_STRING)}]] }");
+    assert_eq!(server.text("/a%20b%252fc?q=%20"), "/a b%2fc|/a%20b%252fc?q=%20|q=%20");
+}
+
+#[test]
+fn request_headers_have_cgi_names_and_repeated_ones_are_joined() {
+    let server = serve(PRINTS);
+    let request = Request::post("/?HTTP_X_ONE,HTTP_X_MANY,CONTENT_TYPE,HTTP_CONTENT_TYPE,CONTENT_LENGTH,HTTP_HOST", "abc")
+        .header("X-One", "1")
+        .header("X-Many", "a")
+        .header("X-Many", "b");
+    let expected = "HTTP_X_ONE=1\nHTTP_X_MANY=a, b\nCONTENT_TYPE=application/x-www-form-urlencoded\n\
+                    HTTP_CONTENT_TYPE=(undef)\nCONTENT_LENGTH=3\nHTTP_HOST=localhost\n";
+    assert_eq!(server.send(request).text(), expected);
+}
+
+#[test]
+fn a_header_with_an_underscore_cannot_pass_for_one_with_a_hyphen() {
+    let server = serve(PRINTS);
+    let said = server.send(Request::get("/?HTTP_X_USER").header("X_User", "forged")).text();
+    assert_eq!(said, "HTTP_X_USER=(undef)\n");
+}
+
+#[test]
+fn an_application_under_a_location_gets_its_mount_as_script_name() {
+    let server = Site::new()
+        .file("app.psgi", "sub { my $e = shift; [200, [], [\"$e->{SCRIPT_NAME}|$e->{PATH_INFO}\"]] }")
+        .serve("<Location /app>\nSetHandler psgi\nPsgiApp app.psgi\n</Location>");
+    assert_eq!(server.text("/app/x/y"), "/app|/x/y");
+    assert_eq!(server.text("/app"), "/app|");
+    server.get("/application").is(404);
+}
+
+#[test]
+fn what_an_application_puts_into_the_environment_is_gone_at_the_next_request() {
+    let server = serve_with_one_worker("sub { my $e = shift; [200, [], [$e->{mine}++ ? 'old' : 'new']] }");
+    assert_eq!(server.text("/") + &server.text("/"), "newnew");
+}
+
+#[test]
+fn plack_env_is_deployment_unless_said_otherwise() {
+    let app = "my $at_load = $ENV{PLACK_ENV}; sub { [200, [], [\"$at_load $ENV{PLACK_ENV} \", length $ENV{PLACK_SERVER} ? 1 : 0]] }";
+    assert_eq!(serve(app).text("/"), "deployment deployment 1");
+    let development = Site::new().file("app.psgi", app).run(["-E", "development", "app.psgi"]);
+    assert_eq!(development.text("/"), "development development 1");
+}
+
+#[test]
+fn a_plain_psgi_site_does_not_look_like_mod_perl() {
+    let server = serve("sub { [200, [], [exists $ENV{MOD_PERL} ? 'mod_perl' : 'plain']] }");
+    assert_eq!(server.text("/"), "plain");
+}
+
+#[test]
+fn psgi_errors_goes_to_the_error_log_with_the_worker() {
+    let server = serve("sub { $_[0]{'psgi.errors'}->print(\"a note\\n\"); warn \"a warning\\n\"; [200, [], []] }");
+    server.get("/");
+    assert!(server.logged("a note").contains("worker="), "{}", server.log());
+    assert!(server.logged("a warning").contains("worker="), "{}", server.log());
+}

@@ -1,0 +1,42 @@
+//! The README's tour, executed: every `sh` block in order; `#=>` is what the commands before it must print.
+
+use std::process::Command;
+
+use crate::support::{Finished, Site};
+
+#[test]
+fn every_block_of_the_tour_does_what_it_says() {
+    let (one, two) = (Site::new(), Site::new());
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("a README");
+    let script = script(&readme).replace("5001", &one.port.to_string()).replace("5002", &two.port.to_string());
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_cameleer")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let tour = one.path("tour");
+    std::fs::create_dir(&tour).expect("made");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script]).current_dir(&tour).env("PATH", path).env("TMPDIR", one.path("tmp"));
+    Finished::of(&mut bash).succeeded();
+}
+
+/// Each run of commands becomes a group whose output is kept; each expectation a search in it.
+fn script(readme: &str) -> String {
+    let mut script = String::from(
+        "set -eu\ntrap 'for f in *.pid site/*.pid; do [ -f \"$f\" ] && kill -9 \"$(cat \"$f\")\"; done' EXIT\n\
+         expect() { grep -qF -- \"$1\" ../said || { echo \"expected: $1\"; echo \"got:\"; cat ../said; exit 1; }; }\n",
+    );
+    let mut group = String::new();
+    for line in readme.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines()) {
+        let Some(expected) = line.strip_prefix("#=> ") else {
+            group += line;
+            group.push('\n');
+            continue;
+        };
+        script += &kept(&std::mem::take(&mut group));
+        script += &format!("expect '{}'\n", expected.replace('\'', r"'\''"));
+    }
+    script + &kept(&group) + "trap - EXIT\n"
+}
+
+fn kept(group: &str) -> String {
+    if group.is_empty() { String::new() } else { format!("{{\n{group}}} > ../said 2>&1 || {{ cat ../said; exit 1; }}\n") }
+}

@@ -1,0 +1,24 @@
+//! Programs that every Debian has, for sums and archives.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What `program` writes when it is given `input`.
+#[track_caller]
+pub fn output(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut tool = Command::new(program);
+    tool.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut tool = tool.spawn().unwrap_or_else(|error| panic!("{program}: {error}"));
+    let mut stdin = tool.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = tool.wait_with_output().expect("it ends");
+    let _ = writer.join();
+    output.stdout
+}
+
+/// SHA-256 in hexadecimal.
+#[track_caller]
+pub fn sha256(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&output("sha256sum", &[], bytes)).split(' ').next().unwrap_or_default().to_owned()
+}

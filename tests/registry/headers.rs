@@ -1,0 +1,90 @@
+//! CGI headers become HTTP headers.
+
+use super::{URL, serve};
+
+#[test]
+fn status_and_headers_of_the_script_are_the_responses() {
+    let server = serve(r#"print "Status: 404 No such thing\nContent-Type: text/plain\nX-One: 1\nX-Two: 2\n\nnot here";"#);
+    let response = server.get(URL).is(404);
+    assert_eq!(response.header("status"), None);
+    assert_eq!((response.header("x-one").as_deref(), response.header("x-two").as_deref()), (Some("1"), Some("2")));
+    assert_eq!(response.text(), "not here", "the script's own page, nothing behind it");
+}
+
+#[test]
+fn headers_may_end_in_crlf_or_lf_and_come_in_pieces() {
+    for script in [
+        r#"print "Content-Type: text/plain\r\nX-A: 1\r\n\r\nbody";"#,
+        r#"print "Content-Ty"; print "pe: text/plain\n"; print "X-A: 1"; print "\n", "\n", "body";"#,
+        r#"$| = 1; print "Content-Type: text/plain\n"; print "X-A: 1\n"; print "\nbody";"#,
+    ] {
+        let response = serve(script).get(URL).is(200);
+        assert_eq!((response.header("x-a").as_deref(), response.text().as_str()), (Some("1"), "body"), "{script}");
+    }
+}
+
+#[test]
+fn two_cookies_stay_two_headers() {
+    let server = serve(r#"print "Set-Cookie: a=1\nSet-Cookie: b=2\nContent-Type: text/plain\n\n";"#);
+    let response = server.get(URL);
+    let cookies: Vec<_> = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")).collect();
+    assert_eq!(cookies.len(), 2, "{response:?}");
+}
+
+#[test]
+fn a_location_with_a_scheme_is_a_302() {
+    let response = serve(r#"print "Location: http://example.org/x\n\n";"#).get(URL).is(302);
+    assert_eq!(response.header("location").as_deref(), Some("http://example.org/x"));
+}
+
+#[test]
+fn a_location_with_its_own_status_keeps_it() {
+    let response = serve(r#"print "Status: 301 Moved\nLocation: http://example.org/\n\n";"#).get(URL).is(301);
+    assert_eq!(response.header("location").as_deref(), Some("http://example.org/"));
+}
+
+#[test]
+fn a_local_location_is_answered_by_what_is_there() {
+    let server = serve(r#"print "Location: /other.txt\n\n";"#);
+    server.site.write("htdocs/other.txt", "the other\n");
+    assert_eq!(server.text(URL), "the other\n");
+}
+
+#[test]
+fn an_nph_script_speaks_http_itself() {
+    let server = super::Site::new()
+        .script("scripts/nph-own.pl", r#"print "HTTP/1.1 299 My Own\r\nContent-Type: text/plain\r\nX-Own: 1\r\n\r\nraw";"#)
+        .serve(super::CONF);
+    let response = server.get("/perl/nph-own.pl").is(299);
+    assert_eq!((response.header("x-own").as_deref(), response.text().as_str()), (Some("1"), "raw"));
+}
+
+#[test]
+fn a_script_without_a_header_is_a_500_and_the_log_says_premature_end() {
+    let server = serve("print 'no header at all';");
+    server.get(URL).is(500);
+    server.logged("remature end of script headers");
+}
+
+#[test]
+fn a_script_that_prints_nothing_is_a_500() {
+    let server = serve("1;");
+    server.get(URL).is(500);
+    server.logged("remature end of script headers");
+}
+
+#[test]
+fn send_header_off_takes_a_script_that_prints_no_header() {
+    let server = super::site("print 'just text';")
+        .serve(&format!("{}\n<Location /perl>\nPerlSendHeader Off\n</Location>", super::CONF));
+    assert_eq!(server.text(URL), "just text");
+}
+
+#[test]
+fn head_of_a_script_has_its_headers_and_no_body() {
+    let server = serve(r#"print "Content-Type: text/plain\nX-A: 1\n\nbody";"#);
+    let mut connection = server.connect();
+    let head = connection.ask(crate::support::Request::new("HEAD", URL)).is(200);
+    assert_eq!(head.header("x-a").as_deref(), Some("1"));
+    assert_eq!(connection.ask(crate::support::Request::get(URL)).text(), "body");
+}

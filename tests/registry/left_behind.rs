@@ -1,0 +1,68 @@
+//! What a script leaves behind is put back before the next request, and named in the log.
+
+use super::{CONF, TEXT, URL, serve_text, site};
+
+/// (what the script does, what the next request finds: `clean` or not, what the log must name)
+const CASES: &[(&str, &str, &str)] = &[
+    ("umask 0777", "umask() == 0777 ? 'left' : 'clean'", "umask"),
+    ("$/ = 'x'", "$/ eq \"\\n\" ? 'clean' : 'left'", "$/"),
+    ("$\\ = 'x'", "defined $\\ ? 'left' : 'clean'", "$\\"),
+    ("$, = 'x'", "defined $, ? 'left' : 'clean'", "$,"),
+    ("$SIG{USR2} = sub {}", "$SIG{USR2} ? 'left' : 'clean'", "SIG"),
+    ("$SIG{__DIE__} = sub {}", "$SIG{__DIE__} ? 'left' : 'clean'", "SIG"),
+    ("$SIG{CHLD} = 'IGNORE'", "system('true') == 0 ? 'clean' : 'left'", "SIG"),
+    ("alarm 1", "alarm(0) ? 'left' : 'clean'", "alarm"),
+    ("open our $fh, '>', '@DIR@/x'; select $fh", "'clean'", "select"),
+    ("close STDOUT", "'clean'", "STDOUT"),
+    ("tie *STDOUT, 'T'; sub T::TIEHANDLE { bless [] } sub T::PRINT { 1 }", "tied *STDOUT ? 'left' : 'clean'", "STDOUT"),
+    ("open STDIN, '<', '/etc/passwd'", "my $l = <STDIN>; defined $l ? 'left' : 'clean'", "STDIN"),
+    ("close STDERR", "warn \"still heard\\n\"; 'clean'", "STDERR"),
+];
+
+#[test]
+fn global_state_is_restored_and_the_log_names_what_was_left() {
+    let mut wrong = Vec::new();
+    for (leaves, finds, named) in CASES {
+        let script = format!("{TEXT}if ($ENV{{QUERY_STRING}}) {{ print 'x'; {leaves} }}");
+        let next = format!("{TEXT}my $found = do {{ {finds} }}; print $found;");
+        let server = site(&script).script("scripts/next.pl", &next).serve(CONF);
+        server.get("/perl/test.pl?leave");
+        let found = server.text("/perl/next.pl");
+        let log = server.log();
+        if found != "clean" || !log.lines().any(|line| line.contains("/perl/test.pl") && line.contains(named)) {
+            wrong.push(format!("after {leaves}: {found}, expected {named:?} in the log:\n{log}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_was_left_is_told_once_and_not_at_each_request() {
+    let server = serve_text("umask 0777; print 'x';");
+    for _ in 0..5 {
+        server.text(URL);
+    }
+    server.logged("umask");
+    assert_eq!(server.log().matches("umask").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn an_alarm_that_was_left_does_not_kill_the_worker() {
+    let server = serve_text("print $$; alarm 1 if $ENV{QUERY_STRING}");
+    let pid = server.text("/perl/test.pl?leave");
+    let slow = "select undef, undef, undef, 1.5; print $$;";
+    server.site.write("scripts/test.pl", &format!("{TEXT}{slow}"));
+    assert_eq!(server.text(URL), pid);
+}
+
+#[test]
+fn autoflush_of_one_request_is_off_at_the_next() {
+    let server = serve_text("print $|; $| = 1;");
+    assert_eq!(server.text(URL) + &server.text(URL), "00");
+}
+
+#[test]
+fn environment_changes_do_not_stay() {
+    let server = serve_text("print exists $ENV{LEFT} ? 'left' : 'clean'; $ENV{LEFT} = 1; print `echo \\$LEFT`;");
+    assert_eq!(server.text(URL) + &server.text(URL), "clean1\nclean1\n");
+}

@@ -1,0 +1,45 @@
+//! CGI scripts under Apache::Registry: compiled once, run often.
+
+mod compiling;
+mod headers;
+mod left_behind;
+mod output;
+mod program;
+mod refusals;
+mod request;
+mod run_command;
+
+use crate::support::{Server, Site};
+
+const CONF: &str = r#"
+MaxClients 1
+StartServers 1
+Alias /perl/ "@DIR@/scripts/"
+<Location /perl>
+SetHandler perl-script
+PerlHandler Apache::Registry
+PerlSendHeader On
+Options +ExecCGI
+</Location>
+"#;
+
+/// `head` starts a script that prints text.
+const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";\n";
+
+/// Serves `script` as /perl/test.pl with one worker.
+#[track_caller]
+fn serve(script: &str) -> Server {
+    site(script).serve(CONF)
+}
+
+/// The same, after the header of a plain text.
+#[track_caller]
+fn serve_text(script: &str) -> Server {
+    serve(&format!("{TEXT}{script}"))
+}
+
+fn site(script: &str) -> Site {
+    Site::new().script("scripts/test.pl", script)
+}
+
+const URL: &str = "/perl/test.pl";

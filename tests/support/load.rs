@@ -1,0 +1,73 @@
+//! Clients that ask in a loop while a test does something to the server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{JoinHandle, spawn};
+
+use super::{Address, Connection, Request, Response, Server, until};
+
+/// Clients under way, each on a kept connection.
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    answered: Arc<AtomicU64>,
+    clients: Vec<JoinHandle<Vec<String>>>,
+}
+
+impl Load {
+    /// `clients` clients that GET `target` until [`Self::failures`]; `good` says which answers are right.
+    pub fn start(server: &Server, clients: usize, target: &str, good: fn(&Response) -> bool) -> Load {
+        let stop = Arc::new(AtomicBool::new(false));
+        let answered = Arc::new(AtomicU64::new(0));
+        let client = || {
+            let (address, request) = (server.address.clone(), Request::get(target));
+            let (stop, answered) = (stop.clone(), answered.clone());
+            spawn(move || ask_until(&stop, &address, &request, &answered, good))
+        };
+        Load { clients: (0..clients).map(|_| client()).collect(), stop, answered }
+    }
+
+    /// Waits for `count` more answers.
+    #[track_caller]
+    pub fn until_answered(&self, count: u64) {
+        let before = self.answered.load(Ordering::Relaxed);
+        until(&format!("{count} more answers"), || self.answered.load(Ordering::Relaxed) >= before + count);
+    }
+
+    /// Stops, and tells every failure.
+    pub fn failures(self) -> Vec<String> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.clients.into_iter().flat_map(|client| client.join().expect("clients do not panic")).collect()
+    }
+}
+
+fn ask_until(
+    stop: &AtomicBool,
+    address: &Address,
+    request: &Request,
+    answered: &AtomicU64,
+    good: fn(&Response) -> bool,
+) -> Vec<String> {
+    let mut failures = Vec::new();
+    let mut connection = None;
+    while !stop.load(Ordering::Relaxed) {
+        let mut open = match connection.take().map_or_else(|| Connection::open(address), Ok) {
+            Ok(open) => open,
+            Err(error) => {
+                failures.push(format!("connect: {error}"));
+                continue;
+            }
+        };
+        match open.try_ask(request) {
+            Err(error) => failures.push(error.to_string()),
+            Ok(response) => {
+                if !good(&response) {
+                    failures.push(format!("{response:?}"));
+                }
+                let last = response.header("connection").is_some_and(|c| c.eq_ignore_ascii_case("close"));
+                connection = (!last).then_some(open);
+            }
+        }
+        answered.fetch_add(1, Ordering::Relaxed);
+    }
+    failures
+}

@@ -1,0 +1,15 @@
+//! A site, the server that serves it, and a client.
+
+mod client;
+mod load;
+mod processes;
+mod server;
+mod site;
+mod wait;
+
+pub use client::{Address, Connection, Request, Response};
+pub use load::Load;
+pub use processes::{alive, children, signal};
+pub use server::Server;
+pub use site::{Finished, Site};
+pub use wait::{eventually, until, within};

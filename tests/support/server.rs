@@ -1,0 +1,198 @@
+//! A running server, ended and checked when it goes out of scope.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use super::processes::of_site;
+use super::{Address, Connection, Finished, Request, Response, Site, eventually, signal, until, within};
+
+/// The guard.
+pub struct Server {
+    /// What it serves.
+    pub site: Site,
+    /// Where it listens.
+    pub address: Address,
+    child: Child,
+    ended: bool,
+}
+
+impl Server {
+    /// Starts `command` and waits until it says where it answers.
+    #[track_caller]
+    pub fn start(site: Site, command: Command) -> Server {
+        let mut server = Server::spawn(site, command);
+        server.until_ready();
+        server
+    }
+
+    /// Starts `command` without waiting.
+    #[track_caller]
+    pub fn spawn(site: Site, mut command: Command) -> Server {
+        let log = |name| File::create(site.path(name)).expect("a file in TMPDIR");
+        let child = command.process_group(0).stdout(log("out.txt")).stderr(log("err.txt")).spawn();
+        let address = site.address();
+        Server { site, address, child: child.expect("the program can be started"), ended: false }
+    }
+
+    /// Waits for the line with the URL, which stands there when the first worker answers.
+    #[track_caller]
+    pub fn until_ready(&mut self) {
+        until("the server says where it answers", || {
+            let status = self.child.try_wait().expect("our own child");
+            self.ended = status.is_some();
+            assert!(!self.ended, "the server ended: {status:?}");
+            let said = self.site.read("out.txt") + &self.site.read("err.txt");
+            said.contains("http://") || said.contains("unix:")
+        });
+    }
+
+    /// The master.
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// GET on a connection of its own.
+    #[track_caller]
+    pub fn get(&self, target: &str) -> Response {
+        self.send(Request::get(target))
+    }
+
+    /// The body of a GET that must be answered 200.
+    #[track_caller]
+    pub fn text(&self, target: &str) -> String {
+        let response = self.get(target);
+        assert_eq!(response.status, 200, "{target}: {response:?}");
+        response.text()
+    }
+
+    /// POST of a form on a connection of its own.
+    #[track_caller]
+    pub fn post(&self, target: &str, body: &str) -> Response {
+        self.send(Request::post(target, body))
+    }
+
+    /// Sends `request` on a connection of its own.
+    #[track_caller]
+    pub fn send(&self, request: Request) -> Response {
+        self.connect().ask(request.header("Connection", "close"))
+    }
+
+    /// A connection to keep.
+    #[track_caller]
+    pub fn connect(&self) -> Connection {
+        Connection::open(&self.address).expect("the server accepts")
+    }
+
+    /// The error log so far, with what was said before it was opened.
+    pub fn log(&self) -> String {
+        self.site.read("err.txt") + &self.site.read("error.log")
+    }
+
+    /// Waits until a line of the error log contains `what`, and returns that line.
+    #[track_caller]
+    pub fn logged(&self, what: &str) -> String {
+        eventually(&format!("the log says {what:?}"), || {
+            self.log().lines().find(|line| line.contains(what)).map(str::to_owned)
+        })
+    }
+
+    /// A subcommand that talks to this server.
+    #[track_caller]
+    pub fn control<const N: usize>(&self, arguments: [&str; N]) -> Finished {
+        let mut command = self.site.command(arguments);
+        Finished::of(command.arg("--socket").arg(self.socket()))
+    }
+
+    /// The control socket: where the configuration says, or where `run` puts it.
+    fn socket(&self) -> std::path::PathBuf {
+        let configured = self.site.path("control.sock");
+        if configured.exists() { configured } else { format!("/run/cameleer/{}.sock", self.pid()).into() }
+    }
+
+    /// What `cameleer status --json` says.
+    #[track_caller]
+    pub fn status(&self) -> Value {
+        let said = self.control(["status", "--json"]).succeeded();
+        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    }
+
+    /// The workers of the status: (pid, state).
+    #[track_caller]
+    pub fn workers(&self) -> Vec<(i32, String)> {
+        let status = self.status();
+        let workers = status["front"]["workers"].as_array().cloned().unwrap_or_default();
+        let one = |w: &Value| (w["pid"].as_i64().unwrap_or(0) as i32, w["state"].as_str().unwrap_or("").to_owned());
+        workers.iter().map(one).collect()
+    }
+
+    /// Waits until this many workers are `Idle`, and no other is there.
+    #[track_caller]
+    pub fn until_idle(&self, count: usize) {
+        until(&format!("{count} workers are idle"), || {
+            let workers = self.workers();
+            workers.len() == count && workers.iter().all(|(_, state)| state == "Idle")
+        });
+    }
+
+    /// Sends a signal to the master.
+    pub fn signal(&self, which: Signal) {
+        signal(self.pid(), which);
+    }
+
+    /// `cameleer reload`.
+    #[track_caller]
+    pub fn reload(&self) -> Finished {
+        self.control(["reload"])
+    }
+
+    /// Waits for the end; the exit code, −1 for a signal.
+    #[track_caller]
+    pub fn wait(&mut self) -> i32 {
+        let status = eventually("the master ends", || self.child.try_wait().expect("our own child"));
+        self.ended = true;
+        status.code().unwrap_or(-1)
+    }
+
+    /// Waits until no process of this site is left.
+    #[track_caller]
+    pub fn until_gone(&self) {
+        within(Duration::from_secs(5), "every process has ended", || of_site(self.site.folder()).is_empty());
+    }
+
+    fn end(&mut self) {
+        if !self.ended {
+            self.signal(Signal::SIGTERM);
+            assert_eq!(self.wait(), 0, "a stop that was asked for is a success");
+        }
+        self.until_gone();
+    }
+
+    fn abandon(&mut self) {
+        let name = |name: &str| format!("--- {name}\n{}", self.site.read(name));
+        eprintln!("{}{}{}", name("out.txt"), name("err.txt"), name("error.log"));
+        let _ = killpg(Pid::from_raw(self.pid()), Signal::SIGKILL);
+        for pid in of_site(self.site.folder()) {
+            let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return self.abandon();
+        }
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.end()));
+        if let Err(panic) = ended {
+            self.abandon();
+            std::panic::resume_unwind(panic);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A folder of its own for each test: configuration, scripts, documents, logs.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, SystemTime};
+
+use super::{Address, Server};
+
+/// Read before each test's own lines: two workers, everything in the site's folder.
+const BASE: &str = r#"
+ServerRoot "@DIR@"
+Listen 127.0.0.1:@PORT@
+ServerName localhost
+DocumentRoot htdocs
+PidFile cameleer.pid
+ErrorLog error.log
+ControlSocket control.sock
+StartServers 2
+MinSpareServers 1
+MaxSpareServers 2
+MaxClients 2
+"#;
+
+/// The folder, and the port that is its alone.
+pub struct Site {
+    folder: PathBuf,
+    /// Free when the site was made.
+    pub port: u16,
+}
+
+/// A command that ran to its end.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code; −1 for a signal.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Site {
+    /// An empty one.
+    pub fn new() -> Site {
+        static NUMBER: AtomicU16 = AtomicU16::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("cameleer-test-{}-{number}", std::process::id()));
+        let site = Site { folder, port: free_port() };
+        for name in ["htdocs", "tmp", "lib", "scripts"] {
+            fs::create_dir_all(site.path(name)).expect("a folder in TMPDIR");
+        }
+        fs::set_permissions(&site.folder, fs::Permissions::from_mode(0o755)).expect("our own folder");
+        site.file("base.conf", BASE)
+    }
+
+    /// Writes a file; `@DIR@` and `@PORT@` in it are replaced.
+    pub fn file(self, name: &str, text: &str) -> Site {
+        self.write(name, text);
+        self
+    }
+
+    /// Writes an executable file.
+    pub fn script(self, name: &str, text: &str) -> Site {
+        self.write(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).expect("our own file");
+        self
+    }
+
+    /// Writes a file while the server runs.
+    pub fn write(&self, name: &str, text: &str) {
+        self.write_bytes(name, self.filled(text).as_bytes());
+    }
+
+    /// Writes a file as it is.
+    pub fn write_bytes(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the site's folder")).expect("a folder in TMPDIR");
+        fs::write(path, bytes).expect("written in TMPDIR");
+    }
+
+    /// Sets a file's mtime to `age` before now.
+    pub fn age(&self, name: &str, age: Duration) {
+        let file = fs::File::options().append(true).open(self.path(name)).expect("the file is there");
+        file.set_modified(SystemTime::now() - age).expect("our own file");
+    }
+
+    /// The contents of a file, empty when there is none.
+    pub fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.path(name)).unwrap_or_default()).into_owned()
+    }
+
+    /// Whether there is such a file.
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Where `name` is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Replaces `@DIR@` and `@PORT@`.
+    pub fn filled(&self, text: &str) -> String {
+        text.replace("@DIR@", &self.folder.to_string_lossy()).replace("@PORT@", &self.port.to_string())
+    }
+
+    /// Writes `site.conf`: the base, then `conf`. A `conf` that begins with a newline keeps its line numbers.
+    pub fn configure(&self, conf: &str) {
+        self.write("site.conf", &format!("Include base.conf{}", begun_anew(conf)));
+    }
+
+    /// `cameleer serve` with `conf` after the base.
+    #[track_caller]
+    pub fn serve(self, conf: &str) -> Server {
+        self.configure(conf);
+        let command = self.serve_command();
+        Server::start(self, command)
+    }
+
+    /// The command that serves `site.conf`.
+    pub fn serve_command(&self) -> Command {
+        self.command(["serve", "-f", &self.filled("@DIR@/site.conf")])
+    }
+
+    /// `cameleer run` with these arguments, on the site's port, with two workers.
+    #[track_caller]
+    pub fn run<const N: usize>(self, arguments: [&str; N]) -> Server {
+        let command = self.run_command("2", arguments);
+        Server::start(self, command)
+    }
+
+    /// The same with one worker, for tests that look at what a worker keeps.
+    #[track_caller]
+    pub fn run_with_one_worker<const N: usize>(self, arguments: [&str; N]) -> Server {
+        let command = self.run_command("1", arguments);
+        Server::start(self, command)
+    }
+
+    fn run_command<const N: usize>(&self, workers: &str, arguments: [&str; N]) -> Command {
+        let mut command = self.command(["run", "--workers", workers, "--listen", &format!("127.0.0.1:{}", self.port)]);
+        command.args(["--error-log", &self.filled("@DIR@/error.log")]).args(arguments.map(|a| self.filled(a)));
+        command
+    }
+
+    /// `cameleer` with these arguments, in the site's folder, with a clean environment.
+    pub fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cameleer"));
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        let ours = |name: &str| name.starts_with("CAMELEER_") || name.starts_with("PERL") || name.starts_with("PLACK_");
+        for (name, _) in std::env::vars().filter(|(name, _)| ours(name)) {
+            command.env_remove(name);
+        }
+        command.env_remove("PORT").env("TMPDIR", self.path("tmp")).env("LC_ALL", "C");
+        command
+    }
+
+    /// Runs `cameleer` to its end.
+    #[track_caller]
+    pub fn cameleer<const N: usize>(&self, arguments: [&str; N]) -> Finished {
+        Finished::of(&mut self.command(arguments))
+    }
+
+    /// The address of `base.conf`.
+    pub fn address(&self) -> Address {
+        Address::Tcp(self.port)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the site is kept: {}", self.folder.display());
+        } else {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+impl Finished {
+    /// Runs `command`.
+    #[track_caller]
+    pub fn of(command: &mut Command) -> Finished {
+        let output = command.output().expect("the program can be started");
+        Finished {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Fails the test when the command has failed.
+    #[track_caller]
+    pub fn succeeded(self) -> Finished {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+
+    /// Fails the test unless it failed with `code` and said `what` in one line of standard error.
+    #[track_caller]
+    pub fn failed(self, code: i32, what: &str) -> Finished {
+        assert_eq!(self.code, code, "{self:?}");
+        assert!(self.err.lines().any(|line| line.contains(what)), "no line says {what:?}: {self:?}");
+        self
+    }
+}
+
+fn begun_anew(conf: &str) -> String {
+    if conf.starts_with('\n') { conf.to_owned() } else { format!("\n{conf}") }
+}
+
+/// Below the range that the kernel takes client ports from, so that no connection of another test can hold it.
+fn free_port() -> u16 {
+    const FIRST: u16 = 12_000;
+    const COUNT: u16 = 20_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = (std::process::id() % u32::from(COUNT)) as u16;
+    loop {
+        let n = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start);
+        let port = FIRST + n % COUNT;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}

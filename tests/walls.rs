@@ -1,0 +1,177 @@
+//! The house rules that can be read off the sources (docs/architecture.md, "Invariants").
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// A source file, comments and tests cut off.
+struct Source {
+    name: String,
+    code: String,
+}
+
+#[test]
+fn the_front_never_names_perl() {
+    forbid("src/front", r"\b(libperl|apache|libperl_sys)::");
+    forbid("src/front", r"crate::(worker|master|cli)\b");
+}
+
+#[test]
+fn the_worker_never_names_the_async_runtime() {
+    forbid("src/worker", r"\b(tokio|hyper|hyper_util|http_body|http_body_util)::");
+    forbid("src/worker", r"crate::(front|master|cli)\b");
+    for member in ["crates/apache", "crates/libperl", "crates/libperl-sys"] {
+        let manifest = text(Path::new(member).join("Cargo.toml"));
+        assert!(!manifest.contains("tokio") && !manifest.contains("hyper"), "{member}");
+    }
+}
+
+#[test]
+fn the_master_has_no_perl_no_runtime_and_no_threads() {
+    forbid("src/master", r"\b(tokio|hyper|libperl|apache)::");
+    forbid("src/master", r"thread::(spawn|Builder|scope)");
+}
+
+#[test]
+fn the_configuration_uses_no_other_module_and_no_environment() {
+    forbid("src/config", r"crate::(cli|master|front|worker|log|sys)\b");
+    forbid("src/config", r"\benv::(var|vars|args|current_dir)");
+    forbid("src/config", r"std::(net::(TcpListener|TcpStream)|process)\b");
+}
+
+#[test]
+fn only_the_command_line_and_start_up_read_the_environment() {
+    for folder in ["src/front", "src/worker", "crates/apache/src", "crates/libperl/src", "crates/wire/src"] {
+        forbid(folder, r"\benv::(var|vars|args)\b");
+    }
+}
+
+#[test]
+fn wire_knows_nothing_of_the_others() {
+    forbid("crates/wire/src", r"\b(libperl|apache|hyper|tokio|cameleer)::");
+}
+
+#[test]
+fn unsafe_stands_in_its_four_places_only() {
+    let allowed = ["crates/libperl-sys/", "crates/libperl/", "crates/apache/src/exports.rs", "src/sys.rs"];
+    let word = Regex::new(r"\bunsafe\b").expect("a pattern");
+    for source in sources("src").into_iter().chain(sources("crates")) {
+        let free = allowed.iter().any(|place| source.name.starts_with(place));
+        assert!(free || !word.is_match(&source.code), "{} has unsafe code", source.name);
+    }
+}
+
+#[test]
+fn every_unsafe_block_has_its_reason() {
+    for source in ["src/sys.rs", "crates/apache/src/exports.rs", "crates/libperl/src/lib.rs"] {
+        let text = text(source);
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate().filter(|(_, line)| Regex::new(r"\bunsafe \{").is_ok_and(|r| r.is_match(line))) {
+            let above = &lines[number.saturating_sub(8)..=number];
+            assert!(above.iter().any(|line| line.contains("SAFETY:")), "{source}:{}: {line}", number + 1);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_strangers_send_reaches_an_unwrap() {
+    forbid("src/front", r"\.(unwrap|expect)\(");
+    forbid("crates/wire/src", r"\.(unwrap|expect)\(");
+}
+
+#[test]
+fn the_states_are_drawn_with_the_names_of_the_code() {
+    let control = text("crates/wire/src/control.rs");
+    let drawn = text("docs/architecture.md");
+    for name in ["WorkerState", "GenerationState"] {
+        let (_, rest) = control.split_once(&format!("pub enum {name} {{")).expect("the enum");
+        let body = rest.split_once("\n}").expect("its end").0;
+        let variants: Vec<&str> = body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
+        assert!(variants.len() > 3, "{variants:?}");
+        for variant in variants {
+            let word = Regex::new(&format!(r"\b{variant}\b")).expect("a pattern");
+            assert!(word.is_match(&drawn), "docs/architecture.md does not draw {name}::{variant}");
+        }
+    }
+}
+
+#[test]
+fn the_directive_reference_names_every_row_of_the_table() {
+    let reference = text("docs/reference/directives.md");
+    let table = text("src/config/directives.rs");
+    let row = Regex::new(r#"(?m)^\s+name: "(\w+)","#).expect("a pattern");
+    let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
+    assert!(names.len() > 50, "{} rows", names.len());
+    for name in names {
+        assert!(reference.contains(&name), "docs/reference/directives.md lacks {name}");
+    }
+}
+
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    let link = Regex::new(r"\]\(([^)#:]+)(#[^)]*)?\)").expect("a pattern");
+    for document in files(Path::new("docs"), "md").into_iter().chain(["README.md".into()]) {
+        let folder = document.parent().map(Path::to_owned).unwrap_or_default();
+        for found in link.captures_iter(&text(&document)) {
+            let target = folder.join(&found[1]);
+            assert!(root().join(&target).exists(), "{}: {} is nowhere", document.display(), &found[1]);
+        }
+    }
+}
+
+#[test]
+fn every_folder_of_sources_says_what_lives_there() {
+    for folder in ["cli", "config", "master", "front", "worker"] {
+        let head = text(Path::new("src").join(folder).join("mod.rs"));
+        assert!(head.starts_with("//! "), "src/{folder}/mod.rs begins with a comment");
+    }
+}
+
+#[track_caller]
+fn forbid(folder: &str, pattern: &str) {
+    let pattern = Regex::new(pattern).expect("a pattern");
+    let sources = sources(folder);
+    assert!(!sources.is_empty(), "{folder} has sources");
+    for source in sources {
+        let found = source.code.lines().find(|line| pattern.is_match(line));
+        assert!(found.is_none(), "{}: {}", source.name, found.unwrap_or_default().trim());
+    }
+}
+
+/// The Rust files below `folder`, without comments and without their tests, which may do what the program may not.
+fn sources(folder: &str) -> Vec<Source> {
+    let rust = files(Path::new(folder), "rs").into_iter();
+    let rust = rust.filter(|path| path.file_stem().is_none_or(|stem| stem != "tests" && stem != "golden"));
+    let rust = rust.filter(|path| !path.components().any(|part| part.as_os_str() == "tests"));
+    rust.map(|path| Source { name: path.display().to_string(), code: code(&text(&path)) }).collect()
+}
+
+fn code(text: &str) -> String {
+    let program = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    program.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for entry in entries.flatten() {
+        let path = folder.join(entry.file_name());
+        if entry.path().is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn text(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}

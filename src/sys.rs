@@ -139,9 +139,18 @@ pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
 
 /// Sends `signal` to the process behind a [`pidfd_open`]; an error when it has ended.
 pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
+    pidfd_signal(process, signal as i32)
+}
+
+/// Whether the process behind a [`pidfd_open`] was not reaped yet.
+pub fn pidfd_exists(process: BorrowedFd<'_>) -> bool {
+    pidfd_signal(process, 0).is_ok()
+}
+
+fn pidfd_signal(process: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     let null = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: a null siginfo is allowed and means: as kill() would.
-    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal as i32, null, 0) };
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, null, 0) };
     Errno::result(sent)?;
     Ok(())
 }

@@ -108,9 +108,8 @@ fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()>
     if workers == 0 {
         return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
     }
-    let counts = [("StartServers", 0), ("MinSpareServers", 0), ("MaxSpareServers", 1), ("MaxClients", 0)];
-    for (name, more) in counts {
-        text.line(name, &[&workers.saturating_add(more).to_string()]);
+    for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {
+        text.line(name, &[&workers.to_string()]);
     }
     if let Some(range) = &run.max_requests {
         text.line("MaxRequestsPerChild", &[range]);
@@ -289,7 +288,7 @@ mod tests {
     }
 
     fn pool(n: u32) -> String {
-        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {}\nMaxClients {n}\n", n + 1)
+        format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {n}\nMaxClients {n}\n")
     }
 
     #[test]

@@ -189,12 +189,17 @@ impl Client {
             (None, Phase::Fresh | Phase::Head) => (self.since.get(), timeouts.client, Overdue::Stalled),
             (None, Phase::Request) => return Ok(now + look_again(timeouts)),
         };
-        let deadline = from + limit;
-        if deadline <= now { Err(verdict) } else { Ok(deadline.min(now + look_again(timeouts))) }
+        match limit.saturating_sub(now.duration_since(from)) {
+            Duration::ZERO => Err(verdict),
+            left => Ok(now + left.min(look_again(timeouts))),
+        }
     }
 }
 
+/// However long the limits are.
+const LONGEST_LOOK: Duration = Duration::from_secs(60);
+
 /// A connection looks at the clock at least this often, so that a shorter limit that begins meanwhile is not missed.
 pub fn look_again(timeouts: &Timeouts) -> Duration {
-    timeouts.keep_alive.min(timeouts.client).max(Duration::from_millis(50))
+    timeouts.keep_alive.min(timeouts.client).clamp(Duration::from_millis(50), LONGEST_LOOK)
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
-use super::exchange::Failure;
+use super::failure::Failure;
 use super::path::BadPath;
 use super::payload::Kind;
 

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -18,8 +19,10 @@ use bytes::Bytes;
 use http::Method;
 use wire::Malformed;
 use wire::control::Slot;
+use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
+use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
 use super::worker::Worker;
@@ -41,21 +44,6 @@ pub enum Stage {
     Running,
     /// Nothing more will come.
     Over,
-}
-
-/// Why there is no, or no whole, answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// `QueueLength` requests wait already.
-    QueueFull,
-    /// It waited for `QueueTimeout`.
-    QueueTimeout,
-    /// The worker did not end within `RequestTimeout`.
-    RequestTimeout,
-    /// The worker ended in the middle.
-    WorkerGone,
-    /// The worker broke the protocol.
-    WorkerLied,
 }
 
 /// How long a request may wait and run.
@@ -200,6 +188,18 @@ impl Exchange {
         self.body = None;
     }
 
+    /// The worker had not begun with it. Says whether it was taken for running.
+    pub fn wait_again(&mut self, frame: Frame, body: Option<OwnedFd>) -> bool {
+        self.frame = frame.into_buffer();
+        self.body = body.map(File::from);
+        self.worker = None;
+        let was_running = self.stage == Stage::Running;
+        if was_running {
+            self.stage = if self.abandoned { Stage::Over } else { Stage::Queued };
+        }
+        was_running && !self.abandoned
+    }
+
     /// The worker has said everything.
     pub fn over(&mut self) {
         self.stage = Stage::Over;
@@ -302,15 +302,3 @@ impl Exchange {
         }
     }
 }
-
-/// The body will not be whole.
-#[derive(Debug)]
-pub struct Truncated;
-
-impl std::fmt::Display for Truncated {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the response ended early")
-    }
-}
-
-impl std::error::Error for Truncated {}

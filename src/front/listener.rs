@@ -8,7 +8,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
-use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname};
+use nix::sys::socket::sockopt::TcpNoDelay;
+use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, setsockopt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 
@@ -26,7 +27,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Listeners(RefCell<HashMap<String, AbortHandle>>);
 
 enum Listener {
-    Tcp(TcpListener),
+    /// With its address, unless connections must be asked because it listens on all.
+    Tcp(TcpListener, Option<Address>),
     Unix(UnixListener),
 }
 
@@ -69,16 +71,21 @@ impl Listener {
         }
         let socket = std::net::TcpListener::from(socket);
         socket.set_nonblocking(true)?;
-        Ok(Listener::Tcp(TcpListener::from_std(socket)?))
+        // Connections inherit it.
+        setsockopt(&socket, TcpNoDelay, &true)?;
+        let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
+        Ok(Listener::Tcp(TcpListener::from_std(socket)?, local.map(Address::tcp)))
     }
 
     async fn accept(&self) -> io::Result<(Socket, Address, Address)> {
         match self {
-            Listener::Tcp(listener) => {
+            Listener::Tcp(listener, local) => {
                 let (socket, remote) = listener.accept().await?;
-                socket.set_nodelay(true)?;
-                let local = socket.local_addr()?;
-                Ok((Socket::Tcp(socket), Address::tcp(remote), Address::tcp(local)))
+                let local = match local {
+                    Some(local) => local.clone(),
+                    None => Address::tcp(socket.local_addr()?),
+                };
+                Ok((Socket::Tcp(socket), Address::tcp(remote), local))
             }
             Listener::Unix(listener) => {
                 let (socket, _) = listener.accept().await?;

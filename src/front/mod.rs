@@ -15,6 +15,7 @@
 //! they mean in messages.
 
 mod access_log;
+mod ahead;
 mod body;
 mod client;
 mod clock;
@@ -24,8 +25,12 @@ mod connections;
 mod control;
 mod error_page;
 mod exchange;
+mod failure;
 mod format;
+mod hear;
 mod listener;
+mod locate;
+mod log_item;
 mod path;
 mod payload;
 mod pool;

@@ -11,7 +11,8 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::exchange::{Shared, Truncated};
+use super::exchange::Shared;
+use super::failure::Truncated;
 use super::record::Visit;
 use super::site::Site;
 

@@ -1,22 +1,18 @@
 //! The workers of one generation and the requests that wait for them. One fair queue: whoever came first is served
 //! first, by the worker that was busy last, so that its caches are warm and spare workers stay untouched.
-//!
-//! While requests take less time than it takes to wake a process, a busy worker is sent the next ones ahead. They stay
-//! everybody's: whoever becomes idle, or a worker that turns out slow or dies, gives them back to the queue.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use wire::Malformed;
 use wire::control::{FromFront, Generation, Load, WorkerState};
-use wire::reply::{Packet, Reply};
-use wire::transport::MAX_INLINE;
 
-use super::exchange::{Exchange, Failure, Job, Shared, Stage};
-use super::worker::{Next, Worker, describe};
+use super::ahead::Ahead;
+use super::exchange::{Exchange, Job, Shared, Stage};
+use super::failure::Failure;
+use super::worker::{Worker, describe};
 use super::{Front, count};
 use crate::log;
 
@@ -27,24 +23,15 @@ pub struct Pool {
     front: Weak<Front>,
     workers: RefCell<Vec<Rc<Worker>>>,
     /// The last is the one that was busy last.
-    idle: RefCell<Vec<Rc<Worker>>>,
+    pub(super) idle: RefCell<Vec<Rc<Worker>>>,
     /// May hold exchanges that are over; `queued` counts the others.
-    queue: RefCell<VecDeque<Shared>>,
-    queued: Cell<u32>,
+    pub(super) queue: RefCell<VecDeque<Shared>>,
+    pub(super) queued: Cell<u32>,
     busy: Cell<u32>,
     draining: Cell<bool>,
-    /// How many requests were sent ahead.
-    ahead: Cell<u32>,
-    /// A moving average of what a request takes a worker, in microseconds.
-    typical: Cell<u64>,
-    /// For what is taken back.
-    buffer: RefCell<Box<[u8]>>,
+    /// Requests that were sent to busy workers.
+    pub(super) ahead: Ahead,
 }
-
-/// Up to this typical time a worker is sent requests ahead.
-const QUICK: u64 = 500;
-/// A worker that is at one request for longer gives back what it was sent ahead.
-const SLOW: Duration = Duration::from_millis(2);
 
 impl Pool {
     /// An empty pool; workers come by [`Pool::add`].
@@ -59,9 +46,7 @@ impl Pool {
             queued: Cell::new(0),
             busy: Cell::new(0),
             draining: Cell::new(false),
-            ahead: Cell::new(0),
-            typical: Cell::new(u64::MAX / 16),
-            buffer: RefCell::new(vec![0; MAX_INLINE + 1].into()),
+            ahead: Ahead::default(),
         }
     }
 
@@ -98,7 +83,7 @@ impl Pool {
         }
     }
 
-    fn occupy(&self, worker: Rc<Worker>, exchange: &Shared) {
+    pub(super) fn occupy(&self, worker: Rc<Worker>, exchange: &Shared) {
         let mut job = exchange.borrow_mut();
         job.start(worker.clone());
         worker.occupy(exchange, job.started_at);
@@ -115,7 +100,7 @@ impl Pool {
             self.queued.set(self.queued.get() - 1);
         }
         exchange.borrow_mut().abandon();
-        if self.ahead.get() > 0 {
+        if self.ahead.count.get() > 0 {
             let holds = |worker: &&Rc<Worker>| worker.ahead.borrow().iter().any(|ahead| Rc::ptr_eq(ahead, exchange));
             let holder = self.workers.borrow().iter().find(holds).cloned();
             holder.inspect(|worker| self.take_back(worker));
@@ -131,134 +116,17 @@ impl Pool {
         self.changed();
     }
 
-    /// Takes a packet of `worker`. A worker that breaks the protocol is as good as dead.
-    pub fn hear(&self, worker: &Rc<Worker>, packet: &[u8]) -> Next {
-        match self.read(worker, packet) {
-            Ok(next) => next,
-            Err(malformed) => {
-                self.discard_as(worker, &malformed.to_string(), Failure::WorkerLied);
-                Next::Nothing
-            }
-        }
-    }
-
-    fn read(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
-        let exchange = worker.exchange.borrow().clone();
-        for message in Packet::new(packet) {
-            match (message?, &exchange) {
-                ((0, Reply::Ready { fork_us }), None) => self.ready(worker, fork_us)?,
-                ((id, reply), Some(exchange)) if id == exchange.borrow().id => exchange.borrow_mut().hear(reply)?,
-                _ => return Err(Malformed("an answer to no request")),
-            }
-        }
-        match exchange {
-            Some(exchange) => Ok(self.progress(worker, &exchange)),
-            None => Ok(Next::Nothing),
-        }
-    }
-
-    fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
-        if worker.booted.replace(true) {
-            return Err(Malformed("ready twice"));
-        }
-        self.say(FromFront::Ready { slot: worker.slot, fork_us });
-        if worker.state() == WorkerState::Starting {
-            self.free(worker);
-        }
-        Ok(())
-    }
-
-    /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(&self, worker: &Rc<Worker>, exchange: &Shared) -> Next {
-        let mut heard = exchange.borrow_mut();
-        heard.wake();
-        let Some(outcome) = &heard.outcome else {
-            if heard.is_full() {
-                worker.pause();
-            }
-            return Next::Packet;
-        };
-        let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
-        self.remember(heard.started_at.elapsed());
-        heard.over();
-        drop(heard);
-        worker.requests.set(worker.requests.get() + 1);
-        self.vacate(worker);
-        if leaving && worker.state() == WorkerState::Busy {
-            worker.set_state(WorkerState::Retiring);
-            self.take_back(worker);
-        } else if worker.state() == WorkerState::Busy && !self.go_on(worker) {
-            self.free(worker);
-        }
-        self.changed();
-        if worker.exchange.borrow().is_some() { Next::Packet } else { Next::Nothing }
-    }
-
-    fn remember(&self, took: Duration) {
-        let typical = self.typical.get();
-        self.typical.set((typical * 7 + took.as_micros() as u64) / 8);
-    }
-
-    /// `worker` begins with a request that it was sent ahead, and is sent another.
-    fn go_on(&self, worker: &Rc<Worker>) -> bool {
-        let Some(next) = worker.ahead.borrow_mut().pop_front() else { return false };
-        self.ahead.set(self.ahead.get() - 1);
-        self.queued.set(self.queued.get() - u32::from(next.borrow().stage == Stage::Queued));
-        self.occupy(worker.clone(), &next);
-        self.feed(worker);
-        true
-    }
-
-    /// Sends requests ahead while that pays.
-    fn feed(&self, worker: &Rc<Worker>) {
-        while self.typical.get() < QUICK && worker.can_take_ahead() {
-            let Some(exchange) = self.next_queued() else { return };
-            let sent = {
-                let job = exchange.borrow();
-                job.body.is_none() && job.frame.len() <= MAX_INLINE && worker.send(&job.frame, None).is_ok()
-            };
-            if !sent {
-                self.queue.borrow_mut().push_front(exchange);
-                return;
-            }
-            worker.ahead.borrow_mut().push_back(exchange);
-            self.ahead.set(self.ahead.get() + 1);
-        }
-    }
-
-    /// What `worker` was sent ahead and has not begun waits in the queue again, in front: it is the oldest.
-    fn take_back(&self, worker: &Worker) {
-        let back = worker.take_back(&mut self.buffer.borrow_mut());
-        self.ahead.set(self.ahead.get() - back.len() as u32);
-        let mut queue = self.queue.borrow_mut();
-        for exchange in back.into_iter().rev() {
-            queue.push_front(exchange);
-        }
-    }
-
-    /// Takes back from workers that are slower than was expected.
-    fn rescue(&self, now: Instant) {
-        if self.ahead.get() == 0 {
-            return;
-        }
-        for worker in self.workers.borrow().iter() {
-            if now.duration_since(worker.since()) >= SLOW {
-                self.take_back(worker);
-            }
-        }
-    }
-
-    fn vacate(&self, worker: &Worker) -> Option<Shared> {
+    pub(super) fn vacate(&self, worker: &Worker) -> Option<Shared> {
         let exchange = worker.exchange.borrow_mut().take()?;
         self.busy.set(self.busy.get() - 1);
         Some(exchange)
     }
 
     /// Gives `worker` the next request that waits, or lets it rest, or leave.
-    fn free(&self, worker: &Rc<Worker>) {
+    pub(super) fn free(&self, worker: &Rc<Worker>) {
         worker.set_state(WorkerState::Idle);
         self.idle.borrow_mut().push(worker.clone());
-        if self.ahead.get() > 0 && self.queue.borrow().is_empty() {
+        if self.ahead.count.get() > 0 && self.queue.borrow().is_empty() {
             let loaded = self.workers.borrow().iter().find(|other| !other.ahead.borrow().is_empty()).cloned();
             loaded.inspect(|other| self.take_back(other));
         }
@@ -283,7 +151,7 @@ impl Pool {
         }
     }
 
-    fn next_queued(&self) -> Option<Shared> {
+    pub(super) fn next_queued(&self) -> Option<Shared> {
         let mut queue = self.queue.borrow_mut();
         loop {
             let exchange = queue.pop_front()?;
@@ -333,7 +201,7 @@ impl Pool {
         self.discard_as(worker, reason, Failure::WorkerGone);
     }
 
-    fn discard_as(&self, worker: &Rc<Worker>, reason: &str, failure: Failure) {
+    pub(super) fn discard_as(&self, worker: &Rc<Worker>, reason: &str, failure: Failure) {
         if worker.state() != WorkerState::Gone {
             log::error("front", format_args!("worker={} pid={} {reason}", worker.slot, worker.pid.get()));
             self.say(FromFront::Kill { slot: worker.slot, reason: reason.to_owned() });
@@ -344,11 +212,11 @@ impl Pool {
     fn lose(&self, worker: &Rc<Worker>, failure: Failure) {
         self.workers.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
         self.idle.borrow_mut().retain(|other| !Rc::ptr_eq(other, worker));
-        self.take_back(worker);
         worker.set_state(WorkerState::Gone);
+        self.recover(worker);
         // It may have begun one that it was sent ahead, if its last answer was lost with it.
         for begun in worker.ahead.borrow_mut().drain(..) {
-            self.ahead.set(self.ahead.get() - 1);
+            self.ahead.count.set(self.ahead.count.get() - 1);
             self.queued.set(self.queued.get() - u32::from(begun.borrow().stage == Stage::Queued));
             begun.borrow_mut().fail(failure);
         }
@@ -409,13 +277,13 @@ impl Pool {
         }
     }
 
-    fn say(&self, message: FromFront) {
+    pub(super) fn say(&self, message: FromFront) {
         if let Some(front) = self.front.upgrade() {
             front.master.say(message);
         }
     }
 
-    fn changed(&self) {
+    pub(super) fn changed(&self) {
         if let Some(front) = self.front.upgrade() {
             front.pool_changed(self);
         }

@@ -8,15 +8,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
 use wire::control::{Generation, Slot, WorkerState, WorkerStatus};
+use wire::frame::Frame;
 use wire::transport::{FrontPort, Order, SocketFront};
 
 use super::exchange::Shared;
+use crate::log;
 
 /// More than this saves nothing: the worker is awake already.
 const MAX_AHEAD: usize = 2;
@@ -103,16 +105,16 @@ impl Worker {
     }
 
     /// Takes back the requests that it has not begun, oldest first.
-    pub fn take_back(&self, buffer: &mut [u8]) -> Vec<Shared> {
-        let mut ahead = self.ahead.borrow_mut();
-        if ahead.is_empty() {
-            return Vec::new();
-        }
-        let current = self.exchange.borrow().as_ref().map(|exchange| exchange.borrow().id);
-        let ids = self.port.get_ref().take_back(current, buffer).unwrap_or_default();
-        let (back, rest) = ahead.drain(..).partition(|exchange| ids.contains(&exchange.borrow().id));
-        *ahead = rest;
-        back.into()
+    pub fn take_back(&self, buffer: &mut [u8]) -> Vec<(Frame, Option<OwnedFd>)> {
+        self.port.get_ref().take_back(buffer).unwrap_or_else(|error| {
+            log::error("front", format_args!("worker={} gives nothing back: {error}", self.slot));
+            Vec::new()
+        })
+    }
+
+    /// Whether it is the one with this request.
+    pub fn has(&self, id: u64) -> bool {
+        self.exchange.borrow().as_ref().is_some_and(|exchange| exchange.borrow().id == id)
     }
 
     /// How long it has been in its state.

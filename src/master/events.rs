@@ -76,6 +76,7 @@ impl Master {
             self.stop_wakes(),
             self.logs.wakes(now),
             self.notify.wakes(),
+            self.workers.expels(),
             self.status_by,
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
@@ -87,6 +88,7 @@ impl Master {
     fn on_time(&mut self, now: Instant) {
         self.notify.beat(now);
         self.enforce_stop(now);
+        self.workers.expel(now);
         if self.stop.is_none() {
             self.enforce_deadlines(now);
             self.restart_mold(now);

@@ -23,6 +23,7 @@ pub mod workers;
 
 mod events;
 mod front;
+mod lives;
 mod stop;
 
 use std::rc::Rc;

@@ -57,9 +57,17 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         !self.outbox.is_empty()
     }
 
+    /// A side that ends with something of ours unread looks reset at first; what it said before stands behind that.
+    fn receive_after_reset(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
+        match self.channel.receive() {
+            Ok(None) => self.channel.receive(),
+            received => received,
+        }
+    }
+
     /// The next message that has arrived. The end of the other side looks like silence.
     pub fn receive(&mut self) -> io::Result<Option<In>> {
-        match self.channel.receive() {
+        match self.receive_after_reset() {
             Ok(Some((message, _))) => Ok(Some(message)),
             Ok(None) => {
                 self.gone = true;
@@ -101,6 +109,17 @@ mod tests {
             peer.flush();
         }
         assert!(!peer.has_unsent());
+    }
+
+    #[test]
+    fn the_last_words_of_a_side_that_left_something_unread_are_heard() {
+        let (ours, theirs) = wire::channel::pair().expect("pair");
+        let mut peer: Peer<u32, u32> = Peer::new(ours).expect("peer");
+        peer.send(1, vec![]);
+        Channel::<u32, u32>::new(theirs).send(&2, &[]).expect("sent");
+        assert_eq!(peer.receive().expect("heard"), Some(2));
+        assert_eq!(peer.receive().expect("the end"), None);
+        assert!(peer.is_gone());
     }
 
     #[test]

@@ -96,9 +96,9 @@ impl Workers {
         self.iter().filter(move |(_, worker)| worker.generation == generation)
     }
 
-    /// Those of one generation that the mold was asked for and that were not seen alive.
-    pub fn unborn(&self, generation: Generation) -> Vec<Slot> {
-        self.of(generation).filter(|(_, worker)| worker.process.is_none()).map(|(slot, _)| slot).collect()
+    /// Those of one generation that were never seen alive, or were reaped by a mold that ended before it said so.
+    pub fn lost(&self, generation: Generation) -> Vec<Slot> {
+        self.of(generation).filter(|(_, worker)| !worker.exists()).map(|(slot, _)| slot).collect()
     }
 
     /// How many of one generation serve or will.
@@ -152,6 +152,11 @@ impl Workers {
 }
 
 impl Worker {
+    /// Whether its process exists, be it as a zombie.
+    fn exists(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| sys::pidfd_exists(process.handle.as_fd()))
+    }
+
     /// Ends it at once, if it runs.
     pub fn kill(&mut self, reason: &str) {
         let Some(process) = &self.process else { return };
@@ -202,5 +207,6 @@ mod tests {
         let worker = workers.get_mut(slot).expect("there");
         worker.kill("test");
         assert_eq!(worker.killed, None);
+        assert_eq!(workers.lost(1), [slot]);
     }
 }

@@ -229,5 +229,7 @@ fn perl_library() -> anyhow::Result<PathBuf> {
         .skip(1)
         .flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")])
         .find(|folder| folder.join("Cameleer.pm").is_file())
-        .with_context(|| format!("no share/cameleer/perl near {}: install the program with its library", program.display()))
+        .with_context(|| {
+            format!("no share/cameleer/perl near {}: install the program with its library", program.display())
+        })
 }

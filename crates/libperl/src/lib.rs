@@ -143,8 +143,7 @@ impl Interpreter {
     pub fn resolve_handler(&mut self, name: &str) -> Result<Code> {
         let (mut code, mut invocant) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: both results are owned by us afterwards.
-        let status =
-            unsafe { sys::cml_resolve_handler(name.as_ptr().cast(), name.len(), &mut code, &mut invocant) };
+        let status = unsafe { sys::cml_resolve_handler(name.as_ptr().cast(), name.len(), &mut code, &mut invocant) };
         done(status)?;
         own(code, invocant)
     }

@@ -44,7 +44,14 @@ fn output() -> String {
 
 #[test]
 fn die_and_exit_become_values_and_output_arrives_in_order() {
-    let hooks = Hooks { write: hooks::write, flush: hooks::flush, log: hooks::log, head: hooks::head, header: hooks::header, environment };
+    let hooks = Hooks {
+        write: hooks::write,
+        flush: hooks::flush,
+        log: hooks::log,
+        head: hooks::head,
+        header: hooks::header,
+        environment,
+    };
     let mut perl = Interpreter::boot(&hooks, None).expect("boots");
     perl.eval("unshift @INC, '../../perl/lib'; require Cameleer; require Cameleer::PSGI", "boot", 1).expect("loads");
     perl.after_fork();
@@ -56,16 +63,27 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
         assert_eq!(perl.eval(&exits, "x", 1), Err(Interrupted::Exited(code % 5)));
     }
 
-    for look in ["$ENV{GREETING}", "join '', map { $ENV{$_} } keys %ENV", "my $e = \\%ENV; join '', values %$e", "my $k = 'GREETING'; delete $ENV{$k}", "`printf %s $ENV{GREETING}`", "(each %ENV)[1]", "my %c = %ENV; $c{GREETING}", "@ENV{'GREETING'}"] {
+    for look in [
+        "$ENV{GREETING}",
+        "join '', map { $ENV{$_} } keys %ENV",
+        "my $e = \\%ENV; join '', values %$e",
+        "my $k = 'GREETING'; delete $ENV{$k}",
+        "`printf %s $ENV{GREETING}`",
+        "(each %ENV)[1]",
+        "my %c = %ENV; $c{GREETING}",
+        "@ENV{'GREETING'}",
+    ] {
         perl.env_begin();
         perl.eval(&format!("print do {{ {look} }}"), "x", 1).expect("prints");
         assert_eq!(output(), "hello", "{look}");
         assert_eq!(perl.restore_state().0, 0);
     }
     perl.env_begin();
-    perl.eval("print 'a'; system 'printf %s \"$GREETING\"'; print 'b'; print `printf c`; printf '%s', 'd'", "x", 1).expect("prints");
+    perl.eval("print 'a'; system 'printf %s \"$GREETING\"'; print 'b'; print `printf c`; printf '%s', 'd'", "x", 1)
+        .expect("prints");
     assert_eq!(output(), "ahellobcd");
-    perl.eval("$| = 1; open STDOUT, '>', '/dev/null'; $/ = undef; $SIG{ALRM} = sub {}; alarm 100; chdir '/'", "x", 1).expect("soils");
+    perl.eval("$| = 1; open STDOUT, '>', '/dev/null'; $/ = undef; $SIG{ALRM} = sub {}; alarm 100; chdir '/'", "x", 1)
+        .expect("soils");
     let left: Vec<_> = perl.restore_state().names().collect();
     assert_eq!(left, ["the working directory", "a signal handler", "an alarm", "$/", "STDOUT", "$|"]);
     perl.eval("print 'back' . (defined $ENV{GREETING} ? 1 : 0)", "x", 1).expect("prints");

@@ -303,7 +303,8 @@ mod tests {
     use super::*;
 
     fn sample() -> Vec<u8> {
-        let mut request = Request { id: 7, received: 9, body_length: 3, host: 1, script_length: Some(4), ..Default::default() };
+        let mut request =
+            Request { id: 7, received: 9, body_length: 3, host: 1, script_length: Some(4), ..Default::default() };
         request.fields[Field::Path as usize] = b"/app/x";
         request.headers = &[(b"host", b"example.org"), (b"accept", b"*/*")];
         request.sections = &[3, 5];

@@ -227,7 +227,12 @@ mod tests {
     #[test]
     fn messages_read_back_in_order() {
         let head = Head { status: 200, headers: vec![(b"a".to_vec(), b"b".to_vec())] };
-        let end = End { cpu_us: 5, leaving: true, truncated: false, log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())] };
+        let end = End {
+            cpu_us: 5,
+            leaving: true,
+            truncated: false,
+            log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
+        };
         let said = [Reply::Ready { fork_us: 3 }, Reply::Head(head), Reply::Body(b"hello"), Reply::End(end)];
         let mut packet = Vec::new();
         said.iter().for_each(|reply| reply.put(9, &mut packet));

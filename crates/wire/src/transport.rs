@@ -57,8 +57,8 @@ pub trait FrontPort {
     fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>>;
     /// Whether [`FrontPort::take_back`] can.
     fn can_take_back(&self) -> bool;
-    /// Takes back the requests that the worker has not begun and `keep` does not name; their ids, oldest first.
-    fn take_back(&self, keep: Option<u64>, buffer: &mut [u8]) -> io::Result<Vec<u64>>;
+    /// Takes back the requests that the worker has not begun, oldest first.
+    fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<(Frame, Option<OwnedFd>)>>;
 }
 
 /// The worker's end. Blocks.
@@ -110,13 +110,6 @@ impl AsRawFd for SocketFront {
     }
 }
 
-/// The id of an inline request's packet.
-fn request_id(packet: &[u8]) -> Option<u64> {
-    let (kind, frame) = packet.split_first()?;
-    let id = frame.get(8..16)?.try_into().ok()?;
-    (*kind == REQUEST).then(|| u64::from_le_bytes(id))
-}
-
 impl FrontPort for SocketFront {
     fn send(&self, order: &Order<'_>) -> io::Result<()> {
         let to = self.socket.as_fd();
@@ -146,26 +139,28 @@ impl FrontPort for SocketFront {
         self.theirs.is_some()
     }
 
-    fn take_back(&self, keep: Option<u64>, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
+    fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<(Frame, Option<OwnedFd>)>> {
         let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
-        let mut taken = Vec::new();
-        let mut kept = Vec::new();
+        let (mut requests, mut others) = (Vec::new(), Vec::new());
         loop {
             let mut fds = Vec::new();
-            match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
-                Ok(Some(n)) => match request_id(&buffer[..n]) {
-                    Some(id) if Some(id) != keep => taken.push(id),
-                    _ => kept.push((buffer[..n].to_vec(), fds)),
-                },
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            let n = match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
+                Ok(Some(n)) => n,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                 Ok(None) | Err(_) => break,
+            };
+            match decode(&buffer[..n], fds, Vec::new())? {
+                Inbound::Request(frame, body) => requests.push((frame, body)),
+                other => others.push(other),
             }
         }
-        for (packet, fds) in kept {
-            let raw: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
-            send_packet(self.socket.as_fd(), &[IoSlice::new(&packet)], &raw)?;
+        for other in others {
+            match other {
+                Inbound::Logs(log) => self.send(&Order::Logs(log.as_fd()))?,
+                _ => self.send(&Order::Leave)?,
+            }
         }
-        Ok(taken)
+        Ok(requests)
     }
 }
 
@@ -185,31 +180,38 @@ impl SocketWorker {
 }
 
 impl WorkerPort for SocketWorker {
-    fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+    fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         let mut fds = Vec::new();
-        let Some(n) = receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { return Ok(None) };
-        let mut fds = fds.into_iter();
-        let mut packet = Cursor(&self.packet[..n]);
-        let inbound = match packet.u8()? {
-            LEAVE => Inbound::Leave,
-            LOGS => Inbound::Logs(fds.next().ok_or(Malformed("no log descriptor"))?),
-            REQUEST => {
-                buffer.clear();
-                buffer.extend_from_slice(packet.0);
-                request(Frame::parse(buffer)?, fds.next())?
-            }
-            REQUEST_IN_FD => {
-                let memory = fds.next().ok_or(Malformed("no frame descriptor"))?;
-                request(Frame::parse(read_all(memory)?)?, fds.next())?
-            }
-            _ => return Err(Malformed("unknown order").into()),
-        };
-        Ok(Some(inbound))
+        match receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? {
+            None => Ok(None),
+            Some(n) => decode(&self.packet[..n], fds, buffer).map(Some),
+        }
     }
 
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         send_packet(self.socket.as_fd(), parts, &[])
     }
+}
+
+/// What a packet of the front says; an inline frame goes into `buffer`.
+fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<Inbound> {
+    let mut fds = fds.into_iter();
+    let mut packet = Cursor(packet);
+    let inbound = match packet.u8()? {
+        LEAVE => Inbound::Leave,
+        LOGS => Inbound::Logs(fds.next().ok_or(Malformed("no log descriptor"))?),
+        REQUEST => {
+            buffer.clear();
+            buffer.extend_from_slice(packet.0);
+            request(Frame::parse(buffer)?, fds.next())?
+        }
+        REQUEST_IN_FD => {
+            let memory = fds.next().ok_or(Malformed("no frame descriptor"))?;
+            request(Frame::parse(read_all(memory)?)?, fds.next())?
+        }
+        _ => return Err(Malformed("unknown order").into()),
+    };
+    Ok(inbound)
 }
 
 fn request(frame: Frame, body: Option<OwnedFd>) -> Result<Inbound, Malformed> {
@@ -278,11 +280,12 @@ mod tests {
             front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
         }
         front.send(&Order::Leave).expect("sent");
-        let mut buffer = vec![0; MAX_INLINE + 1];
-        assert_eq!(front.take_back(Some(1), &mut buffer).expect("taken"), [2, 3]);
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
+        let mut buffer = vec![0; MAX_INLINE + 1];
+        let taken = front.take_back(&mut buffer).expect("taken");
+        assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
-        assert!(front.take_back(None, &mut buffer).expect("nothing").is_empty());
+        assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! What workers say to their pool.
+
+use std::rc::Rc;
+
+use wire::Malformed;
+use wire::control::{FromFront, WorkerState};
+use wire::reply::{Packet, Reply};
+
+use super::exchange::Shared;
+use super::failure::Failure;
+use super::pool::Pool;
+use super::worker::{Next, Worker};
+
+impl Pool {
+    /// Takes a packet of `worker`. A worker that breaks the protocol is as good as dead.
+    pub fn hear(&self, worker: &Rc<Worker>, packet: &[u8]) -> Next {
+        match self.read(worker, packet) {
+            Ok(next) => next,
+            Err(malformed) => {
+                self.discard_as(worker, &malformed.to_string(), Failure::WorkerLied);
+                Next::Nothing
+            }
+        }
+    }
+
+    fn read(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
+        let exchange = worker.exchange.borrow().clone();
+        for message in Packet::new(packet) {
+            match (message?, &exchange) {
+                ((0, Reply::Ready { fork_us }), None) => self.ready(worker, fork_us)?,
+                ((id, reply), Some(exchange)) if id == exchange.borrow().id => exchange.borrow_mut().hear(reply)?,
+                _ => return Err(Malformed("an answer to no request")),
+            }
+        }
+        match exchange {
+            Some(exchange) => Ok(self.progress(worker, &exchange)),
+            None => Ok(Next::Nothing),
+        }
+    }
+
+    fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
+        if worker.booted.replace(true) {
+            return Err(Malformed("ready twice"));
+        }
+        self.say(FromFront::Ready { slot: worker.slot, fork_us });
+        if worker.state() == WorkerState::Starting {
+            self.free(worker);
+        }
+        Ok(())
+    }
+
+    /// After a packet for `exchange`: the client may go on, and at the end the worker too.
+    fn progress(&self, worker: &Rc<Worker>, exchange: &Shared) -> Next {
+        let mut heard = exchange.borrow_mut();
+        heard.wake();
+        let Some(outcome) = &heard.outcome else {
+            if heard.is_full() {
+                worker.pause();
+            }
+            return Next::Packet;
+        };
+        let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
+        self.remember(heard.started_at.elapsed());
+        heard.over();
+        drop(heard);
+        worker.requests.set(worker.requests.get() + 1);
+        self.vacate(worker);
+        if leaving && worker.state() == WorkerState::Busy {
+            worker.set_state(WorkerState::Retiring);
+            self.take_back(worker);
+        } else if worker.state() == WorkerState::Busy && !self.go_on(worker) {
+            self.free(worker);
+        }
+        self.changed();
+        if worker.exchange.borrow().is_some() { Next::Packet } else { Next::Nothing }
+    }
+}

@@ -1,0 +1,121 @@
+//! A worker's life as the master sees it: asked of the mold, forked, ready, ended. [`WorkerState`] draws it.
+
+use std::time::Instant;
+
+use nix::unistd::Pid;
+use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerState};
+
+use super::Master;
+use crate::log;
+
+impl Master {
+    /// Asks a mold for a worker and tells the front.
+    pub(super) fn fork_worker(&mut self, number: Number) {
+        let slot = self.workers.add(number, Instant::now());
+        let (fronts, workers) = match wire::channel::pair() {
+            Ok(pair) => pair,
+            Err(error) => {
+                log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
+                return self.worker_gone(slot);
+            }
+        };
+        let copy = workers.try_clone().inspect_err(|error| {
+            log::warn("master", format_args!("worker={slot} gen={number} gets no requests ahead: {error}"));
+        });
+        let ends = [Some(fronts), copy.ok()].into_iter().flatten().map(Into::into).collect();
+        self.tell_front(ToFront::Worker { slot, generation: number }, ends);
+        if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
+            mold.peer.send(ToMold::Spawn { slot }, vec![workers.into()]);
+        }
+    }
+
+    pub(super) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
+        if self.workers.of(number).all(|(s, _)| s != slot) {
+            return;
+        }
+        match self.workers.forked(slot, pid) {
+            Ok(()) => log::info("master", format_args!("worker={slot} pid={pid} gen={number} started")),
+            // Ended already: `Exited` follows.
+            Err(error) => log::debug("master", format_args!("worker={slot} pid={pid} gen={number}: {error}")),
+        }
+        self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
+        if let Some(fork_us) = self.workers.get_mut(slot).and_then(|worker| worker.ready_us.take()) {
+            self.worker_ready(slot, fork_us);
+        }
+    }
+
+    /// The front heard the worker's `Ready`.
+    pub(super) fn worker_ready(&mut self, slot: Slot, fork_us: u32) {
+        let Some(worker) = self.workers.get_mut(slot).filter(|w| w.state == WorkerState::Starting) else { return };
+        if worker.process.is_none() {
+            // The front was faster than the mold's word that it forked; see `worker_forked`.
+            worker.ready_us = Some(fork_us);
+            return;
+        }
+        worker.state = WorkerState::Idle;
+        let (number, pid) = (worker.generation, worker.pid());
+        log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
+        self.backoff.succeeded();
+        self.front_backoff.succeeded();
+        if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
+            self.activate(number);
+        }
+        self.tend();
+    }
+
+    /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
+    pub(super) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
+        let Some(worker) = self.workers.get_mut(slot) else { return };
+        let (number, pid, booting) = (worker.generation, worker.pid(), worker.state == WorkerState::Starting);
+        let who = format!("worker={slot} pid={pid} gen={number}");
+        match (exit, worker.killed.take()) {
+            (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
+            (Exit::Signal(_), None) => log::error("master", format_args!("{who} killed {exit}")),
+            (Exit::Code(0), _) if !booting => log::info("master", format_args!("{who} exited {exit}")),
+            (Exit::Code(_), _) => log::error("master", format_args!("{who} exited {exit}")),
+        }
+        self.worker_gone(slot);
+    }
+
+    /// Its place is free; a worker that never was ready counts as a failure to boot.
+    pub(super) fn worker_gone(&mut self, slot: Slot) {
+        let Some(worker) = self.workers.remove(slot) else { return };
+        self.tell_front(ToFront::Gone { slot }, vec![]);
+        let number = worker.generation;
+        if worker.state == WorkerState::Starting && self.stop.is_none() {
+            self.boot_failed(number);
+        }
+        self.sweep();
+        self.tend();
+    }
+
+    fn boot_failed(&mut self, number: Number) {
+        let now = Instant::now();
+        let is_news = self.backoff.ends(now).is_none();
+        let wait = self.backoff.failed(now);
+        let Some(state) = self.generation(number).map(|g| g.state) else { return };
+        match state {
+            GenerationState::Starting if self.workers.alive(number) == 0 => {
+                let error = anyhow::anyhow!("no worker became ready; what it said stands in the error log");
+                self.give_up(number, error);
+            }
+            GenerationState::Serving if is_news => {
+                let after = wait.as_secs_f32();
+                log::error(
+                    "master",
+                    format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn kill_workers_of(&mut self, number: Number, reason: &str) {
+        let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
+        for slot in slots {
+            if let Some(worker) = self.workers.get_mut(slot) {
+                worker.kill(reason);
+            }
+        }
+    }
+}

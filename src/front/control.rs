@@ -105,6 +105,8 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let config = fds.next().context("no configuration came with Configure")?;
             let logs: Vec<_> = fds.by_ref().take(logs).collect();
             let site = Site::new(front, generation, config, logs, named(listeners, fds)?)?;
+            // Before the first client's byte. A front that cannot do it is never activated.
+            crate::sys::drop_privileges(&site.config)?;
             configure(front, site);
         }
         ToFront::Worker { slot, generation } => {

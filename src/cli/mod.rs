@@ -28,7 +28,7 @@ const USAGE: u8 = 2;
 /// EX_CONFIG: a configuration, or Perl that does not compile. systemd's RestartPreventExitStatus knows it.
 const CONFIGURATION: u8 = 78;
 
-/// The application server for Perl: one command runs a program on a preloaded, pre-forked pool behind an async front.
+/// The application server for Perl: preloaded, pre-forked workers behind an async front.
 #[derive(Debug, Parser)]
 #[command(name = "cameleer", version, after_help = HINT, disable_help_subcommand = true)]
 struct Cli {

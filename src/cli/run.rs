@@ -28,7 +28,7 @@ pub struct Run {
     /// Number of workers [default: 5]
     #[arg(long, value_name = "N", env = "CAMELEER_WORKERS", hide_env = true, alias = "max-workers")]
     pub(super) workers: Option<u32>,
-    /// Replace a worker after N requests, or N-M to spread them; 0 is never [default: 10000-12000]
+    /// Replace a worker after N (or N-M) requests [default: 10000-12000]
     #[arg(long, value_name = "N", env = "CAMELEER_MAX_REQUESTS", hide_env = true, alias = "max-reqs-per-child")]
     pub(super) max_requests: Option<String>,
     /// Accepted: the program is always loaded before the fork

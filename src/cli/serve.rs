@@ -28,18 +28,18 @@ pub struct Serve {
     /// Show the version and what was built in
     #[arg(short = 'V')]
     build: bool,
-    /// In the background, or what to do with the server of this configuration
-    #[arg(short = 'k', value_name = "VERB")]
+    /// start, stop, restart, graceful or graceful-stop the server of this configuration
+    #[arg(short = 'k', hide_possible_values = true, value_name = "VERB")]
     verb: Option<Verb>,
 }
 
 /// Which configuration, and what the command line adds to it.
 #[derive(Debug, Default, Args)]
 pub struct Conf {
-    /// The configuration [default: ./cameleer.conf, /etc/cameleer/cameleer.conf]
+    /// Configuration [default: cameleer.conf here or in /etc/cameleer]
     #[arg(short = 'f', value_name = "FILE", env = "CAMELEER_CONF", hide_env = true)]
     pub file: Option<PathBuf>,
-    /// ServerRoot, unless the configuration says it [default: the configuration's folder]
+    /// ServerRoot, unless the configuration says it [default: its folder]
     #[arg(short = 'd', value_name = "DIR", env = "CAMELEER_SERVER_ROOT", hide_env = true)]
     root: Option<PathBuf>,
     /// Define a name for <IfDefine>; repeatable

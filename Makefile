@@ -25,6 +25,7 @@ run: build
 
 test:
 	$(PACKAGES) build demo test
+	sh tests/real/wiki-etc.sh
 	$(CARGO) test --workspace --locked
 
 lint:

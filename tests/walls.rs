@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// A source file, comments and tests cut off.
+/// A source file, comments, strings and tests cut off.
 struct Source {
     name: String,
     code: String,
@@ -139,7 +139,7 @@ fn forbid(folder: &str, pattern: &str) {
     }
 }
 
-/// The Rust files below `folder`, without comments and without their tests, which may do what the program may not.
+/// The Rust files below `folder`, without comments, strings and their tests, which may do what the program may not.
 fn sources(folder: &str) -> Vec<Source> {
     let rust = files(Path::new(folder), "rs").into_iter();
     let rust = rust.filter(|path| path.file_stem().is_none_or(|stem| stem != "tests" && stem != "golden"));
@@ -149,7 +149,9 @@ fn sources(folder: &str) -> Vec<Source> {
 
 fn code(text: &str) -> String {
     let program = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    program.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+    let string = Regex::new(r#""([^"\\\n]|\\.)*""#).expect("a pattern");
+    let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.map(|line| string.replace_all(line, "\"\"").into_owned() + "\n").collect()
 }
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {

@@ -130,7 +130,11 @@ impl Conf {
     fn path(&self) -> anyhow::Result<PathBuf> {
         let usual = ["cameleer.conf", "/etc/cameleer/cameleer.conf"];
         match &self.file {
-            Some(file) => std::path::absolute(file).with_context(|| format!("-f {}", file.display())),
+            // As httpd: a relative name is relative to ServerRoot.
+            Some(file) => {
+                let file = self.root.as_deref().unwrap_or(Path::new("")).join(file);
+                std::path::absolute(&file).with_context(|| format!("-f {}", file.display()))
+            }
             None => {
                 let found = usual.iter().map(Path::new).find(|path| path.exists());
                 let found = found.ok_or_else(|| {

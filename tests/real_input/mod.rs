@@ -13,7 +13,7 @@ use tool::output;
 fn serve() -> Server {
     let site = Site::new();
     let real = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real");
-    let config = std::fs::read_to_string("/etc/usemod-wiki/config").expect("packages of tests/real/packages.txt");
+    let config = std::fs::read_to_string("/etc/usemod-wiki/config").expect("packages of pkg/debian-packages/test.txt");
     assert!(config.contains("USEMOD_DATADIR"), "run tests/real/wiki-etc.sh once, as root");
     let mut prepare = Command::new("sh");
     prepare.arg(format!("{real}/prepare.sh")).arg(site.folder()).arg(site.port.to_string());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Connection, Request, Server, Site, children, until};
+use crate::support::{Connection, Load, Request, Server, Site, children, until};
 
 /// `/pid` says who answers; `/hold` waits for the file `go`.
 const APP: &str = r#"sub { my $e = shift;
@@ -155,6 +155,20 @@ fn ttin_and_ttou_change_the_number_of_workers_by_one() {
     server.signal(Signal::SIGTTOU);
     until("there is one fewer than at the start", || server.workers().len() == 1);
     assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn quick_and_slow_requests_on_few_workers_that_come_and_go_all_get_their_own_answer() {
+    let app = "sub { my $p = $_[0]{PATH_INFO}; select undef, undef, undef, 0.003 if $p eq '/slow'; [200, [], [$p]] }";
+    let site = Site::new().file("app.psgi", app);
+    let server = site.serve("<Location />\nPsgiApp app.psgi\n</Location>\nMaxRequestsPerChild 20-60");
+    let loads = [
+        Load::start(&server, 10, "/quick", |response| response.status == 200 && response.text() == "/quick"),
+        Load::start(&server, 2, "/slow", |response| response.status == 200 && response.text() == "/slow"),
+    ];
+    loads[0].until_answered(3000);
+    let failures: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
+    assert_eq!(failures, Vec::<String>::new());
 }
 
 #[test]

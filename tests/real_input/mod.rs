@@ -65,6 +65,8 @@ fn under_load_and_across_reloads_no_request_of_a_packaged_program_is_lost() {
 #[test]
 fn each_worker_keeps_one_database_connection() {
     let server = serve();
+    // One client alone might always meet the same worker.
+    let load = Load::start(&server, 3, "/guestbook/stats", |response| response.text().contains("opened=1"));
     let mut workers = std::collections::HashSet::new();
     until("both workers have answered", || {
         let said = server.text("/guestbook/stats");
@@ -72,6 +74,7 @@ fn each_worker_keeps_one_database_connection() {
         workers.insert(said.split(' ').next().map(str::to_owned));
         workers.len() == 2
     });
+    assert_eq!(load.failures(), Vec::<String>::new());
 }
 
 #[test]

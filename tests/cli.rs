@@ -8,7 +8,8 @@ const APP: &str = "sub { [200, [], [\"$$ $ENV{PLACK_ENV}\"]] }";
 fn help_fits_a_screen_and_is_the_checked_in_text() {
     let site = Site::new();
     for command in ["", "run", "serve", "check", "status", "reload", "stop"] {
-        let said = if command.is_empty() { site.cameleer(["--help"]) } else { site.cameleer([command, "--help"]) }.succeeded();
+        let said =
+            if command.is_empty() { site.cameleer(["--help"]) } else { site.cameleer([command, "--help"]) }.succeeded();
         assert!(said.out.lines().count() <= 40, "{command}: {} lines", said.out.lines().count());
         assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{command}");
         let name = if command.is_empty() { "cameleer" } else { command };
@@ -55,7 +56,9 @@ fn every_option_of_run_is_also_a_variable() {
     let site = Site::new().file("other.psgi", APP);
     let mut command = site.command(["run"]);
     command.env("CAMELEER_LISTEN", format!("127.0.0.1:{}", site.port));
-    for (name, value) in [("APP", "other.psgi"), ("WORKERS", "1"), ("ENV", "test"), ("PID", "run.pid"), ("ACCESS_LOG", "access.log")] {
+    for (name, value) in
+        [("APP", "other.psgi"), ("WORKERS", "1"), ("ENV", "test"), ("PID", "run.pid"), ("ACCESS_LOG", "access.log")]
+    {
         command.env(format!("CAMELEER_{name}"), value);
     }
     let server = Server::start(site, command);
@@ -79,8 +82,30 @@ fn run_takes_starmans_spellings() {
     let site = Site::new().file("app.psgi", APP).file("lib/Extra.pm", "package Extra; 1;");
     let port = site.port.to_string();
     let command = site.command([
-        "run", "-o", "127.0.0.1", "-p", &port, "--workers", "1", "--max-requests", "100", "--preload-app", "-E", "production", "-I", "lib",
-        "-M", "Extra", "--access-log", "access.log", "--error-log", "error.log", "--pid", "run.pid", "-a", "app.psgi",
+        "run",
+        "-o",
+        "127.0.0.1",
+        "-p",
+        &port,
+        "--workers",
+        "1",
+        "--max-requests",
+        "100",
+        "--preload-app",
+        "-E",
+        "production",
+        "-I",
+        "lib",
+        "-M",
+        "Extra",
+        "--access-log",
+        "access.log",
+        "--error-log",
+        "error.log",
+        "--pid",
+        "run.pid",
+        "-a",
+        "app.psgi",
     ]);
     let server = Server::start(site, command);
     assert!(server.text("/").ends_with(" production"));
@@ -202,7 +227,20 @@ fn a_background_start_that_fails_says_so_and_exits_non_zero() {
 fn run_dash_d_goes_to_the_background() {
     let site = Site::new().file("app.psgi", APP);
     let listen = format!("127.0.0.1:{}", site.port);
-    site.cameleer(["run", "-D", "-l", &listen, "--workers", "1", "--pid", "run.pid", "--error-log", "error.log", "app.psgi"]).succeeded();
+    site.cameleer([
+        "run",
+        "-D",
+        "-l",
+        &listen,
+        "--workers",
+        "1",
+        "--pid",
+        "run.pid",
+        "--error-log",
+        "error.log",
+        "app.psgi",
+    ])
+    .succeeded();
     let pid: i32 = site.read("run.pid").trim().parse().expect("a pid file");
     let mut connection = crate::support::Connection::open(&site.address()).expect("it serves");
     assert_eq!(connection.ask(crate::support::Request::get("/")).status, 200);
@@ -214,7 +252,8 @@ fn run_dash_d_goes_to_the_background() {
 fn names_of_the_processes_say_what_they_are() {
     let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
     server.until_idle(2);
-    let title = |pid: i32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
+    let title =
+        |pid: i32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
     let (worker, _) = server.workers()[0];
     assert!(title(worker).contains("worker"), "{}", title(worker));
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;

@@ -35,7 +35,11 @@ fn every_mistake_is_told_with_file_line_and_what_to_do() {
     ] {
         let said = check(conf);
         assert_eq!(said.code, 78, "{conf}: {said:?}");
-        let line = said.err.lines().find(|line| line.contains(at)).unwrap_or_else(|| panic!("{conf}: no line has {at}: {said:?}"));
+        let line = said
+            .err
+            .lines()
+            .find(|line| line.contains(at))
+            .unwrap_or_else(|| panic!("{conf}: no line has {at}: {said:?}"));
         assert!(line.contains(words), "{conf}: {line}");
     }
 }
@@ -84,7 +88,8 @@ fn includes_definitions_and_conditions_work_as_in_apache() {
 
 #[test]
 fn lines_may_be_continued_and_quoted() {
-    let server = Site::new().file("a folder/x.txt", "x\n").serve("Alias \\\n  /a/ \\\n  \"@DIR@/a folder/\"\n# a comment\n");
+    let server =
+        Site::new().file("a folder/x.txt", "x\n").serve("Alias \\\n  /a/ \\\n  \"@DIR@/a folder/\"\n# a comment\n");
     assert_eq!(server.text("/a/x.txt"), "x\n");
 }
 
@@ -97,7 +102,9 @@ fn sections_merge_in_apaches_order_directory_files_location() {
          <Files *.x>\nPerlSetVar From files\n</Files>\n\
          <Directory \"@DIR@/htdocs/in\">\nPerlSetVar From directory\n</Directory>",
     );
-    for (path, from) in [("/none", "server"), ("/loc/y", "location"), ("/a.x", "files"), ("/in/b.x", "files"), ("/in/y", "directory")] {
+    for (path, from) in
+        [("/none", "server"), ("/loc/y", "location"), ("/a.x", "files"), ("/in/b.x", "files"), ("/in/y", "directory")]
+    {
         assert_eq!(server.text(path), from, "{path}");
     }
 }
@@ -107,7 +114,8 @@ fn location_match_and_wildcards_choose_by_pattern() {
     let server = Site::new().file("yes.psgi", "sub { [200, [], ['matched']] }").serve(
         "<LocationMatch \"^/(one|two)/\">\nPsgiApp yes.psgi\n</LocationMatch>\n<Location /any/*/x>\nPsgiApp yes.psgi\n</Location>",
     );
-    for (path, status) in [("/one/a", 200), ("/two/b", 200), ("/three/c", 404), ("/any/thing/x", 200), ("/any/x", 404)] {
+    for (path, status) in [("/one/a", 200), ("/two/b", 200), ("/three/c", 404), ("/any/thing/x", 200), ("/any/x", 404)]
+    {
         assert_eq!(server.get(path).status, status, "{path}");
     }
 }
@@ -115,7 +123,10 @@ fn location_match_and_wildcards_choose_by_pattern() {
 #[test]
 fn script_alias_makes_scripts_of_all_that_lies_there() {
     let server = Site::new()
-        .script("cgi/env.cgi", "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\";")
+        .script(
+            "cgi/env.cgi",
+            "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\";",
+        )
         .serve("ScriptAlias /cgi-bin/ \"@DIR@/cgi/\"");
     assert_eq!(server.text("/cgi-bin/env.cgi/more"), "/cgi-bin/env.cgi /more");
 }

@@ -21,7 +21,10 @@ fn serve(name: &str) -> Server {
     let folder = example(name).parent().expect("a folder").to_owned();
     let listen = format!("Listen 127.0.0.1:{}", site.port);
     let text: Vec<&str> = text.lines().map(|line| if line.starts_with("Listen ") { &listen } else { line }).collect();
-    site.write("site.conf", &(text.join("\n") + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"));
+    site.write(
+        "site.conf",
+        &(text.join("\n") + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"),
+    );
     let mut command = site.serve_command();
     command.arg("-d").arg(folder).env("CAMELEER_DEMO_DB", site.path("demo.db"));
     Server::start(site, command)

@@ -28,7 +28,9 @@ fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_no
     assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
     load.until_answered(50);
     assert_eq!(load.failures(), Vec::<String>::new());
-    until("it is replaced", || server.workers().len() == 3 && server.workers().iter().all(|(worker, _)| *worker != pid));
+    until("it is replaced", || {
+        server.workers().len() == 3 && server.workers().iter().all(|(worker, _)| *worker != pid)
+    });
     assert!(server.logged("signal=9").contains(&format!("pid={pid}")));
 }
 
@@ -63,7 +65,10 @@ fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
 
 #[test]
 fn a_loop_that_ignores_term_is_killed_too() {
-    let server = serve("sub { if ($_[0]{PATH_INFO} eq '/hang') { $SIG{TERM} = $SIG{INT} = 'IGNORE'; 1 while 1 } [200, [], ['ok']] }", "RequestTimeout 500ms");
+    let server = serve(
+        "sub { if ($_[0]{PATH_INFO} eq '/hang') { $SIG{TERM} = $SIG{INT} = 'IGNORE'; 1 while 1 } [200, [], ['ok']] }",
+        "RequestTimeout 500ms",
+    );
     server.get("/hang").is(504);
     assert_eq!(server.text("/"), "ok");
 }
@@ -98,7 +103,10 @@ fn a_worker_that_writes_nonsense_to_the_front_is_killed_and_its_request_is_a_502
 
 #[test]
 fn a_worker_that_closes_all_its_descriptors_costs_its_own_request() {
-    let server = serve("use POSIX (); sub { if ($_[0]{PATH_INFO} eq '/close') { POSIX::close($_) for 3 .. 100 } [200, [], ['ok']] }", "");
+    let server = serve(
+        "use POSIX (); sub { if ($_[0]{PATH_INFO} eq '/close') { POSIX::close($_) for 3 .. 100 } [200, [], ['ok']] }",
+        "",
+    );
     server.get("/close").is(502);
     assert_eq!(server.text("/"), "ok");
 }
@@ -109,9 +117,10 @@ fn a_worker_that_cannot_boot_backs_off_and_does_not_flood() {
         "lib/Dies.pm",
         "package Dies; my $mold = $$; sub CLONE { } *CORE::GLOBAL::srand = sub { CORE::srand(@_) }; 1;",
     ));
-    let server = site.take().expect("one").serve(
-        "PerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>\nMaxClients 1\nStartServers 1",
-    );
+    let server = site
+        .take()
+        .expect("one")
+        .serve("PerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>\nMaxClients 1\nStartServers 1");
     // A worker that is killed as soon as it is there is one that does not boot.
     let begun = Instant::now();
     let mut killed = 0;
@@ -167,7 +176,17 @@ fn a_master_that_is_killed_takes_front_and_workers_along() {
 #[test]
 fn a_port_in_use_is_one_line() {
     let server = serve("sub { [200, [], ['ok']] }", "");
-    let said = server.site.cameleer(["serve", "-f", "site.conf", "-c", "PidFile other.pid", "-c", "ControlSocket other.sock", "-c", "ErrorLog other.log"]);
+    let said = server.site.cameleer([
+        "serve",
+        "-f",
+        "site.conf",
+        "-c",
+        "PidFile other.pid",
+        "-c",
+        "ControlSocket other.sock",
+        "-c",
+        "ErrorLog other.log",
+    ]);
     assert_eq!(said.code, 1, "{said:?}");
     assert_eq!(said.err.lines().count(), 1, "{said:?}");
     assert!(said.err.contains(&server.site.port.to_string()) && said.err.contains("in use"), "{said:?}");

@@ -80,19 +80,23 @@ fn a_request_that_is_no_http_is_logged_as_the_400_that_it_got() {
 
 #[test]
 fn the_other_letters_mean_what_apaches_mean() {
-    let server = serve(r#""%a|%A|%B|%b|%f|%H|%m|%p|%q|%r|%s|%>s|%U|%v|%V|%k|%X|%%|%{X-In}i|%{X-Out}o|%{cache}n|%{TENANT}e|%u""#);
+    let server =
+        serve(r#""%a|%A|%B|%b|%f|%H|%m|%p|%q|%r|%s|%>s|%U|%v|%V|%k|%X|%%|%{X-In}i|%{X-Out}o|%{cache}n|%{TENANT}e|%u""#);
     server.send(Request::get("/my/x?q=1").header("X-In", "i")).is(200);
     let port = server.site.port;
     let file = server.site.filled("@DIR@/htdocs/my/x");
     assert_eq!(
         line(&server),
-        format!("127.0.0.1|127.0.0.1|5|5|{file}|HTTP/1.1|GET|{port}|?q=1|GET /my/x?q=1 HTTP/1.1|200|200|/my/x|localhost|localhost|0|-|%|i|o|hit|acme|ana")
+        format!(
+            "127.0.0.1|127.0.0.1|5|5|{file}|HTTP/1.1|GET|{port}|?q=1|GET /my/x?q=1 HTTP/1.1|200|200|/my/x|localhost|localhost|0|-|%|i|o|hit|acme|ana"
+        )
     );
 }
 
 #[test]
 fn times_sizes_and_processes_are_logged() {
-    let server = serve(r#""%D %T %{ms}T %{us}T %I %O %P %{cameleer:worker}x %{cameleer:queue_us}x %{cameleer:cpu_us}x""#);
+    let server =
+        serve(r#""%D %T %{ms}T %{us}T %I %O %P %{cameleer:worker}x %{cameleer:queue_us}x %{cameleer:cpu_us}x""#);
     server.get("/my").is(200);
     let line = line(&server);
     let numbers: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -164,10 +168,16 @@ fn error_lines_have_apaches_shape() {
 
 #[test]
 fn a_warning_of_several_lines_cannot_look_like_two_events() {
-    let server = Site::new().file("app.psgi", "sub { warn \"first\\n[Sat Nov 21 08:00:00 2026] [core:crit] forged\\n\"; [200, [], []] }").run(["app.psgi"]);
+    let server = Site::new()
+        .file("app.psgi", "sub { warn \"first\\n[Sat Nov 21 08:00:00 2026] [core:crit] forged\\n\"; [200, [], []] }")
+        .run(["app.psgi"]);
     server.get("/");
     server.logged("first");
-    assert!(!server.log().lines().any(|line| line.starts_with("[Sat Nov 21 08:00:00 2026] [core:crit]")), "{}", server.log());
+    assert!(
+        !server.log().lines().any(|line| line.starts_with("[Sat Nov 21 08:00:00 2026] [core:crit]")),
+        "{}",
+        server.log()
+    );
 }
 
 #[test]

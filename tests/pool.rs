@@ -210,6 +210,7 @@ fn workers_hold_no_client_and_no_listening_socket() {
     let _client = server.connect();
     let (worker, _) = server.workers()[0];
     let sockets = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it lives").flatten();
-    let sockets = sockets.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:")));
+    let sockets =
+        sockets.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:")));
     assert_eq!(sockets.count(), 1, "only the way to the front");
 }

@@ -38,5 +38,9 @@ fn script(readme: &str) -> String {
 }
 
 fn kept(group: &str) -> String {
-    if group.is_empty() { String::new() } else { format!("{{\n{group}}} > ../said 2>&1 || {{ cat ../said; exit 1; }}\n") }
+    if group.is_empty() {
+        String::new()
+    } else {
+        format!("{{\n{group}}} > ../said 2>&1 || {{ cat ../said; exit 1; }}\n")
+    }
 }

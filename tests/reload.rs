@@ -47,7 +47,8 @@ fn reload_returns_when_the_new_code_answers() {
 #[test]
 fn several_reloads_under_load_lose_no_request() {
     let server = serve(&version(1), "");
-    let load = Load::start(&server, 4, "/", |response| response.status == 200 && response.text().starts_with("version "));
+    let load =
+        Load::start(&server, 4, "/", |response| response.status == 200 && response.text().starts_with("version "));
     for n in 2..6 {
         load.until_answered(100);
         server.site.write("app.psgi", &version(n));
@@ -56,7 +57,9 @@ fn several_reloads_under_load_lose_no_request() {
     load.until_answered(100);
     assert_eq!(load.failures(), Vec::<String>::new());
     assert_eq!(server.text("/"), "version 5");
-    until("the old generations have left", || server.status()["generations"].as_array().is_some_and(|all| all.len() == 1));
+    until("the old generations have left", || {
+        server.status()["generations"].as_array().is_some_and(|all| all.len() == 1)
+    });
 }
 
 #[test]
@@ -72,7 +75,10 @@ fn a_reload_under_load_without_keep_alive_refuses_nobody() {
 
 #[test]
 fn a_request_under_way_is_finished_by_the_old_code() {
-    let server = serve("sub { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go'; [200, [], ['old']] }", "");
+    let server = serve(
+        "sub { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go'; [200, [], ['old']] }",
+        "",
+    );
     let mut slow = server.connect();
     slow.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     until("it is at work", || server.site.has("begun"));

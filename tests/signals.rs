@@ -111,7 +111,9 @@ fn usr1_opens_access_and_error_logs_anew_for_the_workers_too() {
         server.get("/warn");
     }
     until("all lines are in the new files", || {
-        server.site.read("access.log").lines().count() + server.site.read("access.log.1").lines().count() - moved.lines().count() == 6
+        server.site.read("access.log").lines().count() + server.site.read("access.log.1").lines().count()
+            - moved.lines().count()
+            == 6
             && server.site.read("error.log").matches("a line").count() == 6
     });
     assert_eq!(server.site.read("access.log").lines().count(), 6);
@@ -119,7 +121,8 @@ fn usr1_opens_access_and_error_logs_anew_for_the_workers_too() {
 
 #[test]
 fn systemd_is_told_ready_only_when_the_first_worker_answers() {
-    let site = Site::new().file("app.psgi", "select undef, undef, undef, 0.01 until -e '@DIR@/load'; sub { [200, [], ['ok']] }");
+    let site = Site::new()
+        .file("app.psgi", "select undef, undef, undef, 0.01 until -e '@DIR@/load'; sub { [200, [], ['ok']] }");
     let socket = UnixDatagram::bind(site.path("notify")).expect("bound");
     socket.set_nonblocking(true).expect("nonblocking");
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");

@@ -27,7 +27,13 @@ fn a_file_has_its_type_length_and_date() {
 #[test]
 fn types_come_from_the_extension_and_from_add_type() {
     let server = serve("AddType application/x-own .own\nDefaultType text/x-unknown");
-    for (name, kind) in [("a.css", "text/css"), ("a.PNG", "image/png"), ("a.own", "application/x-own"), ("a.unheardof", "text/x-unknown"), ("a", "text/x-unknown")] {
+    for (name, kind) in [
+        ("a.css", "text/css"),
+        ("a.PNG", "image/png"),
+        ("a.own", "application/x-own"),
+        ("a.unheardof", "text/x-unknown"),
+        ("a", "text/x-unknown"),
+    ] {
         server.site.write(&format!("htdocs/{name}"), "x");
         assert_eq!(server.get(&format!("/{name}")).header("content-type").as_deref(), Some(kind), "{name}");
     }
@@ -48,7 +54,9 @@ fn a_client_that_has_the_file_gets_a_304() {
         assert_eq!(response.header("etag").as_deref(), Some(etag.as_str()));
         assert_eq!(response.header("content-type"), None);
     }
-    server.send(Request::get("/ten.txt").header("If-None-Match", "\"other\"").header("If-Modified-Since", &date)).is(200);
+    server
+        .send(Request::get("/ten.txt").header("If-None-Match", "\"other\"").header("If-Modified-Since", &date))
+        .is(200);
     server.send(Request::get("/ten.txt").header("If-Modified-Since", "Tue, 01 Jan 1980 00:00:00 GMT")).is(200);
 }
 
@@ -69,7 +77,11 @@ fn ranges_are_sent_as_parts() {
         ("bytes=5-100", "56789", "bytes 5-9/10"),
     ] {
         let response = server.send(Request::get("/ten.txt").header("Range", range)).is(206);
-        assert_eq!((response.text().as_str(), response.header("content-range").as_deref()), (expected, Some(described)), "{range}");
+        assert_eq!(
+            (response.text().as_str(), response.header("content-range").as_deref()),
+            (expected, Some(described)),
+            "{range}"
+        );
     }
     let beyond = server.send(Request::get("/ten.txt").header("Range", "bytes=50-60")).is(416);
     assert_eq!(beyond.header("content-range").as_deref(), Some("bytes */10"));
@@ -82,7 +94,13 @@ fn several_ranges_are_a_multipart_and_nonsense_is_ignored() {
     assert!(parts.header("content-type").is_some_and(|kind| kind.starts_with("multipart/byteranges; boundary=")));
     assert!(parts.text().contains("bytes 0-1/10") && parts.text().contains("bytes 8-9/10"), "{}", parts.text());
     assert_eq!(server.send(Request::get("/ten.txt").header("Range", "lines=1-2")).is(200).text(), "0123456789");
-    assert_eq!(server.send(Request::get("/ten.txt").header("Range", "bytes=0-1").header("If-Range", "\"other\"")).is(200).text(), "0123456789");
+    assert_eq!(
+        server
+            .send(Request::get("/ten.txt").header("Range", "bytes=0-1").header("If-Range", "\"other\""))
+            .is(200)
+            .text(),
+        "0123456789"
+    );
 }
 
 #[test]
@@ -115,12 +133,26 @@ fn directory_index_names_are_tried_in_order() {
 fn no_path_leads_out_of_the_document_root() {
     let server = serve("");
     for path in [
-        "/../secret", "/sub/../../secret", "/%2e%2e/secret", "/..%2fsecret", "/sub/..%2f..%2fsecret", "/%2e%2e%2fsecret",
-        "/....//secret", "/..\\secret", "/sub/%252e%252e/%252e%252e/secret", "//../secret", "/./../secret", "/ten.txt/../../secret",
-        "/%00", "/secret%00.html",
+        "/../secret",
+        "/sub/../../secret",
+        "/%2e%2e/secret",
+        "/..%2fsecret",
+        "/sub/..%2f..%2fsecret",
+        "/%2e%2e%2fsecret",
+        "/....//secret",
+        "/..\\secret",
+        "/sub/%252e%252e/%252e%252e/secret",
+        "//../secret",
+        "/./../secret",
+        "/ten.txt/../../secret",
+        "/%00",
+        "/secret%00.html",
     ] {
         let response = server.get(path);
-        assert!([400, 403, 404].contains(&response.status) && !response.text().contains("secret\n"), "{path}: {response:?}");
+        assert!(
+            [400, 403, 404].contains(&response.status) && !response.text().contains("secret\n"),
+            "{path}: {response:?}"
+        );
     }
 }
 
@@ -129,7 +161,8 @@ fn links_are_followed_only_where_options_say_so() {
     let server = serve("<Location /no>\nOptions -FollowSymLinks\n</Location>");
     std::fs::create_dir(server.site.path("htdocs/no")).expect("made");
     for name in ["yes.txt", "no/link.txt"] {
-        std::os::unix::fs::symlink(server.site.path("secret"), server.site.path(&format!("htdocs/{name}"))).expect("linked");
+        std::os::unix::fs::symlink(server.site.path("secret"), server.site.path(&format!("htdocs/{name}")))
+            .expect("linked");
     }
     assert_eq!(server.text("/yes.txt"), "secret\n");
     server.get("/no/link.txt").is(403);

@@ -67,7 +67,9 @@ fn every_unsafe_block_has_its_reason() {
     for source in ["src/sys.rs", "crates/apache/src/exports.rs", "crates/libperl/src/lib.rs"] {
         let text = text(source);
         let lines: Vec<&str> = text.lines().collect();
-        for (number, line) in lines.iter().enumerate().filter(|(_, line)| Regex::new(r"\bunsafe \{").is_ok_and(|r| r.is_match(line))) {
+        for (number, line) in
+            lines.iter().enumerate().filter(|(_, line)| Regex::new(r"\bunsafe \{").is_ok_and(|r| r.is_match(line)))
+        {
             let above = &lines[number.saturating_sub(8)..=number];
             assert!(above.iter().any(|line| line.contains("SAFETY:")), "{source}:{}: {line}", number + 1);
         }
@@ -87,7 +89,8 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
     for name in ["WorkerState", "GenerationState"] {
         let (_, rest) = control.split_once(&format!("pub enum {name} {{")).expect("the enum");
         let body = rest.split_once("\n}").expect("its end").0;
-        let variants: Vec<&str> = body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
+        let variants: Vec<&str> =
+            body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
         assert!(variants.len() > 3, "{variants:?}");
         for variant in variants {
             let word = Regex::new(&format!(r"\b{variant}\b")).expect("a pattern");

@@ -21,7 +21,8 @@ fn the_other_tags_export_theirs() {
 
 #[test]
 fn a_constant_is_a_handler() {
-    let server = site("sub handler { OK }")
-        .serve(&(super::conf("") + "\n<Location /ok>\nSetHandler perl-script\nPerlHandler Apache::Constants::OK\n</Location>"));
+    let server = site("sub handler { OK }").serve(
+        &(super::conf("") + "\n<Location /ok>\nSetHandler perl-script\nPerlHandler Apache::Constants::OK\n</Location>"),
+    );
     server.get("/ok").is(200);
 }

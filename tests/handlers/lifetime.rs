@@ -88,7 +88,9 @@ fn child_terminate_ends_the_worker_after_its_answer() {
 fn a_database_connection_is_kept_by_its_worker() {
     let server = serve(&format!(
         "use DBI; my $dbh; my $opened = 0; sub db {{ $dbh ||= do {{ $opened++; DBI->connect('dbi:SQLite:dbname=@DIR@/my.db', '', '', {{ RaiseError => 1 }}) }} }}\n{}",
-        printing("do { db()->do('create table if not exists t (n)'); db()->do('insert into t values (1)'); db()->selectrow_array('select count(*) from t') }, $opened")
+        printing(
+            "do { db()->do('create table if not exists t (n)'); db()->do('insert into t values (1)'); db()->selectrow_array('select count(*) from t') }, $opened"
+        )
     ));
     assert_eq!(server.text("/my"), "1|1");
     assert_eq!(server.text("/my"), "2|1");

@@ -21,7 +21,10 @@ fn serve_with(code: &str, inside: &str) -> Server {
 }
 
 fn site(code: &str) -> Site {
-    Site::new().file("lib/My.pm", &format!("package My;\nuse strict;\nuse Apache::Constants qw(:common REDIRECT);\n{code}\n1;\n"))
+    Site::new().file(
+        "lib/My.pm",
+        &format!("package My;\nuse strict;\nuse Apache::Constants qw(:common REDIRECT);\n{code}\n1;\n"),
+    )
 }
 
 fn conf(inside: &str) -> String {

@@ -23,7 +23,9 @@ fn stacked_handlers_run_in_order_until_one_does_not_say_ok_or_declined() {
 
 #[test]
 fn push_handlers_adds_a_cleanup_for_this_request_only() {
-    let server = serve(&printing("do { $r->push_handlers(PerlCleanupHandler => sub { open my $f, '>>', '@DIR@/cleaned'; print $f 'x'; OK }) if $r->args; 'ok' }"));
+    let server = serve(&printing(
+        "do { $r->push_handlers(PerlCleanupHandler => sub { open my $f, '>>', '@DIR@/cleaned'; print $f 'x'; OK }) if $r->args; 'ok' }",
+    ));
     assert_eq!(server.text("/my?push") + &server.text("/my"), "okok");
     server.text("/my");
     crate::support::until("it has run", || server.site.has("cleaned"));
@@ -58,22 +60,27 @@ fn the_inner_location_and_the_later_one_win() {
 #[test]
 fn a_module_of_no_preload_is_loaded_when_it_is_asked_for() {
     let server = Site::new()
-        .file("lib/Late.pm", "package Late; sub handler { $_[0]->send_http_header('text/plain'); $_[0]->print('late'); 0 } 1;")
+        .file(
+            "lib/Late.pm",
+            "package Late; sub handler { $_[0]->send_http_header('text/plain'); $_[0]->print('late'); 0 } 1;",
+        )
         .serve("PerlLib lib\n<Location /late>\nSetHandler perl-script\nPerlHandler Late\n</Location>");
     assert_eq!(server.text("/late"), "late");
 }
 
 #[test]
 fn a_handler_that_is_nowhere_is_a_500_that_names_it() {
-    let server = Site::new().serve("<Location /none>\nSetHandler perl-script\nPerlHandler No::Such::Handler\n</Location>");
+    let server =
+        Site::new().serve("<Location /none>\nSetHandler perl-script\nPerlHandler No::Such::Handler\n</Location>");
     server.get("/none").is(500);
     server.logged("No::Such::Handler");
 }
 
 #[test]
 fn a_cleanup_handler_of_the_configuration_runs_after_the_answer() {
-    let server = site(&format!("sub clean {{ open my $f, '>', '@DIR@/cleaned'; print $f $_[0]->uri; OK }} {}", printing("'x'")))
-        .serve(&conf("PerlCleanupHandler My::clean"));
+    let server =
+        site(&format!("sub clean {{ open my $f, '>', '@DIR@/cleaned'; print $f $_[0]->uri; OK }} {}", printing("'x'")))
+            .serve(&conf("PerlCleanupHandler My::clean"));
     assert_eq!(server.text("/my"), "x");
     crate::support::until("the handler has run", || server.site.read("cleaned") == "/my");
 }

@@ -68,7 +68,10 @@ const CASES: &[(&str, &str)] = &[
     ("$r->connection->aborted ? 1 : 0", "0"),
     ("do { $r->connection->user('ana'); $r->connection->user }", "ana"),
     ("ref $r->connection", "Apache::Connection"),
-    ("do { require Socket; my ($p, $a) = Socket::unpack_sockaddr_in($r->connection->remote_addr); Socket::inet_ntoa($a) }", "127.0.0.1"),
+    (
+        "do { require Socket; my ($p, $a) = Socket::unpack_sockaddr_in($r->connection->remote_addr); Socket::inet_ntoa($a) }",
+        "127.0.0.1",
+    ),
     ("do { require Socket; my ($p, $a) = Socket::unpack_sockaddr_in($r->connection->local_addr); $p }", "@PORT@"),
     ("$r->server->server_hostname", "localhost"),
     ("$r->server->server_admin", "admin@example.org"),
@@ -105,9 +108,8 @@ const CASES: &[(&str, &str)] = &[
 
 #[test]
 fn every_method_says_what_the_manual_promises() {
-    let server = site(&module()).serve(&conf(
-        "PerlSetVar Colour green\nPerlSetVar List a\nPerlAddVar List b\nPerlSetEnv Set \"by conf\"",
-    ));
+    let server = site(&module())
+        .serve(&conf("PerlSetVar Colour green\nPerlSetVar List a\nPerlAddVar List b\nPerlSetEnv Set \"by conf\""));
     let mut wrong = Vec::new();
     for (number, (expression, expected)) in CASES.iter().enumerate() {
         let said = server.send(ask(number));
@@ -128,7 +130,8 @@ fn ask(number: usize) -> Request {
 
 /// One anonymous sub for each case; those that need the body read it before the response begins.
 fn module() -> String {
-    let subs: String = CASES.iter().map(|(expression, _)| format!("    sub {{ my $r = shift; ({expression}) }},\n")).collect();
+    let subs: String =
+        CASES.iter().map(|(expression, _)| format!("    sub {{ my $r = shift; ({expression}) }},\n")).collect();
     format!(
         "my @cases = (\n{subs});\n\
          sub handler {{ my $r = shift; my ($n) = $r->uri =~ /(\\d+)\\z/; $r->content_type('text/plain');\n\

@@ -11,7 +11,8 @@ fn answer(body: &str) -> Response {
 
 #[test]
 fn a_hello_has_its_type_its_text_and_its_length() {
-    let response = answer("$r->content_type('text/html'); $r->send_http_header; $r->print('hello ', 'world'); OK").is(200);
+    let response =
+        answer("$r->content_type('text/html'); $r->send_http_header; $r->print('hello ', 'world'); OK").is(200);
     assert_eq!(response.header("content-type").as_deref(), Some("text/html"));
     assert_eq!(response.text(), "hello world");
     assert_eq!(response.header("content-length").as_deref(), Some("11"));
@@ -24,7 +25,9 @@ fn headers_out_are_sent_from_every_way_of_setting_them() {
          $r->headers_out->set('X-D', 'old'); $r->headers_out->set('X-D', 'new'); $r->header_out('X-E' => 'x'); $r->headers_out->unset('X-E');
          $r->send_http_header('text/plain'); OK",
     );
-    for (name, value) in [("x-a", Some("1")), ("x-b", Some("2")), ("x-c", Some("3, 4")), ("x-d", Some("new")), ("x-e", None)] {
+    for (name, value) in
+        [("x-a", Some("1")), ("x-b", Some("2")), ("x-c", Some("3, 4")), ("x-d", Some("new")), ("x-e", None)]
+    {
         assert_eq!(response.header(name).as_deref(), value, "{name}");
     }
     assert_eq!(response.header("content-type").as_deref(), Some("text/plain"));
@@ -46,7 +49,9 @@ fn status_and_status_line_are_the_responses() {
 
 #[test]
 fn a_returned_status_is_answered_with_an_error_page() {
-    for (constant, status) in [("NOT_FOUND", 404), ("FORBIDDEN", 403), ("SERVER_ERROR", 500), ("AUTH_REQUIRED", 401), ("410", 410)] {
+    for (constant, status) in
+        [("NOT_FOUND", 404), ("FORBIDDEN", 403), ("SERVER_ERROR", 500), ("AUTH_REQUIRED", 401), ("410", 410)]
+    {
         let response = answer(constant).is(status);
         assert!(!response.body.is_empty(), "{constant} has a page");
     }
@@ -69,7 +74,10 @@ fn print_takes_lists_references_and_the_handle() {
 
 #[test]
 fn write_client_is_print_and_write_takes_length_and_offset() {
-    assert_eq!(answer("$r->send_http_header; $r->write_client('abc'); $r->write('0123456789', 3, 4); OK").text(), "abc456");
+    assert_eq!(
+        answer("$r->send_http_header; $r->write_client('abc'); $r->write('0123456789', 3, 4); OK").text(),
+        "abc456"
+    );
 }
 
 #[test]
@@ -80,14 +88,20 @@ fn output_without_send_http_header_still_has_one() {
 
 #[test]
 fn send_cgi_header_takes_status_and_headers_from_text() {
-    let response = answer(r#"$r->send_cgi_header("Status: 402 Pay\nX-A: 1\nContent-Type: text/plain\n\n"); $r->print('page'); OK"#).is(402);
+    let response = answer(
+        r#"$r->send_cgi_header("Status: 402 Pay\nX-A: 1\nContent-Type: text/plain\n\n"); $r->print('page'); OK"#,
+    )
+    .is(402);
     assert_eq!((response.header("x-a").as_deref(), response.text().as_str()), (Some("1"), "page"));
 }
 
 #[test]
 fn no_cache_says_so_in_the_headers() {
     let response = answer("$r->no_cache(1); $r->send_http_header('text/plain'); OK");
-    assert_eq!((response.header("pragma").as_deref(), response.header("cache-control").as_deref()), (Some("no-cache"), Some("no-cache")));
+    assert_eq!(
+        (response.header("pragma").as_deref(), response.header("cache-control").as_deref()),
+        (Some("no-cache"), Some("no-cache"))
+    );
     assert!(response.header("expires").is_some());
 }
 
@@ -107,14 +121,18 @@ fn rflush_sends_what_is_there_at_once() {
 
 #[test]
 fn send_fd_sends_a_file() {
-    let server = serve("sub handler { my $r = shift; open my $f, '<', '@DIR@/data' or die $!; $r->send_http_header('text/plain'); $r->send_fd($f); OK }");
+    let server = serve(
+        "sub handler { my $r = shift; open my $f, '<', '@DIR@/data' or die $!; $r->send_http_header('text/plain'); $r->send_fd($f); OK }",
+    );
     server.site.write("data", &"0123456789".repeat(20_000));
     assert_eq!(server.text("/my").len(), 200_000);
 }
 
 #[test]
 fn header_only_is_true_for_head_and_no_body_is_sent() {
-    let server = serve("sub handler { my $r = shift; $r->header_out('X-Head', $r->header_only ? 1 : 0); $r->send_http_header('text/plain'); $r->print('body'); OK }");
+    let server = serve(
+        "sub handler { my $r = shift; $r->header_out('X-Head', $r->header_only ? 1 : 0); $r->send_http_header('text/plain'); $r->print('body'); OK }",
+    );
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::new("HEAD", "/my")).header("x-head").as_deref(), Some("1"));
     assert_eq!(connection.ask(Request::get("/my")).text(), "body");
@@ -122,12 +140,17 @@ fn header_only_is_true_for_head_and_no_body_is_sent() {
 
 #[test]
 fn bytes_sent_counts_the_body() {
-    assert_eq!(answer("$r->send_http_header; $r->print('12345'); $r->rflush; $r->print($r->bytes_sent); OK").text(), "123455");
+    assert_eq!(
+        answer("$r->send_http_header; $r->print('12345'); $r->rflush; $r->print($r->bytes_sent); OK").text(),
+        "123455"
+    );
 }
 
 #[test]
 fn log_error_and_warn_reach_the_log_with_the_worker() {
-    let server = serve("sub handler { my $r = shift; $r->log_error('as an error'); $r->warn('as a warning'); $r->log_reason('because', 'a file'); $r->server->log_error('by the server'); $r->send_http_header; OK }");
+    let server = serve(
+        "sub handler { my $r = shift; $r->log_error('as an error'); $r->warn('as a warning'); $r->log_reason('because', 'a file'); $r->server->log_error('by the server'); $r->send_http_header; OK }",
+    );
     server.get("/my");
     for text in ["as an error", "as a warning", "because", "by the server"] {
         let line = server.logged(text);
@@ -154,7 +177,9 @@ fn a_handler_that_dies_with_an_object_is_a_500() {
 #[test]
 fn apache_exit_and_exit_end_the_request_only() {
     for exit in ["exit", "Apache::exit()", "$r->exit"] {
-        let server = serve(&format!("sub handler {{ my $r = shift; $r->send_http_header; $r->print($$); {exit}; $r->print('never'); OK }}"));
+        let server = serve(&format!(
+            "sub handler {{ my $r = shift; $r->send_http_header; $r->print($$); {exit}; $r->print('never'); OK }}"
+        ));
         let first = server.text("/my");
         assert!(first.parse::<i32>().is_ok(), "{exit}: {first}");
         assert_eq!(server.text("/my"), first, "{exit}");

@@ -155,8 +155,14 @@ fn virtual_hosts_are_told_apart_by_name() {
         "<VirtualHost *:@PORT@>\nServerName one.example\nServerAlias uno.example *.uno.example\nDocumentRoot one\n</VirtualHost>\n\
          <VirtualHost *:@PORT@>\nServerName two.example\nDocumentRoot two\n</VirtualHost>",
     );
-    for (host, body) in [("one.example", "one\n"), ("two.example:80", "two\n"), ("a.uno.example", "one\n"), ("TWO.EXAMPLE", "two\n")] {
+    for (host, body) in
+        [("one.example", "one\n"), ("two.example:80", "two\n"), ("a.uno.example", "one\n"), ("TWO.EXAMPLE", "two\n")]
+    {
         assert_eq!(server.send(Request::get("/a.txt").header("Host", host)).text(), body, "{host}");
     }
-    assert_eq!(server.send(Request::get("/a.txt").header("Host", "unknown")).text(), "one\n", "the first is the default");
+    assert_eq!(
+        server.send(Request::get("/a.txt").header("Host", "unknown")).text(),
+        "one\n",
+        "the first is the default"
+    );
 }

@@ -31,7 +31,10 @@ fn a_body_over_its_limit_is_a_413_whether_its_length_is_said_or_not() {
     server.send(Request::new("POST", "/").body("x".repeat(1000))).is(200);
     server.send(Request::new("POST", "/").body("x".repeat(1001))).is(413);
     let mut chunked = server.connect();
-    chunked.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n{}\r\n0\r\n\r\n", "x".repeat(2000)));
+    chunked.raw(format!(
+        "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n{}\r\n0\r\n\r\n",
+        "x".repeat(2000)
+    ));
     assert_eq!(chunked.head().status, 413);
 }
 

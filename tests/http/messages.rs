@@ -54,7 +54,10 @@ fn what_is_no_http_is_a_400_and_harms_nobody() {
         connection.raw(nonsense);
         connection.finish_sending();
         let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-        assert!(said.is_empty() || said.starts_with("HTTP/1.1 400 ") || said.starts_with("HTTP/1.1 505 "), "{nonsense:?}: {said}");
+        assert!(
+            said.is_empty() || said.starts_with("HTTP/1.1 400 ") || said.starts_with("HTTP/1.1 505 "),
+            "{nonsense:?}: {said}"
+        );
     }
     assert_eq!(server.text("/"), "GET / ");
 }

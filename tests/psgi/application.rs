@@ -11,9 +11,14 @@ fn code_on_the_command_line_is_an_application() {
 
 #[test]
 fn dash_m_loads_a_module_and_dash_i_says_where_it_is() {
-    let server = Site::new()
-        .file("lib/Greeting.pm", "package Greeting; sub text { 'from a module' } 1;")
-        .run(["-I", "lib", "-M", "Greeting", "-e", "sub { [200, [], [Greeting::text()]] }"]);
+    let server = Site::new().file("lib/Greeting.pm", "package Greeting; sub text { 'from a module' } 1;").run([
+        "-I",
+        "lib",
+        "-M",
+        "Greeting",
+        "-e",
+        "sub { [200, [], [Greeting::text()]] }",
+    ]);
     assert_eq!(server.text("/"), "from a module");
 }
 

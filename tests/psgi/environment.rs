@@ -40,10 +40,11 @@ fn the_path_is_decoded_once_and_the_request_uri_is_as_sent() {
 #[test]
 fn request_headers_have_cgi_names_and_repeated_ones_are_joined() {
     let server = serve(PRINTS);
-    let request = Request::post("/?HTTP_X_ONE,HTTP_X_MANY,CONTENT_TYPE,HTTP_CONTENT_TYPE,CONTENT_LENGTH,HTTP_HOST", "abc")
-        .header("X-One", "1")
-        .header("X-Many", "a")
-        .header("X-Many", "b");
+    let request =
+        Request::post("/?HTTP_X_ONE,HTTP_X_MANY,CONTENT_TYPE,HTTP_CONTENT_TYPE,CONTENT_LENGTH,HTTP_HOST", "abc")
+            .header("X-One", "1")
+            .header("X-Many", "a")
+            .header("X-Many", "b");
     let expected = "HTTP_X_ONE=1\nHTTP_X_MANY=a, b\nCONTENT_TYPE=application/x-www-form-urlencoded\n\
                     HTTP_CONTENT_TYPE=(undef)\nCONTENT_LENGTH=3\nHTTP_HOST=localhost\n";
     assert_eq!(server.send(request).text(), expected);

@@ -68,7 +68,8 @@ impl Case {
         let mut faults = self.head_faults(&response);
         faults.extend(self.checks.iter().filter_map(|check| fault(&fill(check), &response)));
         if !faults.is_empty() {
-            faults.push(format!("    {}", response.text().chars().take(300).collect::<String>().replace('\n', "\n    ")));
+            faults
+                .push(format!("    {}", response.text().chars().take(300).collect::<String>().replace('\n', "\n    ")));
         }
         faults
     }

@@ -45,9 +45,13 @@ fn every_packaged_program_answers_as_under_apache_request_after_request() {
 fn under_load_and_across_reloads_no_request_of_a_packaged_program_is_lost() {
     let server = serve();
     let loads = [
-        Load::start(&server, 1, "/perl/gitweb.cgi?p=demo.git;a=blob_plain;f=img/bytes.bin;hb=HEAD", |r| r.status == 200 && r.body.len() == 1024),
+        Load::start(&server, 1, "/perl/gitweb.cgi?p=demo.git;a=blob_plain;f=img/bytes.bin;hb=HEAD", |r| {
+            r.status == 200 && r.body.len() == 1024
+        }),
         Load::start(&server, 1, "/run/cvsweb/~checkout~/proj/logo.png", |r| r.status == 200 && r.body.len() == 207),
-        Load::start(&server, 1, "/perl/awstats.pl?config=demo&year=2021&month=03&framename=mainright", |r| r.text().contains("demo.example")),
+        Load::start(&server, 1, "/perl/awstats.pl?config=demo&year=2021&month=03&framename=mainright", |r| {
+            r.text().contains("demo.example")
+        }),
         Load::start(&server, 1, "/perl/info2www?(grep)Usage", |r| r.text().contains("(grep.info)Usage")),
         Load::start(&server, 2, "/guild/", |r| r.text().contains("Welcome to the")),
         Load::start(&server, 2, "/guestbook/stats", |r| r.text().contains("opened=1")),
@@ -59,7 +63,9 @@ fn under_load_and_across_reloads_no_request_of_a_packaged_program_is_lost() {
     loads.iter().for_each(|load| load.until_answered(3));
     let failures: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
     assert_eq!(failures, Vec::<String>::new());
-    until("the old generations have left", || server.status()["generations"].as_array().is_some_and(|all| all.len() == 1));
+    until("the old generations have left", || {
+        server.status()["generations"].as_array().is_some_and(|all| all.len() == 1)
+    });
 }
 
 #[test]
@@ -81,9 +87,11 @@ fn each_worker_keeps_one_database_connection() {
 fn curl_and_a_browser_see_the_packaged_programs() {
     let server = serve();
     let url = |path: &str| format!("http://127.0.0.1:{}{path}", server.site.port);
-    let tar = output("curl", &["-sf", "--compressed", &url("/perl/gitweb.cgi?p=demo.git;a=snapshot;h=HEAD;sf=tgz")], b"");
+    let tar =
+        output("curl", &["-sf", "--compressed", &url("/perl/gitweb.cgi?p=demo.git;a=snapshot;h=HEAD;sf=tgz")], b"");
     assert!(output("tar", &["-tzf", "-"], &tar).starts_with(b"demo-HEAD-"));
-    let posted = output("curl", &["-sfL", "-d", "name=Ana", "--data-urlencode", "message=Grüße", &url("/guestbook")], b"");
+    let posted =
+        output("curl", &["-sfL", "-d", "name=Ana", "--data-urlencode", "message=Grüße", &url("/guestbook")], b"");
     assert!(String::from_utf8_lossy(&posted).contains("Grüße"));
     let profile = server.site.filled("--user-data-dir=@DIR@/chromium");
     let options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &profile, "--dump-dom"];

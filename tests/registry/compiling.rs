@@ -89,7 +89,8 @@ fn the_shebang_lines_w_switches_warnings_on() {
 
 #[test]
 fn begin_blocks_run_when_compiled_and_end_blocks_after_the_request() {
-    let server = serve_text("our ($b, $e); BEGIN { $b++ } END { open my $f, '>>', '@DIR@/end'; print $f 'x' } print $b;");
+    let server =
+        serve_text("our ($b, $e); BEGIN { $b++ } END { open my $f, '>>', '@DIR@/end'; print $f 'x' } print $b;");
     assert_eq!(server.text(URL), "1");
     assert_eq!(server.text(URL), "1");
     crate::support::until("END has run twice", || server.site.read("end") == "xx");
@@ -98,7 +99,10 @@ fn begin_blocks_run_when_compiled_and_end_blocks_after_the_request() {
 #[test]
 fn scripts_preloaded_in_the_mold_are_compiled_once_for_all_workers() {
     let server = Site::new()
-        .script("scripts/test.pl", &format!("BEGIN {{ open my $f, '>>', '@DIR@/compiled'; print $f \"$$\\n\" }}\n{TEXT}print 'ok';"))
+        .script(
+            "scripts/test.pl",
+            &format!("BEGIN {{ open my $f, '>>', '@DIR@/compiled'; print $f \"$$\\n\" }}\n{TEXT}print 'ok';"),
+        )
         .serve(&format!("{CONF}\nMaxClients 2\nRegistryPreload /perl/test.pl \"@DIR@/scripts/test.pl\"\n"));
     for _ in 0..6 {
         assert_eq!(server.text(URL), "ok");

@@ -4,7 +4,8 @@ use super::{URL, serve};
 
 #[test]
 fn status_and_headers_of_the_script_are_the_responses() {
-    let server = serve(r#"print "Status: 404 No such thing\nContent-Type: text/plain\nX-One: 1\nX-Two: 2\n\nnot here";"#);
+    let server =
+        serve(r#"print "Status: 404 No such thing\nContent-Type: text/plain\nX-One: 1\nX-Two: 2\n\nnot here";"#);
     let response = server.get(URL).is(404);
     assert_eq!(response.header("status"), None);
     assert_eq!((response.header("x-one").as_deref(), response.header("x-two").as_deref()), (Some("1"), Some("2")));
@@ -53,7 +54,10 @@ fn a_local_location_is_answered_by_what_is_there() {
 #[test]
 fn an_nph_script_speaks_http_itself() {
     let server = super::Site::new()
-        .script("scripts/nph-own.pl", r#"print "HTTP/1.1 299 My Own\r\nContent-Type: text/plain\r\nX-Own: 1\r\n\r\nraw";"#)
+        .script(
+            "scripts/nph-own.pl",
+            r#"print "HTTP/1.1 299 My Own\r\nContent-Type: text/plain\r\nX-Own: 1\r\n\r\nraw";"#,
+        )
         .serve(super::CONF);
     let response = server.get("/perl/nph-own.pl").is(299);
     assert_eq!((response.header("x-own").as_deref(), response.text().as_str()), (Some("1"), "raw"));

@@ -14,7 +14,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("alarm 1", "alarm(0) ? 'left' : 'clean'", "alarm"),
     ("open our $fh, '>', '@DIR@/x'; select $fh", "'clean'", "select"),
     ("close STDOUT", "'clean'", "STDOUT"),
-    ("tie *STDOUT, 'T'; sub T::TIEHANDLE { bless [] } sub T::PRINT { 1 }", "tied *STDOUT ? 'left' : 'clean'", "a tied handle"),
+    (
+        "tie *STDOUT, 'T'; sub T::TIEHANDLE { bless [] } sub T::PRINT { 1 }",
+        "tied *STDOUT ? 'left' : 'clean'",
+        "a tied handle",
+    ),
     ("open STDIN, '<', '/etc/passwd'", "my $l = <STDIN>; defined $l ? 'left' : 'clean'", "STDIN"),
     ("close STDERR", "warn \"still heard\\n\"; 'clean'", "STDERR"),
 ];

@@ -4,25 +4,33 @@ use super::{URL, serve, serve_text};
 
 #[test]
 fn output_of_started_programs_lands_in_the_response_in_order() {
-    let server = serve_text("$| = 1; print \"one\\n\"; system 'echo two'; print \"three\\n\"; print `echo four`; system 'echo five'; print 'six';");
+    let server = serve_text(
+        "$| = 1; print \"one\\n\"; system 'echo two'; print \"three\\n\"; print `echo four`; system 'echo five'; print 'six';",
+    );
     assert_eq!(server.text(URL), "one\ntwo\nthree\nfour\nfive\nsix");
 }
 
 #[test]
 fn output_of_a_piped_program_lands_in_the_response() {
-    let server = serve_text("$| = 1; print \"a\\n\"; open my $p, '|-', 'tr a-z A-Z' or die; print $p \"b\\n\"; close $p; print \"c\\n\";");
+    let server = serve_text(
+        "$| = 1; print \"a\\n\"; open my $p, '|-', 'tr a-z A-Z' or die; print $p \"b\\n\"; close $p; print \"c\\n\";",
+    );
     assert_eq!(server.text(URL), "a\nB\nc\n");
 }
 
 #[test]
 fn a_child_that_execs_writes_into_the_response() {
-    let server = serve_text("$| = 1; print \"parent\\n\"; if (my $p = fork) { waitpid $p, 0 } else { exec 'echo', 'child' } print 'end';");
+    let server = serve_text(
+        "$| = 1; print \"parent\\n\"; if (my $p = fork) { waitpid $p, 0 } else { exec 'echo', 'child' } print 'end';",
+    );
     assert_eq!(server.text(URL), "parent\nchild\nend");
 }
 
 #[test]
 fn printf_write_and_say_reach_the_client() {
-    let server = serve_text("use feature 'say'; printf '%03d ', 7; say 'said'; syswrite STDOUT, 'sys';\nour $v = 'formatted';\nformat STDOUT =\n@<<<<<<<<<\n$v\n.\nwrite;");
+    let server = serve_text(
+        "use feature 'say'; printf '%03d ', 7; say 'said'; syswrite STDOUT, 'sys';\nour $v = 'formatted';\nformat STDOUT =\n@<<<<<<<<<\n$v\n.\nwrite;",
+    );
     let said = server.text(URL);
     for part in ["007 said\n", "sys", "formatted\n"] {
         assert!(said.contains(part), "{part:?} is missing in {said:?}");
@@ -62,20 +70,24 @@ fn a_script_that_closes_stdout_loses_only_what_comes_after() {
 
 #[test]
 fn a_script_that_reopens_stdout_to_a_file_gives_it_back() {
-    let server = serve_text("print 'seen'; open STDOUT, '>', '@DIR@/elsewhere' if $ENV{QUERY_STRING}; print ' hidden';");
+    let server =
+        serve_text("print 'seen'; open STDOUT, '>', '@DIR@/elsewhere' if $ENV{QUERY_STRING}; print ' hidden';");
     server.get("/perl/test.pl?1");
     assert_eq!(server.text(URL), "seen hidden");
 }
 
 #[test]
 fn a_dup_of_stdout_writes_into_the_response() {
-    let server = serve_text("$| = 1; print 'a'; open my $o, '>&', \\*STDOUT or die $!; print $o 'b'; close $o; print 'c';");
+    let server =
+        serve_text("$| = 1; print 'a'; open my $o, '>&', \\*STDOUT or die $!; print $o 'b'; close $o; print 'c';");
     assert_eq!(server.text(URL), "abc");
 }
 
 #[test]
 fn stderr_redirected_to_stdout_is_seen_by_the_client_of_that_request_only() {
-    let server = serve_text("if ($ENV{QUERY_STRING}) { open STDERR, '>&', \\*STDOUT; $| = 1; system 'echo complaint >&2' } else { warn \"for the log\\n\" }");
+    let server = serve_text(
+        "if ($ENV{QUERY_STRING}) { open STDERR, '>&', \\*STDOUT; $| = 1; system 'echo complaint >&2' } else { warn \"for the log\\n\" }",
+    );
     assert!(server.text("/perl/test.pl?1").contains("complaint"));
     assert_eq!(server.text(URL), "");
     server.logged("for the log");

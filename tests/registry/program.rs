@@ -114,7 +114,8 @@ fn a_fork_whose_child_exits_or_dies_answers_once() {
 
 #[test]
 fn the_exit_status_of_a_started_program_is_seen() {
-    let server = serve_text(r#"print system('sh', '-c', 'exit 3') >> 8, ' ', `sh -c 'exit 4'`, $? >> 8, ' ', system('true');"#);
+    let server =
+        serve_text(r#"print system('sh', '-c', 'exit 3') >> 8, ' ', `sh -c 'exit 4'`, $? >> 8, ' ', system('true');"#);
     assert_eq!(server.text(URL), "3 4 0");
 }
 
@@ -130,7 +131,9 @@ fn a_child_may_outlive_its_request() {
 
 #[test]
 fn alarm_with_a_local_handler_works() {
-    let server = serve_text("my $r = eval { local $SIG{ALRM} = sub { die \"rang\\n\" }; alarm 1; select undef, undef, undef, 15; 'slept' } || $@; print $r;");
+    let server = serve_text(
+        "my $r = eval { local $SIG{ALRM} = sub { die \"rang\\n\" }; alarm 1; select undef, undef, undef, 15; 'slept' } || $@; print $r;",
+    );
     assert_eq!(server.text(URL), "rang\n");
 }
 

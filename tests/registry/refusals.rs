@@ -18,8 +18,8 @@ fn a_script_that_may_not_be_executed_is_a_403() {
 
 #[test]
 fn without_exec_cgi_nothing_runs() {
-    let server = site(&format!("{TEXT}print 'ran';"))
-        .serve(&format!("{CONF}\n<Location /perl>\nOptions -ExecCGI\n</Location>"));
+    let server =
+        site(&format!("{TEXT}print 'ran';")).serve(&format!("{CONF}\n<Location /perl>\nOptions -ExecCGI\n</Location>"));
     server.get(URL).is(403);
     server.logged("ExecCGI");
 }

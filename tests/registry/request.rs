@@ -22,7 +22,9 @@ fn the_environment_is_cgi_1_1_and_mod_perl() {
 
 #[test]
 fn the_environment_is_built_anew_for_each_request() {
-    let server = serve_text("print join ' ', map { defined $ENV{$_} ? $ENV{$_} : '-' } qw(QUERY_STRING MINE HTTP_X_A); $ENV{MINE} = 1; delete $ENV{PATH};");
+    let server = serve_text(
+        "print join ' ', map { defined $ENV{$_} ? $ENV{$_} : '-' } qw(QUERY_STRING MINE HTTP_X_A); $ENV{MINE} = 1; delete $ENV{PATH};",
+    );
     assert_eq!(server.send(Request::get("/perl/test.pl?1").header("X-A", "a")).text(), "1 - a");
     assert_eq!(server.text(URL), " - -");
     let path = serve_text("print defined $ENV{PATH} ? 'path' : 'none'; delete $ENV{PATH};");
@@ -37,8 +39,10 @@ fn programs_that_a_script_starts_see_its_environment() {
 
 #[test]
 fn set_env_and_set_var_of_the_configuration_are_there() {
-    let server = super::site(&format!("{}print $ENV{{COLOUR}}, ' ', Apache->request->dir_config('Size');", super::TEXT))
-        .serve(&format!("{}\n<Location /perl>\nPerlSetEnv COLOUR green\nPerlSetVar Size large\n</Location>", super::CONF));
+    let server =
+        super::site(&format!("{}print $ENV{{COLOUR}}, ' ', Apache->request->dir_config('Size');", super::TEXT)).serve(
+            &format!("{}\n<Location /perl>\nPerlSetEnv COLOUR green\nPerlSetVar Size large\n</Location>", super::CONF),
+        );
     assert_eq!(server.text(URL), "green large");
 }
 
@@ -71,7 +75,9 @@ fn a_program_that_a_script_starts_reads_the_body_too() {
 
 #[test]
 fn cgi_pm_takes_each_requests_own_parameters() {
-    let server = serve("use CGI; my $q = CGI->new; print $q->header('text/plain'), join ',', map { \"$_=\" . join '+', $q->multi_param($_) } sort $q->param;");
+    let server = serve(
+        "use CGI; my $q = CGI->new; print $q->header('text/plain'), join ',', map { \"$_=\" . join '+', $q->multi_param($_) } sort $q->param;",
+    );
     assert_eq!(server.text("/perl/test.pl?a=1&a=2&b=x%20y"), "a=1+2,b=x y");
     assert_eq!(server.post(URL, "c=3").text(), "c=3");
     assert_eq!(server.text("/perl/test.pl?d=4"), "d=4");
@@ -80,8 +86,13 @@ fn cgi_pm_takes_each_requests_own_parameters() {
 
 #[test]
 fn cgi_pm_takes_an_upload() {
-    let server = serve("use CGI; my $q = CGI->new; my $f = $q->upload('file'); local $/; my $d = <$f>; print $q->header('text/plain'), $q->param('file'), ' ', length $d;");
-    let body = format!("--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n{}\r\n--B--\r\n", "x".repeat(100_000));
+    let server = serve(
+        "use CGI; my $q = CGI->new; my $f = $q->upload('file'); local $/; my $d = <$f>; print $q->header('text/plain'), $q->param('file'), ' ', length $d;",
+    );
+    let body = format!(
+        "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n{}\r\n--B--\r\n",
+        "x".repeat(100_000)
+    );
     let request = Request::new("POST", URL).header("Content-Type", "multipart/form-data; boundary=B").body(body);
     assert_eq!(server.send(request).is(200).text(), "a.bin 100000");
 }

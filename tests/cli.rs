@@ -186,12 +186,15 @@ fn dash_x_is_one_process_that_serves_everything() {
     site.configure("<Location /app>\nPsgiApp app.psgi\n</Location>");
     let mut command = site.serve_command();
     command.arg("-X");
-    let server = Server::start(site, command);
+    let mut server = Server::start(site, command);
     let said = server.text("/app");
     assert!(said.starts_with(&format!("{} ", server.pid())), "{said}");
     assert_eq!(server.text("/f/file.txt"), "static\n");
     assert_eq!(server.text("/app"), said);
     assert_eq!(children(server.pid()), Vec::<i32>::new());
+    // It has no master: INT at the debugger's prompt ends it like any program.
+    server.signal(nix::sys::signal::Signal::SIGINT);
+    server.wait();
 }
 
 #[test]

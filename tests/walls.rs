@@ -64,12 +64,11 @@ fn unsafe_stands_in_its_four_places_only() {
 
 #[test]
 fn every_unsafe_block_has_its_reason() {
+    let unsafe_block = Regex::new(r"\bunsafe \{").expect("a pattern");
     for source in ["src/sys.rs", "crates/apache/src/exports.rs", "crates/libperl/src/lib.rs"] {
         let text = text(source);
         let lines: Vec<&str> = text.lines().collect();
-        for (number, line) in
-            lines.iter().enumerate().filter(|(_, line)| Regex::new(r"\bunsafe \{").is_ok_and(|r| r.is_match(line)))
-        {
+        for (number, line) in lines.iter().enumerate().filter(|(_, line)| unsafe_block.is_match(line)) {
             let above = &lines[number.saturating_sub(8)..=number];
             assert!(above.iter().any(|line| line.contains("SAFETY:")), "{source}:{}: {line}", number + 1);
         }

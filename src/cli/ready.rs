@@ -12,11 +12,16 @@ pub type Then = Box<dyn FnOnce()>;
 /// Prints that `name` is served, and where; then does `more`.
 pub fn announce(name: String, more: Then) -> OnReady {
     Box::new(move |addresses| {
-        let urls: Vec<String> = addresses.iter().map(url).collect();
-        // Whoever started us may have closed its end.
-        let _ = writeln!(std::io::stdout(), "Cameleer serves {name} at {}", urls.join(" and "));
+        say(&mut std::io::stdout(), &name, addresses);
         more();
     })
+}
+
+/// Writes the line.
+pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[Listen]) {
+    let urls: Vec<String> = addresses.iter().map(url).collect();
+    // Whoever started us may have closed its end.
+    let _ = writeln!(terminal, "Cameleer serves {name} at {}", urls.join(" and "));
 }
 
 /// What to type into a browser.

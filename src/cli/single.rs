@@ -3,6 +3,7 @@
 //! The worker has the main thread, because Perl and gdb expect it there; the front has another, and a third listens to
 //! what the front would tell a master.
 
+use std::os::fd::AsFd;
 use std::thread::spawn;
 
 use wire::channel::Channel;
@@ -44,7 +45,10 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
     let addresses: Vec<Listen> = bound.iter().map(|bound| bound.address.clone()).collect();
-    let announce = (origin.name(), addresses);
+    // Before Perl makes descriptor 1 a part of the response.
+    let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+    let name = origin.name();
+    let announce = move || ready::say(&mut terminal, &name, &addresses);
     spawn(move || listen(&master, announce));
     spawn(move || front::run(fronts));
     let mut config = site.config;
@@ -54,14 +58,14 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
 }
 
 /// Says when the worker is ready; everything else a master would care for.
-fn listen(front: &Channel<ToFront, FromFront>, (name, addresses): (String, Vec<Listen>)) {
-    let mut announce = Some(ready::announce(name, Box::new(|| ())));
+fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce()) {
+    let mut announce = Some(announce);
     while let Ok(Some((message, _))) = front.receive() {
         match (message, announce.take()) {
             (FromFront::Ready { .. }, Some(announce)) => {
                 // The interpreter, made for workers, has taken them from the terminal.
                 let _ = sys::default_signals();
-                announce(&addresses);
+                announce();
             }
             (FromFront::Kill { reason, .. }, _) => {
                 log::warn("master", format_args!("the only worker is not killed ({reason})"))

@@ -131,7 +131,7 @@ impl Site {
     /// Sends what is left of the response. A child that Perl forked ends here: it must not speak for the worker.
     fn finish(&mut self, outcome: Result<Outcome, Interrupted>) -> Option<Finished> {
         let outcome = self.judged(outcome);
-        self.perl.drain_children();
+        self.perl.drain_output();
         match outcome {
             Outcome::Answered(status) => apache::finish(status),
             Outcome::Died => apache::fail(500),

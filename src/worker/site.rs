@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use crate::config::{Config, Handler, PsgiApp, Settings, StartUp, Step};
+use crate::config::{Config, Handler, Listen, PsgiApp, Settings, StartUp, Step};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 const MOD_PERL: &str = "mod_perl/1.31";
@@ -147,12 +147,21 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         location: settings.mount.clone(),
         server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
         server_port: server.and_then(|h| h.server_port),
+        listen_port: listen_port(config),
         is_virtual: host != 0,
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         log_notes: logged(config, host, 'n'),
         log_env: logged(config, host, 'e'),
         ..Default::default()
     }
+}
+
+fn listen_port(config: &Config) -> u16 {
+    let tcp = config.listen.iter().find_map(|listen| match listen {
+        Listen::Tcp(address) => Some(address.port()),
+        Listen::Unix(_) => None,
+    });
+    tcp.unwrap_or(80)
 }
 
 /// The names in `%{…}n` or `%{…}e` of the host's access logs: what only the worker knows and the front writes.

@@ -9,6 +9,8 @@ pub struct Place {
     pub server_name: String,
     /// The port of `ServerName`, or of the listener when that names none.
     pub server_port: Option<u16>,
+    /// The first port of `Listen`: what `$s->port` says of a server that has no port in its name.
+    pub listen_port: u16,
     /// `ServerAdmin`
     pub server_admin: String,
     /// `Cameleer/0.1 mod_perl/1.31`
@@ -48,6 +50,7 @@ impl Default for Place {
             server_root: String::new(),
             server_name: String::new(),
             server_port: None,
+            listen_port: 80,
             server_admin: String::new(),
             server_software: String::new(),
             is_virtual: false,

@@ -1,5 +1,6 @@
 use std::io::{self, IoSlice};
 use std::rc::Rc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use wire::frame::{Field, Flags, Frame};
 
@@ -200,10 +201,12 @@ impl RequestRec {
 
     fn set_no_cache(&mut self, wanted: bool) {
         self.no_cache = wanted;
+        let received = UNIX_EPOCH + Duration::from_micros(self.frame.received());
+        let now = httpdate::fmt_http_date(received);
         let headers = self.tables.of_mut(Id::HeadersOut);
-        for name in [&b"Pragma"[..], b"Cache-control"] {
+        for (name, value) in [(&b"Pragma"[..], "no-cache"), (b"Cache-control", "no-cache"), (b"Expires", &now)] {
             match wanted {
-                true => headers.set(name, b"no-cache"),
+                true => headers.set(name, value.as_bytes()),
                 false => headers.unset(name),
             }
         }
@@ -278,7 +281,7 @@ pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
     match field {
         Number::IsVirtual => i64::from(place.is_virtual),
         Number::LogLevel => place.log_level as i64,
-        Number::ServerPort => i64::from(place.server_port.unwrap_or(0)),
+        Number::ServerPort => i64::from(place.server_port.unwrap_or(place.listen_port)),
         _ => 0,
     }
 }

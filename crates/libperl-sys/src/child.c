@@ -1,6 +1,8 @@
 #include "internal.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* During a request %ENV is a plain hash, and an empty one until somebody looks: most handlers never do, and filling it
@@ -37,20 +39,38 @@ int cml_is_stranger(void)
     return cml_stranger;
 }
 
-/* Fills %ENV by the hook. The magic stays attached but is switched off: its caller still holds it. */
+static int time_zone_changed;
+static char *start_time_zone;
+
+/* Fills %ENV by the hook, with the hash's magic switched off. */
 static void fill_env(pTHX)
 {
     env_is_due = 0;
     SvMAGICAL_off((SV *)request_env);
     cml_hooks_table.environment();
+    mg_magical((SV *)request_env);
+}
+
+/* Of all variables C code in this process looks at one: TZ. Its element gets the magic that perl gives all of them. */
+static void expose_time_zone(pTHX)
+{
+    SV **const slot = hv_fetchs(request_env, "TZ", 1);
+    if (slot && !SvMAGICAL(*slot))
+        sv_magic(*slot, NULL, PERL_MAGIC_envelem, "TZ", 2);
 }
 
 static I32 env_touched(pTHX_ IV action, SV *sv)
 {
-    PERL_UNUSED_ARG(action);
+    SV *const key = mg_find((SV *)request_env, PERL_MAGIC_uvar)->mg_obj;
     PERL_UNUSED_ARG(sv);
+    SvMAGICAL_off((SV *)request_env);
     if (env_is_due)
         fill_env(aTHX);
+    if ((action & (HV_FETCH_ISSTORE | HV_FETCH_LVALUE)) && key && SvPOK(key) && strEQ(SvPVX(key), "TZ")) {
+        expose_time_zone(aTHX);
+        time_zone_changed = 1;
+    }
+    mg_magical((SV *)request_env);
     return 0;
 }
 
@@ -125,6 +145,8 @@ static OP *with_env(pTHX)
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
+    if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
+        cml_before_reopen(aTHX_ (GV *)mark[1]);
     for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
         if (SvPOK(*arg) && memchr(SvPVX(*arg), '|', SvCUR(*arg)))
             return with_env(aTHX);
@@ -203,8 +225,10 @@ static HV *new_request_env(pTHX)
 void cml_env_begin(void)
 {
     dTHXa(cml_perl);
-    if (!base_env)
+    if (!base_env) {
         base_env = GvHV(PL_envgv);
+        start_time_zone = getenv("TZ") ? strdup(getenv("TZ")) : NULL;
+    }
     if (!request_env)
         request_env = new_request_env(aTHX);
     GvHV(PL_envgv) = request_env;
@@ -223,6 +247,14 @@ void cml_env_end(void)
     if (!base_env)
         return;
     GvHV(PL_envgv) = base_env;
+    if (time_zone_changed) {
+        time_zone_changed = 0;
+        if (start_time_zone)
+            setenv("TZ", start_time_zone, 1);
+        else
+            unsetenv("TZ");
+        tzset();
+    }
     if (env_is_due || !request_env) {
         env_is_due = 0;
         return; /* nobody looked: the next request can have it */

@@ -32,5 +32,6 @@ extern unsigned cml_touched;
 /* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 unsigned cml_restore_handles(pTHX);
+void cml_before_reopen(pTHX_ GV *gv);
 
 #endif

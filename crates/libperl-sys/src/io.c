@@ -92,6 +92,21 @@ static PerlIO *new_handle(pTHX_ PerlIO_funcs *layer)
     return f;
 }
 
+/* Perl reopens a standard handle by moving the new file to its descriptor and keeping the handle: one of ours would go
+ * on writing to the response. A plain handle on the same descriptor follows the file. */
+void cml_before_reopen(pTHX_ GV *gv)
+{
+    IO *const io = GvIO(gv);
+    if (gv == cml_stdin_gv)
+        cml_touched |= CML_LEFT_STDIN;
+    if (!io || !IoOFP(io))
+        return;
+    if (gv == cml_stdout_gv && IoOFP(io) == out_handle)
+        IoIFP(io) = IoOFP(io) = PerlIO_fdopen(1, "w");
+    else if (gv == cml_stderr_gv && IoOFP(io) == err_handle)
+        IoIFP(io) = IoOFP(io) = PerlIO_fdopen(2, "w");
+}
+
 static IO *io_of(pTHX_ GV *gv)
 {
     return GvIOn(gv);
@@ -194,6 +209,23 @@ int cml_read_stdin(char *into, size_t length, long *got)
     return *got < 0 ? -1 : 0;
 }
 
+static void flush_body(pTHX_ void *handle)
+{
+    PerlIO_flush((PerlIO *)handle);
+}
+
+/* What a pushed :encoding still holds, or a plain handle on descriptor 1, must not be lost at the end of a request. */
+void cml_flush_stdout(void)
+{
+    dTHXa(cml_perl);
+    IO *const io = GvIO(cml_stdout_gv);
+    if (!io || !PerlIOValid(IoOFP(io)) || PerlIOBase(IoOFP(io))->tab == &out_layer)
+        return;
+    cml_mute_flush++;
+    cml_guarded(aTHX_ flush_body, IoOFP(io));
+    cml_mute_flush--;
+}
+
 /* Moves what children wrote to descriptor 1 into the response. */
 void cml_drain_fd1(void)
 {
@@ -289,6 +321,10 @@ unsigned cml_restore_handles(pTHX)
         dup2(out_memfd, 1);
     fd1_moved = 0;
     cml_forked_in_request = 0;
+    if (cml_touched & CML_LEFT_STDIN) {
+        body_fd_installed = 1;
+        left |= CML_LEFT_STDIN;
+    }
     if (body_fd_installed || !IoIFP(in) || PerlIO_fileno(IoIFP(in)) != 0) {
         body_fd_installed = 1;
         cml_stdin_is(-1, 0);

@@ -66,6 +66,7 @@ mod declarations {
         pub fn cml_psgi_cleanup(leave: *mut c_int) -> Status;
         pub fn cml_stdin_is(fd: c_int, length: u64) -> c_int;
         pub fn cml_read_stdin(into: *mut c_char, length: usize, got: *mut c_long) -> c_int;
+        pub fn cml_flush_stdout();
         pub fn cml_drain_fd1();
         pub fn cml_stderr_is_log();
         pub fn cml_env_begin();

@@ -67,6 +67,7 @@ cml_status cml_psgi_cleanup(int *leave);
 /* io.c */
 int cml_stdin_is(int fd, uint64_t length);
 int cml_read_stdin(char *into, size_t length, long *got);
+void cml_flush_stdout(void);
 void cml_drain_fd1(void);
 void cml_stderr_is_log(void);
 

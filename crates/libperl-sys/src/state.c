@@ -128,8 +128,8 @@ unsigned cml_restore_state(void)
     dTHXa(cml_perl);
     restoring r = {0};
     r.left |= restore_alarm(aTHX) | restore_folder() | restore_umask();
-    cml_touched = 0;
     cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
+    cml_touched = 0;
     cml_env_end();
     return r.left;
 }

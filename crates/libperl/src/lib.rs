@@ -205,10 +205,13 @@ impl Interpreter {
         }
     }
 
-    /// What children wrote to descriptor 1 joins the response.
-    pub fn drain_children(&mut self) {
-        // SAFETY: only reads a descriptor and calls a hook.
-        unsafe { sys::cml_drain_fd1() }
+    /// What STDOUT's layers still hold and what children wrote to descriptor 1 joins the response.
+    pub fn drain_output(&mut self) {
+        // SAFETY: layers in Perl run guarded; the rest reads a descriptor and calls a hook.
+        unsafe {
+            sys::cml_flush_stdout();
+            sys::cml_drain_fd1();
+        }
     }
 
     /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
@@ -288,7 +291,7 @@ impl Left {
         "STDIN",
         "STDOUT",
         "STDERR",
-        "a tied handle",
+        "a tied STDIN, STDOUT or STDERR",
         "%ENV",
         "$|",
     ];

@@ -79,6 +79,10 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
         assert_eq!(perl.restore_state().0, 0);
     }
     perl.env_begin();
+    perl.eval("$ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2]; delete $ENV{TZ}; local $ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2], scalar(keys %ENV)", "x", 1).expect("prints");
+    assert_eq!(output(), "992");
+    perl.restore_state();
+    perl.env_begin();
     perl.eval("print 'a'; system 'printf %s \"$GREETING\"'; print 'b'; print `printf c`; printf '%s', 'd'", "x", 1)
         .expect("prints");
     assert_eq!(output(), "ahellobcd");

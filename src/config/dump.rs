@@ -84,7 +84,9 @@ fn scope(scope: &Scope) -> String {
 fn said(said: &Said) -> String {
     let mut out = String::new();
     let mut word = |name: &str, value: Option<String>| {
-        value.map(|value| write!(out, " {name}={value}").unwrap());
+        if let Some(value) = value {
+            write!(out, " {name}={value}").unwrap();
+        }
     };
     word("handler", said.handler.as_ref().map(|v| format!("{v:?}")));
     word("perl", said.perl_handlers.as_ref().map(|v| format!("{v:?}")));

@@ -68,7 +68,7 @@ impl Worker {
         let code = match self.answer_all() {
             Ok(()) => 0,
             Err(error) => {
-                log::error("perl", &format!("worker={} leaves: {error}", self.identity.slot));
+                log::error("perl", format_args!("worker={} leaves: {error}", self.identity.slot));
                 1
             }
         };

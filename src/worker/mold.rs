@@ -151,7 +151,7 @@ impl Mold {
         drop(socket);
         match sys::pidfd_open(pid) {
             Ok(process) => self.children.push(Child { slot, pid, process }),
-            Err(error) => log::error("perl", &format!("worker={slot} pid={pid}: cannot be watched: {error}")),
+            Err(error) => log::error("perl", format_args!("worker={slot} pid={pid}: cannot be watched: {error}")),
         }
         self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;
         Ok(None)

@@ -74,6 +74,8 @@ impl ScriptHeader {
             b"status" => self.status_text(value)?,
             b"content-type" => self.content_type = Some(value.to_vec()),
             b"location" => self.location = Some(value.to_vec()),
+            // Scripts give the date as mail does; HTTP wants GMT (RFC 9110, 5.6.7).
+            b"last-modified" => self.others.push((name.to_vec(), in_gmt(value))),
             _ => self.others.push((name.to_vec(), value.to_vec())),
         }
         Some(())
@@ -83,6 +85,14 @@ impl ScriptHeader {
         self.status = Some(crate::request::status_of(text)?);
         self.status_line = Some(text.to_vec());
         Some(())
+    }
+}
+
+/// `Tue, 02 Mar 2021 11:30:00 +0000` with the zone that HTTP writes.
+fn in_gmt(date: &[u8]) -> Vec<u8> {
+    match date.trim_ascii_end().strip_suffix(b"+0000") {
+        Some(time) => [time, b"GMT"].concat(),
+        None => date.to_vec(),
     }
 }
 

@@ -55,36 +55,36 @@ static unsigned restore_alarm(pTHX)
 static void set_signal(pTHX_ const char *name, SV *handler)
 {
     HV *const sig = get_hv("SIG", GV_ADD);
-    SV **const slot = hv_fetch(sig, name, (I32)strlen(name), 1);
-    if (!slot)
+    const I32 length = (I32)strlen(name);
+    if (!handler) {
+        (void)hv_delete(sig, name, length, G_DISCARD);
         return;
-    if (handler)
+    }
+    SV **const slot = hv_fetch(sig, name, length, 1);
+    if (slot) {
         sv_setsv(*slot, handler);
-    else
-        sv_setpvs(*slot, "DEFAULT");
-    SvSETMAGIC(*slot);
+        SvSETMAGIC(*slot);
+    }
+}
+
+/* perl keeps a handler in a place of its own: `kept` is what stood there at birth, and stands there again afterwards. */
+static unsigned restore_handler(pTHX_ const char *name, SV **now, SV **kept)
+{
+    if (*now == *kept)
+        return 0;
+    set_signal(aTHX_ name, *kept);
+    SvREFCNT_dec(*kept);
+    *kept = SvREFCNT_inc(*now);
+    return CML_LEFT_SIGNAL;
 }
 
 static unsigned restore_signals(pTHX)
 {
     unsigned left = 0;
     for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
-        if (PL_psig_ptr[i] != signal_handlers[i]) {
-            set_signal(aTHX_ PL_sig_name[i], signal_handlers[i]);
-            SvREFCNT_dec(signal_handlers[i]);
-            signal_handlers[i] = SvREFCNT_inc(PL_psig_ptr[i]);
-            left = CML_LEFT_SIGNAL;
-        }
-    if (PL_warnhook != warn_hook) {
-        SvREFCNT_dec(PL_warnhook);
-        PL_warnhook = SvREFCNT_inc(warn_hook);
-        left = CML_LEFT_SIGNAL;
-    }
-    if (PL_diehook != die_hook) {
-        SvREFCNT_dec(PL_diehook);
-        PL_diehook = SvREFCNT_inc(die_hook);
-        left = CML_LEFT_SIGNAL;
-    }
+        left |= restore_handler(aTHX_ PL_sig_name[i], &PL_psig_ptr[i], &signal_handlers[i]);
+    left |= restore_handler(aTHX_ "__WARN__", &PL_warnhook, &warn_hook);
+    left |= restore_handler(aTHX_ "__DIE__", &PL_diehook, &die_hook);
     return left;
 }
 

@@ -291,7 +291,7 @@ impl Left {
         "STDIN",
         "STDOUT",
         "STDERR",
-        "a tied STDIN, STDOUT or STDERR",
+        "a tied handle",
         "%ENV",
         "$|",
     ];

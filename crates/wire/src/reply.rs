@@ -160,7 +160,7 @@ impl Reply<'_> {
             Reply::Complete => (COMPLETE, 0),
             Reply::End(end) => {
                 end.put(out);
-                (END, u8::from(end.leaving) * LEAVING | u8::from(end.truncated) * TRUNCATED)
+                (END, (u8::from(end.leaving) * LEAVING) | (u8::from(end.truncated) * TRUNCATED))
             }
         };
         let length = (out.len() - start - HEADER) as u32;

@@ -164,7 +164,7 @@ impl Server {
         if result.is_err() {
             self.note(|perl| perl.call(c"Apache::unwind", None));
         }
-        self.perl.drain_children();
+        self.perl.drain_output();
         let finished = self.finish(result);
         if finished.cleanup {
             self.clean_up();

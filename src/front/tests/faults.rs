@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use wire::control::{FromFront, WorkerState};
 
 use super::Server;
+use super::client::Client;
 use super::worker::Script;
 
 const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
@@ -23,6 +24,23 @@ fn a_worker_that_dies_costs_its_own_request_only() {
     assert!(client.is_closed());
     server.worker(1, 2, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
+}
+
+#[test]
+fn requests_that_were_sent_ahead_are_not_lost_with_their_worker() {
+    let mut server = Server::with_workers(APP, 3, Script::default());
+    let address = server.address();
+    let busy = || {
+        let mut client = Client::connect(address);
+        (0..300).for_each(|_| assert_eq!(client.get("/").text(), "hello"));
+    };
+    std::thread::scope(|scope| {
+        (0..8).for_each(|_| drop(scope.spawn(busy)));
+        assert_eq!(Client::connect(address).get("/app/leave").text(), "bye");
+        server.worker(1, 3, Script::default());
+        assert_eq!(Client::connect(address).get("/app/leave").text(), "bye");
+    });
+    server.wait_for(|status| status.workers.len() == 2 && status.queued == 0);
 }
 
 #[test]

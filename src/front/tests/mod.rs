@@ -11,7 +11,7 @@ mod worker;
 use std::fs::File;
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -107,14 +107,20 @@ impl Server {
     /// Starts a worker and waits until it is ready.
     fn worker(&mut self, generation: Generation, slot: Slot, script: Script) {
         let socket = self.socket(generation, slot);
-        self.workers.push(std::thread::spawn(move || worker::run(socket, &script)));
+        let control = self.control.as_fd().try_clone_to_owned().expect("a copy");
+        self.workers.push(std::thread::spawn(move || {
+            worker::run(socket, &script);
+            // A front that has gone does not mind.
+            let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
+        }));
         self.hear(|said| matches!(said, FromFront::Ready { slot: s, .. } if *s == slot));
     }
 
     /// The worker's end of a socket that the front takes for a worker's.
     fn socket(&self, generation: Generation, slot: Slot) -> OwnedFd {
         let (front, worker) = pair().expect("a pair");
-        self.control.send(&ToFront::Worker { slot, generation }, &[front.as_raw_fd()]).expect("sent");
+        let fds = [front.as_raw_fd(), worker.as_raw_fd()];
+        self.control.send(&ToFront::Worker { slot, generation }, &fds).expect("sent");
         self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
         worker
     }

@@ -113,7 +113,7 @@ fn stop_answers_what_was_asked_and_closes_what_is_idle() {
 
 #[test]
 fn a_front_whose_master_has_gone_ends() {
-    let mut server = Server::with_workers(APP, 1, Script::default());
+    let mut server = Server::start(APP);
     let thread = server.thread.take().expect("a thread");
     let (unused, _) = wire::channel::pair().expect("a pair");
     server.control = wire::channel::Channel::new(unused);

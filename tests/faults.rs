@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Load, Request, Server, Site, alive, children, signal, until, within};
+use crate::support::{Load, Request, Server, Site, alive, children, signal, until};
 
 #[track_caller]
 fn serve(app: &str, conf: &str) -> Server {
@@ -112,28 +112,21 @@ fn a_worker_that_closes_all_its_descriptors_costs_its_own_request() {
 }
 
 #[test]
-fn a_worker_that_cannot_boot_backs_off_and_does_not_flood() {
-    let mut site = Some(Site::new().file("app.psgi", "my $mold = $$; use Config; sub { [200, [], ['ok']] }").file(
-        "lib/Dies.pm",
-        "package Dies; my $mold = $$; sub CLONE { } *CORE::GLOBAL::srand = sub { CORE::srand(@_) }; 1;",
-    ));
-    let server = site
-        .take()
-        .expect("one")
-        .serve("PerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>\nMaxClients 1\nStartServers 1");
-    // A worker that is killed as soon as it is there is one that does not boot.
-    let begun = Instant::now();
-    let mut killed = 0;
-    while begun.elapsed() < Duration::from_secs(2) {
-        for (pid, _) in server.workers() {
-            if pid > 0 && alive(pid) {
-                let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), Signal::SIGKILL);
-                killed += 1;
-            }
-        }
-    }
-    assert!(killed < 60, "{killed} workers in two seconds");
-    within(Duration::from_secs(40), "it answers again", || server.get("/").status == 200);
+fn workers_that_cannot_boot_are_tried_less_and_less_often_and_do_not_flood() {
+    let startup = "Apache->push_handlers(PerlChildInitHandler => sub { -e '@DIR@/broken' or return 0;
+        open my $f, '>>', '@DIR@/boots'; print $f \"x\"; close $f; kill KILL => $$; });
+        package My; sub handler { $_[0]->send_http_header('text/plain'); $_[0]->print($$); 0 } 1;";
+    let server = Site::new().file("startup.pl", startup).serve(
+        "MaxClients 1\nStartServers 1\nPerlRequire startup.pl\n<Location />\nSetHandler perl-script\nPerlHandler My\n</Location>",
+    );
+    let pid = server.text("/").parse().expect("a pid");
+    server.site.write("broken", "");
+    signal(pid, Signal::SIGKILL);
+    server.logged("next try in 0.8 s");
+    let boots = server.site.read("boots").len();
+    assert!((3..=6).contains(&boots), "{boots} boots");
+    std::fs::remove_file(server.site.path("broken")).expect("it was there");
+    assert_eq!(server.get("/").status, 200, "the request waited until a worker came up");
 }
 
 #[test]

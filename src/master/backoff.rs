@@ -38,6 +38,11 @@ impl Backoff {
         }
     }
 
+    /// When the wait after the last failure ends or has ended.
+    pub fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
     /// When a wait ends.
     pub fn ends(&self, now: Instant) -> Option<Instant> {
         self.until.filter(|until| *until > now)

@@ -197,8 +197,13 @@ impl Master {
     /// When [`Self::tend`] has something to do although nothing happens.
     fn pool_wakes(&self, now: Instant) -> Option<Instant> {
         let serving = self.serving().filter(|_| self.front.is_some())?;
-        let policy = self.policy.wakes(self.counts(serving), &self.limits());
-        policy.into_iter().chain(self.backoff.ends(now)).min().map(|at| at.max(now))
+        let (counts, limits) = (self.counts(serving), self.limits());
+        let policy = self.policy.wakes(counts, &limits);
+        // Without this a pool whose last worker did not boot would wait for a request to be tried again.
+        let loaded = self.generations.iter().any(|g| g.number == serving && g.loaded);
+        let lacking = loaded && counts.alive < limits.min_spare && self.workers.starting(serving) == 0;
+        let retry = if lacking { self.backoff.until() } else { None };
+        policy.into_iter().chain(retry).min().map(|at| at.max(now))
     }
 
     fn counts(&self, serving: Number) -> Counts {

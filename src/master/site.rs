@@ -59,6 +59,7 @@ impl Site {
     pub fn read(origin: &Origin) -> Result<Site, Mistakes> {
         let tree = origin.tree().map_err(Mistakes)?;
         let config = Config::build(&tree, &origin.facts).map_err(Mistakes)?;
+        check_log_formats(&config)?;
         Ok(Site { config, bundle: Bundle { tree, facts: origin.facts.clone() } })
     }
 
@@ -77,6 +78,17 @@ impl Site {
             None => format!("Listen {}", super::listeners::name(listen)),
         }
     }
+}
+
+/// Which items a log can have only the front knows; that one is wrong must be said before it starts.
+fn check_log_formats(config: &Config) -> Result<(), Mistakes> {
+    for log in config.hosts.iter().flat_map(|host| &host.access_logs) {
+        crate::front::check_log_format(&log.format).map_err(|reason| {
+            let message = format!("CustomLog or LogFormat \"{}\": {reason}", log.format);
+            Mistakes(vec![ConfigError { at: None, message }])
+        })?;
+    }
+    Ok(())
 }
 
 impl Origin {

@@ -13,6 +13,7 @@ use tokio::time::sleep_until;
 
 use super::Front;
 use super::client::{Address, Client, Overdue, look_again};
+use super::record::{Unreadable, Visit};
 use super::request;
 use super::site::Site;
 use super::stream::{Socket, Stream};
@@ -48,8 +49,13 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
             connection.as_mut().graceful_shutdown();
         }
         loop {
-            if connection.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(());
+            match connection.as_mut().poll(cx) {
+                Poll::Ready(Err(error)) if error.is_parse() => {
+                    record_unreadable(client, &error);
+                    return Poll::Ready(());
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => {}
             }
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
@@ -65,6 +71,14 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
         }
     })
     .await;
+}
+
+/// hyper has answered a request that it could not read; it belongs into the access log like any other.
+fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
+    let mut head = http::Request::new(()).into_parts().0;
+    head.extensions.insert(Unreadable);
+    let visit = Visit::begin(client.clone(), client.site.clone(), head);
+    visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
 fn builder(site: &Site) -> http1::Builder {

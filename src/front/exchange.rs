@@ -85,6 +85,8 @@ pub struct Exchange {
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
     pub head: Option<Head>,
+    /// Where to look instead, a path of this server.
+    pub elsewhere: Option<Vec<u8>>,
     /// The file to send instead of a head and a body.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
@@ -136,6 +138,7 @@ impl Exchange {
             served_by: None,
             infos: Vec::new(),
             head: None,
+            elsewhere: None,
             file: None,
             chunks: VecDeque::new(),
             outcome: None,
@@ -163,7 +166,11 @@ impl Exchange {
                 self.said_head = true;
                 self.file = Some(path.to_vec());
             }
-            Reply::Body(bytes) if self.said_head && self.file.is_none() => self.keep(bytes),
+            Reply::Elsewhere(target) if !self.said_head => {
+                self.said_head = true;
+                self.elsewhere = Some(target.to_vec());
+            }
+            Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
@@ -249,7 +256,7 @@ impl Exchange {
 
     /// Ready when there is a head, a file or a failure to answer with.
     pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        if self.head.is_some() || self.file.is_some() {
+        if self.head.is_some() || self.file.is_some() || self.elsewhere.is_some() {
             return Poll::Ready(Ok(()));
         }
         if let Some(Err(failure)) = self.outcome {

@@ -30,7 +30,7 @@ use http::HeaderMap;
 use wire::reply::LogKind;
 
 use super::exchange::Exchange;
-use super::record::{Ending, Record};
+use super::record::{Ending, Record, Unreadable};
 use super::request::protocol;
 
 /// One item; the table above says what each is.
@@ -247,6 +247,9 @@ fn host(record: &Record) -> &crate::config::Host {
 
 fn request_line(out: &mut Vec<u8>, record: &Record) {
     let head = &record.head;
+    if head.extensions.get::<Unreadable>().is_some() {
+        return out.push(b'-');
+    }
     escape(out, head.method.as_str().as_bytes());
     out.push(b' ');
     match (head.uri.scheme(), head.uri.path_and_query()) {

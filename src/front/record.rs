@@ -28,6 +28,10 @@ pub enum Ending {
 /// The status that is logged for a client that left before there was an answer; nginx's number.
 const CLIENT_LEFT: u16 = 499;
 
+/// Marks the head of a request that could not be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Unreadable;
+
 /// See the module's text.
 pub struct Record {
     /// Who asked.

@@ -4,8 +4,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 use std::time::UNIX_EPOCH;
 
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, SERVER, TRANSFER_ENCODING};
-use http::{Method, Request, Response, StatusCode, Version};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use wire::frame::{self, Field, Flags};
 
@@ -37,19 +38,54 @@ pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<
     }
 }
 
+/// What a place of the site says to a request.
+enum Answer {
+    /// This.
+    Here(Response<Kind>),
+    /// Look at that path instead.
+    Elsewhere(Vec<u8>),
+}
+
+/// A script may send the request on this often; Apache's number.
+const MAX_REDIRECTS: usize = 10;
+
 async fn dispatch(visit: &Record, body: Incoming) -> Result<Response<Kind>, Refusal> {
     check(visit)?;
-    let mut route = find(visit)?;
+    let mut answer = lead(visit, &visit.head, Some(body)).await?;
+    for _ in 0..MAX_REDIRECTS {
+        match answer {
+            Answer::Here(response) => return Ok(response),
+            Answer::Elsewhere(target) => answer = lead(visit, &redirected(&visit.head, &target)?, None).await?,
+        }
+    }
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// The request that a script sends on: a GET of the path that it named.
+fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
+    let mut head = head.clone();
+    head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
+    if head.method != Method::HEAD {
+        head.method = Method::GET;
+    }
+    for name in [CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING] {
+        head.headers.remove(name);
+    }
+    Ok(head)
+}
+
+async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
+    let mut route = find(visit, head)?;
     *visit.route.borrow_mut() = Some(route.clone());
     if route.is_static() {
-        match static_files::find(&visit.site, &route, &visit.head)? {
-            static_files::Found::File(file) => return static_files::send(&visit.site, &file, &visit.head),
-            static_files::Found::Response(response) => return Ok(response),
+        match static_files::find(&visit.site, &route, head)? {
+            static_files::Found::File(file) => return static_files::send(&visit.site, &file, head).map(Answer::Here),
+            static_files::Found::Response(response) => return Ok(Answer::Here(response)),
             static_files::Found::Handled(refined) => route = Rc::new(refined),
         }
         *visit.route.borrow_mut() = Some(route.clone());
     }
-    work(visit, route, body).await
+    work(visit, head, route, body).await
 }
 
 /// The limits that hyper does not know.
@@ -73,8 +109,7 @@ fn check(visit: &Record) -> Result<(), Refusal> {
     }
 }
 
-fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
-    let head = &visit.head;
+fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
     let host = match head.uri.host() {
         Some(host) => host,
         None => match head.headers.get(HOST) {
@@ -97,13 +132,16 @@ fn find(visit: &Record) -> Result<Rc<Route>, Refusal> {
 }
 
 /// Has a worker answer.
-async fn work(visit: &Record, route: Rc<Route>, incoming: Incoming) -> Result<Response<Kind>, Refusal> {
+async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let limit = match route.settings.limit_request_body {
         0 => u64::MAX,
         limit => limit,
     };
-    let body = body::receive(incoming, limit, visit.site.config.timeouts.client).await?;
-    let ticket = submit(visit, &route, body)?;
+    let body = match body {
+        Some(incoming) => body::receive(incoming, limit, visit.site.config.timeouts.client).await?,
+        None => Body::Memory(Default::default()),
+    };
+    let ticket = submit(visit, head, &route, body)?;
     let answered = std::future::poll_fn(|cx| {
         let mut exchange = ticket.exchange().borrow_mut();
         for head in exchange.infos.drain(..) {
@@ -112,12 +150,15 @@ async fn work(visit: &Record, route: Rc<Route>, incoming: Incoming) -> Result<Re
         exchange.poll_head(cx)
     });
     answered.await?;
-    let head = ticket.exchange().borrow_mut().head.take();
-    if let Some(head) = head {
-        return response::response(ticket, head).map_err(|bad| complain(visit, &route, &bad));
+    let said = ticket.exchange().borrow_mut().head.take();
+    if let Some(said) = said {
+        return response::response(ticket, said).map(Answer::Here).map_err(|bad| complain(visit, &route, &bad));
+    }
+    if let Some(target) = ticket.exchange().borrow_mut().elsewhere.take() {
+        return Ok(Answer::Elsewhere(target));
     }
     let file = ticket.exchange().borrow_mut().file.take().unwrap_or_default();
-    static_files::send_declined(&visit.site, &route, &file, &visit.head)
+    static_files::send_declined(&visit.site, &route, &file, head).map(Answer::Here)
 }
 
 /// HTTP/1.0 knows no interim responses.
@@ -133,15 +174,15 @@ fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn submit(visit: &Record, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = visit.client.front.next_id();
     let mut frame = visit.client.front.take_frame();
-    encode(visit, route, &body, id, &mut frame);
+    encode(visit, head, (route, &body, id), &mut frame);
     let job = Job {
         id,
         frame,
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        method: visit.head.method.clone(),
+        method: head.method.clone(),
         route: route.clone(),
         limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
     };
@@ -150,8 +191,8 @@ fn submit(visit: &Record, route: &Rc<Route>, body: Body) -> Result<Ticket, Refus
     Ok(Ticket::new(visit.site.clone(), exchange))
 }
 
-fn encode(visit: &Record, route: &Route, body: &Body, id: u64, into: &mut Vec<u8>) {
-    let (head, client) = (&visit.head, &visit.client);
+fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
+    let client = &visit.client;
     let mut request = frame::Request {
         id,
         received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),

@@ -113,14 +113,15 @@ impl RequestRec {
         self.commit();
     }
 
-    /// CGI/1.1 lets a script name a path of this server, which the server then answers itself. That is not here yet:
-    /// the client is sent there.
-    fn redirect(&mut self, mut location: Vec<u8>, implied: bool) {
+    /// A script that names a path of this server, and no status, wants the server to answer with that path itself
+    /// (RFC 3875, 6.2.2).
+    fn redirect(&mut self, location: Vec<u8>, implied: bool) {
+        if implied && location.starts_with(b"/") && !location.starts_with(b"//") {
+            self.output.elsewhere = Some(location);
+            return;
+        }
         if implied {
             self.status = 302;
-            if location.starts_with(b"/") && !location.starts_with(b"//") {
-                location = [self.base_url(), location].concat();
-            }
         }
         self.tables.of_mut(Id::HeadersOut).set(b"Location", &location);
     }

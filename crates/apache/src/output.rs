@@ -32,6 +32,8 @@ pub(crate) struct Output {
     pub info: Option<Head>,
     /// The response cannot be what its program wants: this status goes out instead.
     pub failed: Option<u16>,
+    /// The script named this path of the site as its answer.
+    pub elsewhere: Option<Vec<u8>>,
     /// The response left without its `End`: the value says whether it is truncated.
     pub owes_end: Option<bool>,
     sent: u64,
@@ -47,6 +49,7 @@ impl Output {
         self.body.clear();
         self.info = None;
         self.failed = None;
+        self.elsewhere = None;
         self.owes_end = None;
         self.sent = 0;
     }
@@ -61,7 +64,7 @@ impl Output {
 
     /// Nobody would see more output.
     pub fn is_deaf(&self) -> bool {
-        self.failed.is_some() || self.front_is_gone || matches!(self.stage, Stage::Ended)
+        self.failed.is_some() || self.elsewhere.is_some() || self.front_is_gone || matches!(self.stage, Stage::Ended)
     }
 
     /// No word of the program yet, neither head nor body.
@@ -117,9 +120,10 @@ impl Output {
         self.send(id, bytes, None, client);
     }
 
-    pub fn send_file(&mut self, id: u64, path: &[u8], last: &Reply<'_>, client: &mut dyn Client) {
+    /// The front is to answer with something else: a file, or another place of the site.
+    pub fn send_reference(&mut self, id: u64, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
-        Reply::File(path).put(id, &mut self.packet);
+        to.put(id, &mut self.packet);
         last.put(id, &mut self.packet);
         self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
         self.stage = Stage::Ended;

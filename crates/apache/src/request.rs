@@ -2,7 +2,7 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use wire::frame::{Field, Flags, Frame};
+use wire::frame::{Field, Frame};
 
 use crate::Place;
 use crate::env;
@@ -243,22 +243,6 @@ impl RequestRec {
         } else if number == Id::DirConfig as u32 {
             tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
         }
-    }
-
-    /// `http://host:port` as the client knows it, for a Location that names only a path.
-    pub fn base_url(&mut self) -> Vec<u8> {
-        let https = self.frame.flags().has(Flags::HTTPS);
-        let mut url = if https { b"https://".to_vec() } else { b"http://".to_vec() };
-        if let Some(host) = self.frame.header(b"host") {
-            url.extend_from_slice(host);
-            return url;
-        }
-        url.extend_from_slice(self.frame.field(Field::ServerName));
-        let port = self.number(Number::ServerPort);
-        if port != if https { 443 } else { 80 } {
-            url.extend_from_slice(format!(":{port}").as_bytes());
-        }
-        url
     }
 }
 

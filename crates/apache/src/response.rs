@@ -55,6 +55,9 @@ impl RequestRec {
     }
 
     fn complete(&mut self) -> Finished {
+        if let Some(target) = self.output.elsewhere.take() {
+            return self.go_elsewhere(&target);
+        }
         if self.output.failed.is_none() && self.lacks_header() {
             self.premature();
         }
@@ -106,7 +109,13 @@ impl RequestRec {
             return self.leave(true);
         }
         let last = self.last_word(false);
-        self.output.send_file(self.frame.id(), path, &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), &Reply::File(path), &last, &mut *self.client);
+        self.finished()
+    }
+
+    fn go_elsewhere(&mut self, target: &[u8]) -> Finished {
+        let last = self.last_word(false);
+        self.output.send_reference(self.frame.id(), &Reply::Elsewhere(target), &last, &mut *self.client);
         self.finished()
     }
 

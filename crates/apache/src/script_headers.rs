@@ -1,5 +1,7 @@
 //! The header with which a script's output begins.
 
+use chrono::DateTime;
+
 /// What was found at the start of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scan {
@@ -88,10 +90,11 @@ impl ScriptHeader {
     }
 }
 
-/// `Tue, 02 Mar 2021 11:30:00 +0000` with the zone that HTTP writes.
+/// `Tue, 2 Mar 2021 12:30:00 +0100` as HTTP writes it; what is no date stays as it is.
 fn in_gmt(date: &[u8]) -> Vec<u8> {
-    match date.trim_ascii_end().strip_suffix(b"+0000") {
-        Some(time) => [time, b"GMT"].concat(),
+    let parsed = std::str::from_utf8(date).ok().and_then(|text| DateTime::parse_from_rfc2822(text.trim()).ok());
+    match parsed {
+        Some(date) => date.to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string().into_bytes(),
         None => date.to_vec(),
     }
 }

@@ -284,7 +284,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "200 a/b: minesub",
     ),
     ("use constant X => 3; print \"Content-type: a/b\\n\\n\", X; return 7", "200 a/b: 3", "200 a/b: 3"),
-    ("print \"Location: /there\\n\\n\"", "302 text/html: ", "302 text/html: "),
+    ("print \"Location: /there\\n\\n\"", "0 : elsewhere /there", "0 : elsewhere /there"),
     ("local $| = 1; print \"Content-type: a/b\\n\\n\"; print 'x'", "200 a/b: x", "200 a/b: x"),
     (
         "use CGI; my $q = CGI->new; print $q->header('a/b'), join ',', $q->param",

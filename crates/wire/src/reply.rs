@@ -4,7 +4,7 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* Head Body* [Complete] End`, or `File [Complete] End`; `id` is that of the request. `Ready` comes once,
+//! The order of a response is `Info* Head Body* [Complete] End`, or `File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request.
 
 use crate::{Cursor, Malformed, put_string};
@@ -32,6 +32,8 @@ pub enum Reply<'a> {
     Body(&'a [u8]),
     /// The handler declined, or asked for it: the front sends this file.
     File(&'a [u8]),
+    /// The script named a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers with that.
+    Elsewhere(&'a [u8]),
     /// The response is whole, but the worker goes on with cleanup handlers: the client need not wait for `End`.
     Complete,
     /// The request is over and the worker is free, or leaving.
@@ -78,6 +80,7 @@ const BODY: u8 = 4;
 const FILE: u8 = 5;
 const END: u8 = 6;
 const COMPLETE: u8 = 7;
+const ELSEWHERE: u8 = 8;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 
@@ -157,6 +160,10 @@ impl Reply<'_> {
                 out.extend_from_slice(path);
                 (FILE, 0)
             }
+            Reply::Elsewhere(target) => {
+                out.extend_from_slice(target);
+                (ELSEWHERE, 0)
+            }
             Reply::Complete => (COMPLETE, 0),
             Reply::End(end) => {
                 end.put(out);
@@ -198,6 +205,7 @@ impl<'a> Packet<'a> {
             BODY => Reply::Body(payload),
             FILE => Reply::File(payload),
             COMPLETE => Reply::Complete,
+            ELSEWHERE => Reply::Elsewhere(payload),
             END => Reply::End(End::read(flags, Cursor(payload))?),
             _ => return Err(Malformed("unknown kind of message")),
         };

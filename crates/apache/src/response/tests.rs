@@ -30,6 +30,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Body(bytes) if bytes.starts_with(b"<!DOCTYPE") => " PAGE".into(),
         Reply::Body(bytes) => format!(" {}", bytes.escape_ascii()),
         Reply::File(path) => format!("file {}", path.escape_ascii()),
+        Reply::Elsewhere(target) => format!("elsewhere {}", target.escape_ascii()),
         Reply::Complete => " complete".into(),
         Reply::End(end) if end.truncated => " truncated".into(),
         Reply::End(_) => " end".into(),
@@ -212,7 +213,7 @@ fn a_scripts_output_begins_with_its_header() {
     let cases: &[(&[&[u8]], &str)] = &[
         (&[b"Content-type: a/b\n\nx"], "200 Content-Type=a/b: x end"),
         (&[b"Content-", b"type: a/b\r", b"\n\r\n", b"x", b"y"], "200 Content-Type=a/b: xy end"),
-        (&[b"Location: /there\n\n"], "302 Content-Type=text/html Location=http://example.org:8080/there: end"),
+        (&[b"Location: /there\n\n"], "elsewhere /there end"),
         (&[b"Location: //other/\n\n"], "302 Content-Type=text/html Location=//other/: end"),
         (&[b"Status: 204\n\n"], "204: end"),
         (&[], "500 Content-Type=text/html; charset=utf-8: PAGE end"),

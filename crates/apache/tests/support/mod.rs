@@ -61,6 +61,7 @@ impl Answer {
                 Reply::Body(bytes) => self.body += &String::from_utf8_lossy(bytes),
                 Reply::File(path) => self.file = Some(String::from_utf8_lossy(path).into_owned()),
                 Reply::End(end) => self.end = end,
+                Reply::Elsewhere(target) => self.body += &format!("elsewhere {}", target.escape_ascii()),
                 Reply::Complete => self.complete = true,
                 Reply::Ready { .. } => {}
             }

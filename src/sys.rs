@@ -222,3 +222,13 @@ extern "C" fn parent_ended(_: i32) {
         exit_now(0);
     }
 }
+
+/// From now on, being woken does not take the processor from whoever wakes this process: a front that hands out several
+/// requests does so without being interrupted by each. What it starts runs as usual. See docs/decisions/0003.
+pub fn do_not_preempt() -> io::Result<()> {
+    let how = libc::SCHED_BATCH | libc::SCHED_RESET_ON_FORK;
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: reads one struct that lives during the call; 0 is this process.
+    Errno::result(unsafe { libc::sched_setscheduler(0, how, &raw const parameters) })?;
+    Ok(())
+}

@@ -54,6 +54,9 @@ enum Next {
 impl Worker {
     /// A worker for `site`, answering on `socket`.
     pub fn new(mut site: Site, socket: OwnedFd, identity: Identity) -> Worker {
+        if let Err(error) = crate::sys::do_not_preempt() {
+            log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
+        }
         site.perl.after_fork();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);

@@ -1,5 +1,7 @@
 //! Where a path's script ends and its extra segments begin.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -23,8 +25,30 @@ pub(crate) fn split(frame: &Frame, location: &str) -> Split {
     if file.is_empty() {
         return Split { script: mounted(path, location), file: 0 };
     }
-    let kept = existing(file, look);
+    let kept = remembered(file, frame.received(), || existing(file, look));
     Split { script: without(path, &file[kept..]), file: kept }
+}
+
+thread_local!(static KNOWN: RefCell<HashMap<Vec<u8>, (usize, u64)>> = RefCell::default());
+
+/// For how long, in microseconds, the disk is believed to be as it was. Only the split is taken from here: whether the
+/// script is there and when it changed is looked up for each request.
+const BELIEVED: u64 = 1_000_000;
+/// Names are strangers' words: more are not remembered.
+const MAX_KNOWN: usize = 1000;
+
+fn remembered(file: &[u8], now: u64, look: impl FnOnce() -> usize) -> usize {
+    KNOWN.with_borrow_mut(|known| match known.get(file) {
+        Some((kept, at)) if now.saturating_sub(*at) < BELIEVED => *kept,
+        _ => {
+            let kept = look();
+            if known.len() >= MAX_KNOWN {
+                known.clear();
+            }
+            known.insert(file.to_vec(), (kept, now));
+            kept
+        }
+    })
 }
 
 /// The length of `whole` without the end that it shares with `rest`, or all of it.

@@ -97,6 +97,7 @@ enum {
     CML_LEFT_AUTOFLUSH = 1 << 13,
 };
 void cml_remember_state(void);
+int cml_go_home(void); /* called by XS */
 unsigned cml_restore_state(void);
 
 #endif

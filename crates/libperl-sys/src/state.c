@@ -37,6 +37,15 @@ static unsigned restore_folder(void)
     return fchdir(home) == 0 ? CML_LEFT_CWD : 0;
 }
 
+/* For code of ours that has changed the folder and knows it: says whether there was a home to go to. */
+int cml_go_home(void)
+{
+    if (home < 0 || fchdir(home) != 0)
+        return 0;
+    cml_touched &= ~CML_LEFT_CWD;
+    return 1;
+}
+
 static unsigned restore_umask(void)
 {
     if (!(cml_touched & CML_LEFT_UMASK))

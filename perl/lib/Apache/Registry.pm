@@ -68,8 +68,8 @@ sub cached ( $key, $file, $mtime ) {
 }
 
 sub enter ($file) {
-    my $folder = $file =~ s{/[^/]*\z}{}r;
-    chdir( length $folder ? $folder : '/' ) or die "$folder: $!\n";
+    my $folder = substr $file, 0, rindex( $file, '/' ) || 1;
+    chdir $folder or die "$folder: $!\n";
     return;
 }
 
@@ -78,7 +78,7 @@ sub leave {
     my $script = $RUNNING;
     undef $RUNNING;
     $script->run_end_blocks if $script;
-    chdir $Apache::Server::CWD;
+    go_home() or chdir $Apache::Server::CWD;    # in the mold there is no home yet
     return;
 }
 

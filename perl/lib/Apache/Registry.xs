@@ -1,6 +1,15 @@
 #include "xs.h"
 
+int cml_go_home(void);
+
 MODULE = Apache::Registry    PACKAGE = Apache::Registry
+
+int
+go_home()
+  CODE:
+    RETVAL = cml_go_home();
+  OUTPUT:
+    RETVAL
 
 void
 take_end_blocks(file)

@@ -40,7 +40,6 @@ doc:
 	$(CARGO) run --release --locked -- man > target/cameleer.8
 
 bench: build
-	$(PACKAGES) bench
 	python3 benchmarks/run.py
 
 fuzz:

@@ -28,7 +28,7 @@ pub struct Row {
     pub about: &'static str,
 }
 
-/// A set of [`Context`]s.
+/// A set of `Context`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contexts(u8);
 

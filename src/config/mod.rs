@@ -1,7 +1,7 @@
 //! The configuration: what will be done. Apache's language, read whole before any port is bound.
 //!
 //! [`parse`] turns text into [`Directive`]s (what was said), [`directives`] is the one table of what may be said,
-//! [`build`] turns the first by the second into a [`Config`]. Nothing here opens a socket, starts a process or reads
+//! `build` turns the first by the second into a [`Config`]. Nothing here opens a socket, starts a process or reads
 //! the environment; `build` is a pure function, so every process of a generation gets the same answer from one tree.
 
 use std::ops::RangeInclusive;

@@ -1,7 +1,6 @@
 //! Text to [`Directive`]s: Apache's language. What depends on the reading itself is done here: variables, `Define`,
-//! `Include`, `<IfModule>`, `<IfDefine>`; none of these is left in the tree. What the rest means, [`build`] knows.
+//! `Include`, `<IfModule>`, `<IfDefine>`; none of these is left in the tree. What the rest means, `build` knows.
 //!
-//! [`build`]: super::build
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,7 @@ const OURS_ALONE: [&str; 6] =
 /// A started front or mold.
 #[derive(Debug)]
 pub struct Child<Out, In> {
-    /// Its process; ours until [`super::reap`] has seen it end.
+    /// Its process; ours until the master has seen it end.
     pub pid: Pid,
     /// Its control channel.
     pub peer: Peer<Out, In>,

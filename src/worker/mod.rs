@@ -1,6 +1,6 @@
 //! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
 //!
-//! [`site`] loads, [`mold`] forks, [`Worker`] loops, [`cycle`] runs one request. One interpreter, one request at a
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request. One interpreter, one request at a
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;

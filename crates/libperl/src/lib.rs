@@ -5,7 +5,7 @@
 //! | `die` | [`Interrupted::Died`] with Perl's text, unchanged |
 //! | `exit` | [`Interrupted::Exited`] |
 //! | a code reference | [`Code`], which gives its reference back on drop |
-//! | `%ENV` of a request | [`Interpreter::set_env`] |
+//! | `%ENV` of a request | [`Interpreter::env_begin`] |
 //!
 //! No method hands out a pointer into Perl, and no Perl `longjmp` passes a Rust frame: see `shim.h`.
 #![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]

@@ -150,6 +150,7 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         listen_port: listen_port(config),
         is_virtual: host != 0,
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        log_cpu: logged(config, host, 'x').iter().any(|name| name.ends_with("cpu_us")),
         log_notes: logged(config, host, 'n'),
         log_env: logged(config, host, 'e'),
         ..Default::default()
@@ -164,7 +165,7 @@ fn listen_port(config: &Config) -> u16 {
     tcp.unwrap_or(80)
 }
 
-/// The names in `%{…}n` or `%{…}e` of the host's access logs: what only the worker knows and the front writes.
+/// The names in `%{…}n`, `%{…}e` or `%{…}x` of the host's access logs: what only the worker knows and the front writes.
 fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
     let item = regex::Regex::new(r"%[!0-9,<>]*\{([^}]*)\}([a-zA-Z])");
     let formats = config.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_logs);

@@ -35,7 +35,7 @@ pub(crate) struct Stale;
 /// Makes a request the current one and returns the number that `$r` will be.
 pub fn begin(incoming: Incoming) -> u64 {
     STATE.with_borrow_mut(|state| {
-        if CPU.get().is_zero() {
+        if incoming.place.log_cpu {
             cpu_since_last();
         }
         state.generation += 1;

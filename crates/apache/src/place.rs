@@ -39,6 +39,8 @@ pub struct Place {
     pub log_notes: Vec<String>,
     /// `%{…}e` of the access log.
     pub log_env: Vec<String>,
+    /// An access log wants to know the CPU time; asking the kernel for it costs more than many a method of `$r`.
+    pub log_cpu: bool,
     /// `LogLevel`
     pub log_level: crate::Level,
 }
@@ -65,6 +67,7 @@ impl Default for Place {
             default_type: "text/html".into(),
             log_notes: Vec::new(),
             log_env: Vec::new(),
+            log_cpu: false,
             log_level: crate::Level::Warn,
         }
     }

@@ -152,7 +152,7 @@ impl RequestRec {
 
     fn end(&mut self, truncated: bool) -> End {
         End {
-            cpu_us: crate::current::cpu_since_last(),
+            cpu_us: if self.place.log_cpu { crate::current::cpu_since_last() } else { 0 },
             leaving: self.child_terminate,
             truncated,
             log: self.log_values(),

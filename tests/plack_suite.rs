@@ -1,4 +1,4 @@
-//! Plack's own server test suite, whole, by `prove`.
+//! The Perl tests, by `prove`: Plack's own server test suite, and what drives the `Apache::` API.
 
 use std::process::Command;
 
@@ -6,11 +6,24 @@ use crate::support::{Finished, Site};
 
 #[test]
 fn placks_own_server_suite_passes_whole() {
+    let said = prove("suite.t");
+    assert!(!said.contains("# SKIP"), "{said}");
+}
+
+#[test]
+fn the_apache_api_does_what_its_perl_tests_say() {
+    for folder in ["Apache", "Apache-PerlRun", "Apache-Registry", "Apache-Table"] {
+        prove(folder);
+    }
+}
+
+fn prove(what: &str) -> String {
     let site = Site::new();
     let mut prove = Command::new("prove");
-    prove.arg("-v").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/perl/t/suite.t"));
+    prove.arg("-v").arg(format!("{}/perl/t/{what}", env!("CARGO_MANIFEST_DIR")));
     prove.env("CAMELEER", env!("CARGO_BIN_EXE_cameleer")).env("TMPDIR", site.path("tmp")).current_dir(site.folder());
     let said = Finished::of(&mut prove);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    assert!(said.out.contains("Result: PASS") && !said.out.contains("# SKIP"), "{}", said.out);
+    assert!(said.out.contains("Result: PASS"), "{}", said.out);
+    said.out
 }

@@ -118,48 +118,14 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
     return status;
 }
 
-static void require_body(pTHX_ void *argument)
-{
-    dSP;
-    ENTER;
-    SAVETMPS;
-    PUSHMARK(SP);
-    XPUSHs((SV *)argument);
-    PUTBACK;
-    call_pv("Cameleer::require_file", G_VOID | G_DISCARD | G_EVAL);
-    FREETMPS;
-    LEAVE;
-}
-
 cml_status cml_require(const char *file, size_t length)
 {
-    dTHXa(cml_perl);
-    SV *name = newSVpvn(file, length);
-    const cml_status status = cml_guarded(aTHX_ require_body, name);
-    SvREFCNT_dec(name);
-    return status;
-}
-
-static void module_body(pTHX_ void *argument)
-{
-    dSP;
-    ENTER;
-    SAVETMPS;
-    PUSHMARK(SP);
-    XPUSHs((SV *)argument);
-    PUTBACK;
-    call_pv("Cameleer::require_module", G_VOID | G_DISCARD | G_EVAL);
-    FREETMPS;
-    LEAVE;
+    return cml_call_name("Cameleer::require_file", file, length);
 }
 
 cml_status cml_require_module(const char *name, size_t length)
 {
-    dTHXa(cml_perl);
-    SV *module = newSVpvn(name, length);
-    const cml_status status = cml_guarded(aTHX_ module_body, module);
-    SvREFCNT_dec(module);
-    return status;
+    return cml_call_name("Cameleer::require_module", name, length);
 }
 
 /* Cameleer::resolve_handler returns (code, invocant or undef). */

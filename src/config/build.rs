@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::directives::{DIRECTIVES, Row, Takes};
+use super::directives::{Row, Takes};
 use super::logs::Logs;
 use super::{
     At, Config, ConfigError, Directive, Host, HostAddress, Limits, LogLevel, LogTarget, Pool, Said, Scope, Section,
@@ -124,7 +124,7 @@ impl Draft {
 
     /// Applies the table's defaults as if they stood in a file; what they say about settings is section 0.
     fn defaults(&mut self) {
-        for row in DIRECTIVES {
+        for row in directives::all() {
             let Some(default) = row.default else { continue };
             let applied = words::split(default).and_then(|args| self.call(row, &args, None));
             if let Err(message) = applied {

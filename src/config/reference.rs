@@ -1,6 +1,6 @@
 //! The table as text: the reference page, and the help of `cameleer check --directives`.
 
-use super::directives::{DIRECTIVES, Row};
+use super::directives::{self, Row};
 
 /// docs/reference/directives.md
 pub fn markdown() -> String {
@@ -11,12 +11,12 @@ pub fn markdown() -> String {
          `500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.\n\
          Relative paths start at ServerRoot.\n\n",
     );
-    let mut names: Vec<&str> = DIRECTIVES.iter().map(|row| row.name).collect();
+    let mut names: Vec<&str> = directives::all().map(|row| row.name).collect();
     names.sort_unstable();
     let links: Vec<String> = names.iter().map(|name| format!("[{name}](#{})", name.to_ascii_lowercase())).collect();
     page.push_str(&links.join(" ·\n"));
     page.push('\n');
-    for row in DIRECTIVES {
+    for row in directives::all() {
         page.push_str(&section(row));
     }
     page
@@ -40,7 +40,7 @@ fn default(row: &Row, quote: &str) -> String {
 
 /// A line for each directive: how it is written, and its default.
 pub fn summary() -> String {
-    DIRECTIVES.iter().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
+    directives::all().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
 }
 
 /// All about one directive, or the sentence for a name that is none.

@@ -1,6 +1,6 @@
 //! Names that the table does not have: what to tell the user.
 
-use super::directives::DIRECTIVES;
+use super::directives;
 
 /// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
 const LATER: &[(&[&str], &str)] = &[
@@ -128,7 +128,7 @@ pub fn message(name: &str) -> String {
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
-    let names = DIRECTIVES.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
+    let names = directives::all().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
     let (distance, near) = names.map(|known| (distance(name, known), known)).min_by_key(|(distance, _)| *distance)?;
     // A third of a name wrong is a slip, more is another name.
     (distance * 3 <= name.len()).then_some(near)

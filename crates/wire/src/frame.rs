@@ -18,7 +18,7 @@
 use crate::Malformed;
 
 const MAGIC: u32 = 0x314c_4d43;
-const FIELDS: usize = 9;
+const FIELDS: usize = 14;
 const FIXED: usize = 48;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
@@ -44,6 +44,17 @@ pub enum Field {
     ServerName = 7,
     /// The file that the path maps to by DocumentRoot and Alias. Not looked up on disk unless [`Flags::RESOLVED`].
     Filename = 8,
+    /// The client's name, when `HostnameLookups` or an access rule asked for it.
+    RemoteHost = 9,
+    /// Who the client proved to be to the front.
+    User = 10,
+    /// How: `Basic`.
+    AuthType = 11,
+    /// Variables that the front set for this request (`SetEnvIf`, an `ErrorDocument`'s `REDIRECT_…`): `NAME=value`,
+    /// each followed by a zero byte.
+    Env = 12,
+    /// The `.htaccess` files that apply, outermost first: for each its folder, a zero byte, its text, a zero byte.
+    Overrides = 13,
 }
 
 /// Bits of [`Frame::flags`].
@@ -59,6 +70,8 @@ impl Flags {
     pub const RESOLVED: Flags = Flags(4);
     /// The path lies under a ScriptAlias: what answers is a CGI script, whatever the sections say.
     pub const SCRIPT: Flags = Flags(8);
+    /// The worker runs every phase: the front has not checked who may come in.
+    pub const PHASES: Flags = Flags(16);
 
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {

@@ -1,0 +1,107 @@
+//! From URL paths to files, and what those are.
+
+use super::super::build::Draft;
+use super::super::site;
+use super::{ANYWHERE, DIRECTORY, Effect, HOSTS, MANY, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "DocumentRoot",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Path(|d, path| d.host().document_root = path),
+        default: Some("htdocs"),
+        because: "httpd's",
+        effect: Effect::Reload,
+        about: "The folder of the files of the site. A virtual host inherits it.",
+    },
+    Row {
+        name: "Alias",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("/url-path path", 2..=2, |d, args| site::alias(d, args, false)),
+        default: None,
+        because: "everything lies below DocumentRoot",
+        effect: Effect::Reload,
+        about: "What is below the URL path lies in another place. The first that matches counts, a virtual host's before the main server's.",
+    },
+    Row {
+        name: "ScriptAlias",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("/url-path path", 2..=2, |d, args| site::alias(d, args, true)),
+        default: None,
+        because: "no folder is executable by itself",
+        effect: Effect::Reload,
+        about: "As Alias; what lies there is run as a CGI script, whatever SetHandler and Options say.",
+    },
+    Row {
+        name: "AddType",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Words("type extension…", 2..=MANY, site::add_type),
+        default: None,
+        because: "the usual extensions are known",
+        effect: Effect::Reload,
+        about: "The MIME type of files with these extensions.",
+    },
+    Row {
+        name: "DefaultType",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("type|None", default_type),
+        default: Some("None"),
+        because: "httpd's since 2.4: no Content-Type is better than a wrong one",
+        effect: Effect::Reload,
+        about: "The MIME type of files whose extension is unknown.",
+    },
+    Row {
+        name: "DirectoryIndex",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("name…|disabled", 1..=MANY, |d, names| {
+            site::directory_index(d, names);
+            Ok(())
+        }),
+        default: Some("index.html"),
+        because: "httpd's",
+        effect: Effect::Reload,
+        about: "The files tried, in this order, when a folder is asked for.",
+    },
+    Row {
+        name: "Options",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("[+|-]name…", 1..=MANY, site::options),
+        default: Some("FollowSymLinks"),
+        because: "httpd's: a link in the site was put there by its owner",
+        effect: Effect::Reload,
+        about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. With `+` and `-` the outer options are changed, \
+            otherwise replaced.",
+    },
+    Row {
+        name: "AllowOverride",
+        aliases: &[],
+        contexts: DIRECTORY,
+        takes: Takes::Words("None", 1..=MANY, |_, args| site::allow_override(args)),
+        default: Some("None"),
+        because: "httpd's; looking for .htaccess files costs every request",
+        effect: Effect::Reload,
+        about: "Only None: .htaccess files are not supported yet.",
+    },
+    Row {
+        name: "SetHandler",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("perl-script|cgi-script|psgi|default-handler", site::set_handler),
+        default: Some("default-handler"),
+        because: "what is not handed to a program is a file",
+        effect: Effect::Reload,
+        about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, or the file itself. `None` is default-handler.",
+    },
+];
+
+fn default_type(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.said().default_type = Some(text.to_owned());
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Perl: what is loaded, who answers, what programs see.
+
+use super::super::build::Draft;
+use super::super::{PsgiApp, Step, site};
+use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "PerlHandler",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
+            Ok(())
+        }),
+        default: None,
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Packages, subs or `sub { … }` that answer requests of `SetHandler perl-script`, in this order until one does not decline. \
+            An inner section replaces the list of the outer.",
+    },
+    Row {
+        name: "PerlCleanupHandler",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
+            Ok(())
+        }),
+        default: None,
+        because: "most requests leave nothing to clean",
+        effect: Effect::Generation,
+        about: "Run after the answer has been sent.",
+    },
+    Row {
+        name: "PerlModule",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("Name…", 1..=MANY, |d, names| steps(d, names, |_, name| Step::Module(name.to_owned()))),
+        default: None,
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Modules loaded before the workers are forked, so that they share them. In the order of the file with PerlRequire.",
+    },
+    Row {
+        name: "PerlRequire",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
+        default: None,
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Perl files run before the workers are forked, for instance startup.pl.",
+    },
+    Row {
+        name: "PerlLib",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
+            steps(d, folders, |d, folder| Step::Lib(d.path(folder)))
+        }),
+        default: None,
+        because: "perl's own @INC, and what PERL5LIB adds",
+        effect: Effect::Generation,
+        about: "Folders put in front of @INC, at this place of the start-up.",
+    },
+    Row {
+        name: "PerlEval",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| Step::Eval(code.to_owned()))),
+        default: None,
+        because: "code belongs in files",
+        effect: Effect::Generation,
+        about: "Perl code run before the workers are forked. `${name}` in it is Perl's, not replaced.",
+    },
+    Row {
+        name: "PsgiApp",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("file", |d, file| {
+            let app = PsgiApp::File(d.path(file));
+            site::psgi_app(d, app);
+            Ok(())
+        }),
+        default: None,
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "A .psgi file, loaded before the workers are forked; it answers this section (`SetHandler psgi` is implied) and finds the \
+            Location as SCRIPT_NAME.",
+    },
+    Row {
+        name: "PsgiEval",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("code", |d, code| {
+            site::psgi_app(d, PsgiApp::Code(code.to_owned()));
+            Ok(())
+        }),
+        default: None,
+        because: "code belongs in files",
+        effect: Effect::Generation,
+        about: "As PsgiApp with the code itself: `cameleer run -e` makes it. `${name}` in it is Perl's, not replaced.",
+    },
+    Row {
+        name: "RegistryPreload",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("/uri file", 2..=2, site::registry_preload),
+        default: None,
+        because: "scripts are compiled when they are first asked for",
+        effect: Effect::Generation,
+        about: "A CGI script compiled before the workers are forked, as Apache::RegistryLoader does.",
+    },
+    Row {
+        name: "PerlSetVar",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("name value", 2..=2, |d, args| {
+            d.said().set_vars.push((args[0].clone(), args[1].clone(), false));
+            Ok(())
+        }),
+        default: None,
+        because: "the program has its own",
+        effect: Effect::Reload,
+        about: "A value that the program reads with `$r->dir_config('name')`. Replaces earlier ones of the name.",
+    },
+    Row {
+        name: "PerlAddVar",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Words("name value…", 2..=MANY, |d, args| {
+            let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
+            d.said().set_vars.extend(added);
+            Ok(())
+        }),
+        default: None,
+        because: "the program has its own",
+        effect: Effect::Reload,
+        about: "As PerlSetVar, added to earlier values of the name: `$r->dir_config->get('name')` gives all.",
+    },
+    Row {
+        name: "PerlSetEnv",
+        aliases: &["SetEnv"],
+        contexts: ANYWHERE,
+        takes: Takes::Words("name [value]", 1..=2, |d, args| {
+            let value = args.get(1).cloned().unwrap_or_default();
+            d.said().set_env.push((args[0].clone(), value));
+            Ok(())
+        }),
+        default: None,
+        because: "programs get the CGI variables only",
+        effect: Effect::Reload,
+        about: "An environment variable that requests see. The value may be empty.",
+    },
+    Row {
+        name: "PerlPassEnv",
+        aliases: &["PassEnv"],
+        contexts: ANYWHERE,
+        takes: Takes::Words("name…", 1..=MANY, |d, names| {
+            site::pass_env(d, names);
+            Ok(())
+        }),
+        default: None,
+        because: "the environment of the master may hold secrets",
+        effect: Effect::Reload,
+        about: "Environment variables of the master that requests see, too.",
+    },
+    Row {
+        name: "PerlSendHeader",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Flag(|d, on| d.said().send_header = Some(on)),
+        default: Some("Off"),
+        because: "mod_perl 1's: handlers send their header themselves",
+        effect: Effect::Reload,
+        about: "Whether what a PerlHandler prints begins with a CGI header.",
+    },
+    Row {
+        name: "PerlSetupEnv",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Flag(|d, on| d.said().setup_env = Some(on)),
+        default: Some("On"),
+        because: "mod_perl 1's: programs expect the CGI variables in %ENV",
+        effect: Effect::Reload,
+        about: "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
+    },
+];
+
+fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> Result<(), String> {
+    for arg in args {
+        let step = step(draft, arg);
+        draft.start_up(step);
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! The pool of workers and the queue before it.
+
+use super::super::build::Draft;
+use super::super::value;
+use super::{ANYWHERE, Effect, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "StartServers",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=20000, |d, n| d.config.pool.start = n as u32),
+        default: Some("5"),
+        because: "httpd's prefork; the others are a fork of a few milliseconds away",
+        effect: Effect::Generation,
+        about: "Workers forked at the start. Limited by MaxClients.",
+    },
+    Row {
+        name: "MinSpareServers",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=20000, |d, n| d.config.pool.min_spare = n as u32),
+        default: Some("5"),
+        because: "httpd's prefork: enough for a burst while more are forked",
+        effect: Effect::Reload,
+        about: "With fewer idle workers more are forked.",
+    },
+    Row {
+        name: "MaxSpareServers",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=20000, |d, n| d.config.pool.max_spare = n as u32),
+        default: Some("10"),
+        because: "httpd's prefork: twice the minimum keeps the pool from swinging",
+        effect: Effect::Reload,
+        about: "With more idle workers some leave. Taken as MinSpareServers + 1 when it is not above MinSpareServers.",
+    },
+    Row {
+        name: "MaxClients",
+        aliases: &["MaxRequestWorkers"],
+        contexts: SERVER,
+        takes: Takes::Number(1..=20000, |d, n| d.config.pool.max_clients = n as u32),
+        default: Some("256"),
+        because: "httpd's prefork; set it to memory divided by the size of a busy worker",
+        effect: Effect::Reload,
+        about: "The most workers at one time, that is: requests in Perl at one time. Connections are not counted, they need no worker.",
+    },
+    Row {
+        name: "MaxRequestsPerChild",
+        aliases: &["MaxConnectionsPerChild"],
+        contexts: SERVER,
+        takes: Takes::Word("number|low-high", max_requests),
+        default: Some("10000-12000"),
+        because: "Perl programs grow; a fork every ten thousand requests costs nothing that can be measured",
+        effect: Effect::Reload,
+        about: "A worker leaves after so many requests and is replaced; 0 is never. Of a range each worker draws its own number, so that \
+            they do not leave together.",
+    },
+    Row {
+        name: "QueueLength",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=1_000_000, |d, n| d.config.pool.queue_length = n as usize),
+        default: Some("1024"),
+        because: "four requests for each of 256 workers; a longer queue answers people who have left",
+        effect: Effect::Reload,
+        about: "Requests that may wait for a worker. More are answered 503 at once.",
+    },
+    Row {
+        name: "QueueTimeout",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Duration(|d, time| d.said().queue_timeout = Some(time)),
+        default: Some("30s"),
+        because: "people wait no longer, and proxies neither",
+        effect: Effect::Reload,
+        about: "A request that has waited so long for a worker is answered 503 with Retry-After.",
+    },
+    Row {
+        name: "RequestTimeout",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Duration(|d, time| d.said().request_timeout = Some(time)),
+        default: Some("300s"),
+        because: "httpd's Timeout for scripts was 300 for decades: reports run that long, loops longer",
+        effect: Effect::Reload,
+        about: "A request that has been in Perl so long is answered 504 and its worker is killed; 0 is never.",
+    },
+    Row {
+        name: "StartTimeout",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Duration(|d, time| d.config.timeouts.start = time),
+        default: Some("60s"),
+        because: "large sites compile for twenty seconds on small machines",
+        effect: Effect::Reload,
+        about: "A generation that has not loaded all its Perl by then has failed; at a reload the old one stays.",
+    },
+    Row {
+        name: "GracefulShutdownTimeout",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Duration(|d, time| d.config.timeouts.graceful = time),
+        default: Some("30s"),
+        because: "systemd kills after 90 s, orchestrators after 30",
+        effect: Effect::Reload,
+        about: "How long requests at work may take to end at a graceful stop, and in an old generation; 0 is as long as they want.",
+    },
+];
+
+fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.config.pool.max_requests = value::range(text)?;
+    Ok(())
+}

@@ -19,23 +19,34 @@ my %SCRIPTS;
 # The script that runs now.
 my $RUNNING;
 
+# A script whose file looks as it did when it was allowed and compiled is run at once.
 sub handler {
-    return serve( $_[-1], \&cached );
+    my $r = $_[-1];
+    my ( $key, $file, $stamp ) = look( $r, $NameWithVirtualHost );
+    my $script = $SCRIPTS{$key};
+    return run( $r, $file, $script ) if $script && $script->{stamp} eq $stamp;
+    return serve( $r, \&cached );
 }
 
-# Runs the script that `$find` makes of (key, file, mtime), in its folder.
+# Runs the script that `$find` makes of (key, file, mtime), if its file may be run.
 sub serve ( $r, $find ) {
-    my $file    = $r->filename;
+    my ( $key, $file, $stamp ) = look( $r, $NameWithVirtualHost );
     my $refusal = refusal( $r, $file );
     return $refusal if $refusal;
     my $mtime = ( stat _ )[9];
+    return run( $r, $file, sub { my $script = $find->( $key, $file, $mtime ); $script->{stamp} = $stamp; $script } );
+}
+
+# Runs a script, or what a sub makes once folder, $0 and @ARGV are the script's, which its BEGIN blocks may look at.
+sub run {
+    my ( $r, $file, $script ) = @_;
     push @Apache::UNWIND, \&leave;
     enter($file);
     # An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
-    local *0 = \( my $name = $file );
+    local *0    = \( my $name = $file );
     local @ARGV = words($r);
-    $RUNNING = $find->( key($r), $file, $mtime );
-    $RUNNING->run($r);
+    $RUNNING = ref $script eq 'CODE' ? $script->() : $script;
+    $RUNNING->{code_alone} ? $RUNNING->{code}->($r) : $RUNNING->run($r);
     pop @Apache::UNWIND;
     leave();
     return $r->status;
@@ -56,37 +67,19 @@ sub refuse ( $r, $status, $file, $reason ) {
     return $status;
 }
 
-sub key ($r) {
-    return $r->script_name unless $NameWithVirtualHost;
-    return $r->virtual_host . $r->script_name;
-}
-
 sub cached ( $key, $file, $mtime ) {
     my $script = $SCRIPTS{$key};
     return $script if $script && $script->is_of( $file, $mtime );
     return $SCRIPTS{$key} = Apache::Registry::Script->new( Apache::Registry::Package::name_of($key), $file, $mtime );
 }
 
-sub enter ($file) {
-    my $folder = substr $file, 0, rindex( $file, '/' ) || 1;
-    chdir $folder or die "$folder: $!\n";
-    return;
-}
-
 # Also when the script exited or died: then the server calls it.
 sub leave {
     my $script = $RUNNING;
     undef $RUNNING;
-    $script->run_end_blocks if $script;
+    $script->run_end_blocks if $script && @{ $script->{end_blocks} };
     go_home() or chdir $Apache::Server::CWD;    # in the mold there is no home yet
     return;
-}
-
-# The words of a query without `=`, as CGI gives them to a script.
-sub words ($r) {
-    my $query = $r->query_string;
-    return if !defined $query || $query eq '' || $query =~ /=/ || $r->method_number != 0;
-    return map { Apache::unescape_url($_) } split /\+/, $query;
 }
 
 1;

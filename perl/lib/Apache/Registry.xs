@@ -1,6 +1,49 @@
 #include "xs.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 int cml_go_home(void);
+
+/* Changes with everything that decides whether a script may run, and which one it is. */
+struct stamp {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+    int64_t options;
+};
+
+static SV *stamp_of(pTHX_ Request r, const char *file)
+{
+    struct stat now;
+    struct stamp stamp;
+    if (stat(file, &now) != 0)
+        return newSVpvs_flags("", SVs_TEMP);
+    memset(&stamp, 0, sizeof stamp);
+    stamp.device = now.st_dev;
+    stamp.inode = now.st_ino;
+    stamp.size = now.st_size;
+    stamp.changed = now.st_ctim;
+    apache_check(aTHX_ apache_get_number(r, APACHE_ALLOW_OPTIONS, &stamp.options));
+    return newSVpvn_flags((const char *)&stamp, sizeof stamp, SVs_TEMP);
+}
+
+/* The words of a query without `=`, as CGI gives them to a script. */
+static SV **push_words(pTHX_ SV **sp, const char *word, const char *end)
+{
+    while (word < end) {
+        const char *const plus = memchr(word, '+', (size_t)(end - word));
+        const char *const stop = plus ? plus : end;
+        SV *const sv = newSVpvn_flags(word, (STRLEN)(stop - word), SVs_TEMP);
+        SvCUR_set(sv, apache_unescape(SvPVX(sv), SvCUR(sv), 0));
+        *SvEND(sv) = '\0';
+        XPUSHs(sv);
+        word = stop + 1;
+    }
+    return sp;
+}
 
 MODULE = Apache::Registry    PACKAGE = Apache::Registry
 
@@ -10,6 +53,50 @@ go_home()
     RETVAL = cml_go_home();
   OUTPUT:
     RETVAL
+
+void
+look(r, with_host)
+    Request r
+    bool with_host
+  PPCODE:
+    apache_text name, file, host = {NULL, 0};
+    apache_check(aTHX_ apache_get_text(r, APACHE_SCRIPT_NAME, &name));
+    SV *const key = sv_2mortal(apache_sv_of(aTHX_ name));
+    if (with_host)
+        apache_check(aTHX_ apache_get_text(r, APACHE_VIRTUAL_HOST, &host));
+    if (host.length)
+        sv_insert(key, 0, 0, host.bytes, host.length);
+    apache_check(aTHX_ apache_get_text(r, APACHE_FILENAME, &file));
+    SV *const name_of_file = sv_2mortal(apache_sv_of(aTHX_ file));
+    EXTEND(SP, 3);
+    PUSHs(key);
+    PUSHs(name_of_file);
+    PUSHs(stamp_of(aTHX_ r, SvPV_nolen(name_of_file)));
+
+void
+enter(file)
+    SV *file
+  CODE:
+    STRLEN length;
+    const char *const name = SvPV(file, length);
+    const char *const slash = strrchr(name, '/');
+    SV *const folder = sv_2mortal(newSVpvn(slash > name ? name : "/", slash > name ? (STRLEN)(slash - name) : 1));
+    if (chdir(SvPV_nolen(folder)) != 0)
+        croak("%" SVf ": %s\n", SVfARG(folder), strerror(errno));
+
+void
+words(r)
+    Request r
+  PPCODE:
+    apache_text query;
+    int64_t method;
+    apache_check(aTHX_ apache_get_text(r, APACHE_ARGS, &query));
+    if (!query.length || memchr(query.bytes, '=', query.length))
+        XSRETURN_EMPTY;
+    apache_check(aTHX_ apache_get_number(r, APACHE_METHOD_NUMBER, &method));
+    if (method != 0)
+        XSRETURN_EMPTY;
+    SP = push_words(aTHX_ SP, query.bytes, query.bytes + query.length);
 
 void
 take_end_blocks(file)

@@ -43,4 +43,10 @@ for (@cases) {
     like $server->log, $log, "the log tells why";
 }
 
+# What was allowed once is looked at again when its file has changed in any way.
+$server->write( 'cgi/good.pl', 'print "Content-type: text/plain\n\ngood"', 0644 );
+is $server->get('/cgi/good.pl')->{status}, 403, 'no longer executable' for 1 .. 2;
+$server->write( 'cgi/good.pl', 'print "Content-type: text/plain\n\nbetter"' );
+is $server->get('/cgi/good.pl')->{content}, 'better', 'executable again, and another script' for 1 .. 2;
+
 done_testing;

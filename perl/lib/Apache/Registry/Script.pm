@@ -14,6 +14,8 @@ sub new ( $class, $package, $file, $mtime ) {
     FindBin::again() if $INC{'FindBin.pm'};
     my $self = bless {
         file     => $file,
+        # What its file looked like when it was last found allowed: never so far.
+        stamp    => 'unchecked',
         mtime    => $mtime,
         package  => $package,
         warnings => $source->{warnings},
@@ -23,6 +25,8 @@ sub new ( $class, $package, $file, $mtime ) {
     }, $class;
     $self->{end_blocks} = [ Apache::Registry::take_end_blocks($shown) ];
     $self->{bin}        = [ $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ] if $INC{'FindBin.pm'};
+    # Nothing is to be prepared for a run.
+    $self->{code_alone} = !( defined $self->{data} || $self->{warnings} || $self->{bin} );
     return $self;
 }
 

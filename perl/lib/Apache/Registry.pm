@@ -30,10 +30,9 @@ sub handler {
 
 # Runs the script that `$find` makes of (key, file, mtime), if its file may be run.
 sub serve ( $r, $find ) {
-    my ( $key, $file, $stamp ) = look( $r, $NameWithVirtualHost );
+    my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );
     my $refusal = refusal( $r, $file );
     return $refusal if $refusal;
-    my $mtime = ( stat _ )[9];
     return run( $r, $file, sub { my $script = $find->( $key, $file, $mtime ); $script->{stamp} = $stamp; $script } );
 }
 
@@ -52,7 +51,7 @@ sub run {
     return $r->status;
 }
 
-# The status that a file is refused with, or 0. Leaves its stat in `_`.
+# The status that a file is refused with, or 0.
 sub refusal ( $r, $file ) {
     stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
     return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;

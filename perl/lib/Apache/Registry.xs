@@ -15,19 +15,31 @@ struct stamp {
     int64_t options;
 };
 
-static SV *stamp_of(pTHX_ Request r, const char *file)
+/* In seconds with their fraction. */
+static SV *mtime_of(pTHX_ const struct stat *file)
+{
+    return newSVnv((NV)file->st_mtim.tv_sec + (NV)file->st_mtim.tv_nsec * 1e-9);
+}
+
+/* Pushes the stamp, empty when there is no file, and the mtime. */
+static SV **push_stamp(pTHX_ SV **sp, Request r, const char *file)
 {
     struct stat now;
     struct stamp stamp;
-    if (stat(file, &now) != 0)
-        return newSVpvs_flags("", SVs_TEMP);
+    EXTEND(sp, 2);
+    if (stat(file, &now) != 0) {
+        PUSHs(newSVpvs_flags("", SVs_TEMP));
+        return sp;
+    }
     memset(&stamp, 0, sizeof stamp);
     stamp.device = now.st_dev;
     stamp.inode = now.st_ino;
     stamp.size = now.st_size;
     stamp.changed = now.st_ctim;
     apache_check(aTHX_ apache_get_number(r, APACHE_ALLOW_OPTIONS, &stamp.options));
-    return newSVpvn_flags((const char *)&stamp, sizeof stamp, SVs_TEMP);
+    PUSHs(newSVpvn_flags((const char *)&stamp, sizeof stamp, SVs_TEMP));
+    PUSHs(sv_2mortal(mtime_of(aTHX_ &now)));
+    return sp;
 }
 
 /* The words of a query without `=`, as CGI gives them to a script. */
@@ -68,10 +80,19 @@ look(r, with_host)
         sv_insert(key, 0, 0, host.bytes, host.length);
     apache_check(aTHX_ apache_get_text(r, APACHE_FILENAME, &file));
     SV *const name_of_file = sv_2mortal(apache_sv_of(aTHX_ file));
-    EXTEND(SP, 3);
+    EXTEND(SP, 2);
     PUSHs(key);
     PUSHs(name_of_file);
-    PUSHs(stamp_of(aTHX_ r, SvPV_nolen(name_of_file)));
+    SP = push_stamp(aTHX_ SP, r, SvPV_nolen(name_of_file));
+
+SV *
+mtime(file)
+    const char *file
+  CODE:
+    struct stat now;
+    RETVAL = stat(file, &now) == 0 ? mtime_of(aTHX_ &now) : newSV(0);
+  OUTPUT:
+    RETVAL
 
 void
 enter(file)

@@ -12,7 +12,7 @@ sub new ( $class, %options ) {
 # Compiles a script before the fork, under the name that requests will ask for. 200, or the status of what is wrong.
 sub handler ( $self, $uri, $file = undef, $virtual_host = '' ) {
     $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
-    my $mtime = ( stat $file )[9] // return failed( 404, "$file: $!" );
+    my $mtime = Apache::Registry::mtime($file) // return failed( 404, "$file: $!" );
     my $done = eval {
         Apache::Registry::enter($file);
         local *0 = \( my $name = $file );

@@ -15,6 +15,8 @@ mod examples;
 mod faults;
 /// `$r`, method by method.
 mod handlers;
+/// `.htaccess` files.
+mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
 /// Access and error logs, byte for byte.

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::directives::{Row, Takes};
 use super::logs::Logs;
+use super::overrides::{PerlHtaccess, Rules};
 use super::{
     At, Config, ConfigError, Directive, Host, HostAddress, Limits, LogLevel, LogTarget, Pool, Said, Scope, Section,
-    StartUp, Step, Timeouts, directives, logs, value, words,
+    StartUp, Step, Timeouts, depth, directives, logs, value, words,
 };
 
 /// What a configuration depends on besides its text.
@@ -49,6 +50,8 @@ pub enum Context {
     Location = 8,
     /// `<Files>` and `<FilesMatch>`
     Files = 16,
+    /// A `.htaccess` file.
+    Htaccess = 128,
 }
 
 impl Context {
@@ -60,6 +63,7 @@ impl Context {
             Context::Directory => "<Directory>",
             Context::Location => "<Location>",
             Context::Files => "<Files>",
+            Context::Htaccess => ".htaccess",
         }
     }
 }
@@ -69,6 +73,8 @@ impl Context {
 pub struct Rank(u8, usize);
 
 impl Rank {
+    /// What stands outside of every container.
+    const HOST: Rank = Rank(0, 0);
     /// `<DirectoryMatch>`
     pub const DIRECTORY_MATCH: Rank = Rank(0, usize::MAX);
     /// `<Location>` and `<LocationMatch>`
@@ -98,6 +104,8 @@ pub struct Draft {
     context: Context,
     /// The section that takes what is said.
     section: u16,
+    /// What a `.htaccess` file may say, when one is read.
+    pub(super) htaccess: Option<Rules>,
     /// Each host's containers as they come.
     containers: Vec<Vec<(Rank, u16)>>,
     /// Where single directives of the main server stand, for [`checks`](Draft::checks).
@@ -108,7 +116,7 @@ impl Draft {
     fn new(facts: &Facts, server_root: PathBuf) -> Self {
         let at = At { file: "defaults".into(), line: 0 };
         Draft {
-            config: empty(server_root),
+            config: empty(server_root, facts),
             facts: facts.clone(),
             logs: Logs::default(),
             errors: Vec::new(),
@@ -117,9 +125,21 @@ impl Draft {
             name: String::new(),
             context: Context::Server,
             section: 0,
+            htaccess: None,
             containers: vec![Vec::new()],
             said_at: HashMap::new(),
         }
+    }
+
+    /// A `.htaccess` file: its section is the first, those in it follow.
+    pub(super) fn of_htaccess(config: &Config, folder: &Path, rules: Rules, tree: &[Directive]) -> Self {
+        let mut draft = Draft::new(&config.facts, config.server_root.clone());
+        draft.config.sections.clear();
+        draft.htaccess = Some(rules);
+        let rank = Rank::directory(depth(folder));
+        let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
+        draft.inside(Context::Htaccess, section, 0, tree);
+        draft
     }
 
     /// Applies the table's defaults as if they stood in a file; what they say about settings is section 0.
@@ -135,7 +155,7 @@ impl Draft {
 
     /// The section for what stands outside of every container.
     fn main_server(&mut self) {
-        self.section = self.add_section(Scope::Host, None);
+        self.section = self.add_section(Scope::Host, None, Rank::HOST);
         self.config.hosts[0].base = self.section;
     }
 
@@ -155,7 +175,12 @@ impl Draft {
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
         let row = directives::find(&directive.name)?;
         row.check_form(directive)?;
-        row.check_context(self.context)?;
+        if let Some(rules) = &self.htaccess {
+            rules.check(row, directive)?;
+        }
+        if self.context != Context::Htaccess {
+            row.check_context(self.context)?;
+        }
         if self.context == Context::Server {
             self.said_at.insert(row.name, directive.at.clone());
         }
@@ -201,6 +226,11 @@ impl Draft {
         self.config.start_up.push(StartUp { at: self.at.clone(), step });
     }
 
+    /// Whether the section at work is a `<DirectoryMatch>`; paths with wildcards are none.
+    pub fn is_in_regex(&self) -> bool {
+        self.config.sections[usize::from(self.section)].rank == Rank::DIRECTORY_MATCH
+    }
+
     /// Reports what does not prevent the start.
     pub fn warn(&mut self, message: &str) {
         let warning = ConfigError::at(&self.at, format!("{}: {message}", self.name));
@@ -209,17 +239,16 @@ impl Draft {
 
     /// `<Files>` in a `<Directory>` comes after those outside, and in the order of the directories.
     pub fn files_rank(&self) -> Rank {
-        let outer = match self.context {
-            Context::Directory => self.containers[usize::from(self.host)].iter().find(|(_, at)| *at == self.section),
-            _ => None,
-        };
-        Rank(1, outer.map_or(0, |(rank, _)| rank.1))
+        match self.context {
+            Context::Directory | Context::Htaccess => Rank(1, self.config.sections[usize::from(self.section)].rank.1),
+            _ => Rank(1, 0),
+        }
     }
 
     /// Walks a container of the host at work.
     pub fn within(&mut self, context: Context, scope: Scope, rank: Rank, inside: &[Directive]) -> Result<(), String> {
-        let outer = (self.context == Context::Directory).then_some(self.section);
-        let section = self.new_section(scope, outer)?;
+        let outer = matches!(self.context, Context::Directory | Context::Htaccess).then_some(self.section);
+        let section = self.new_section(scope, outer, rank)?;
         self.containers[usize::from(self.host)].push((rank, section));
         self.inside(context, section, self.host, inside);
         Ok(())
@@ -227,7 +256,7 @@ impl Draft {
 
     /// Walks a virtual host.
     pub fn within_host(&mut self, addresses: Vec<HostAddress>, inside: &[Directive]) -> Result<(), String> {
-        let base = self.new_section(Scope::Host, None)?;
+        let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
         self.config.hosts.push(Host { addresses, base, ..empty_host() });
         self.containers.push(Vec::new());
@@ -242,15 +271,15 @@ impl Draft {
         (self.context, self.section, self.host) = outer;
     }
 
-    fn new_section(&mut self, scope: Scope, inside: Option<u16>) -> Result<u16, String> {
+    fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {
         match self.config.sections.len() < usize::from(u16::MAX) {
-            true => Ok(self.add_section(scope, inside)),
+            true => Ok(self.add_section(scope, inside, rank)),
             false => Err("there are more than 65535 sections".to_owned()),
         }
     }
 
-    fn add_section(&mut self, scope: Scope, inside: Option<u16>) -> u16 {
-        self.config.sections.push(Section { scope, inside, said: Said::default() });
+    fn add_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> u16 {
+        self.config.sections.push(Section { scope, inside, said: Said::default(), rank });
         (self.config.sections.len() - 1) as u16
     }
 
@@ -321,7 +350,7 @@ fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
 }
 
 /// A configuration before the defaults of the table; none of these values survives them.
-fn empty(server_root: PathBuf) -> Config {
+fn empty(server_root: PathBuf, facts: &Facts) -> Config {
     Config {
         server_root,
         user: None,
@@ -344,10 +373,12 @@ fn empty(server_root: PathBuf) -> Config {
         log_level: LogLevel::Warn,
         logs: Vec::new(),
         hosts: vec![empty_host()],
-        sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default() }],
+        sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default(), rank: Rank::HOST }],
         types: Vec::new(),
         control_socket: None,
         warnings: Vec::new(),
+        perl_htaccess: PerlHtaccess::Off,
+        facts: facts.clone(),
     }
 }
 
@@ -360,6 +391,7 @@ fn empty_host() -> Host {
         server_admin: None,
         document_root: PathBuf::new(),
         aliases: Vec::new(),
+        access_file_names: Vec::new(),
         access_logs: Vec::new(),
         base: 0,
         containers: Vec::new(),

@@ -107,6 +107,7 @@ fn said(said: &Said) -> String {
             SaidOptions::Change { add, remove } => format!("+{}-{}", options(*add), options(*remove)),
         }),
     );
+    word("override", said.allow_override.map(|v| v.to_string()));
     word("index", said.directory_index.as_ref().map(|v| format!("{v:?}")));
     word("default_type", said.default_type.clone());
     word("body", said.limit_request_body.map(|v| v.to_string()));

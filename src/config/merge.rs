@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
-use super::{Config, Handler, Options, Said, Scope, Settings};
+use super::{Applied, Config, Handler, Options, Said, Scope, Settings};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
     pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
+        self.settings_of(&Applied { sections: sections.to_vec(), files: Vec::new() }, script_alias)
+    }
+
+    /// The same with `.htaccess` files.
+    pub fn settings_of(&self, applied: &Applied, script_alias: bool) -> Settings {
         let mut settings = nothing();
-        for index in [0].iter().chain(sections) {
-            let section = &self.sections[usize::from(*index)];
-            settings.merge(&section.said, &section.scope);
+        for number in [0].iter().chain(&applied.sections) {
+            if let Some(section) = self.section(&applied.files, *number) {
+                settings.merge(&section.said, &section.scope);
+            }
         }
         if script_alias {
             settings.handler = Handler::CgiScript;

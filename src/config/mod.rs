@@ -27,12 +27,14 @@ mod unknown;
 mod address;
 mod logs;
 mod options;
+mod overrides;
 mod site;
 mod value;
 
 mod build;
 mod bundle;
 mod host;
+mod htaccess;
 mod merge;
 mod translate;
 
@@ -45,6 +47,8 @@ mod golden;
 
 pub use build::Facts;
 pub use bundle::Bundle;
+pub use htaccess::{Applied, Htaccess, depth};
+pub use overrides::{Overrides, PerlHtaccess};
 pub use translate::Mapping;
 
 /// One directive or section as it stands in a file.
@@ -139,6 +143,10 @@ pub struct Config {
     pub control_socket: Option<PathBuf>,
     /// What was adjusted or ignored, as httpd does; to be logged once.
     pub warnings: Vec<ConfigError>,
+    /// `PerlHtaccess`
+    pub perl_htaccess: PerlHtaccess,
+    /// What it was made with; `.htaccess` files are read with the same.
+    pub facts: Facts,
 }
 
 /// An address to listen on.
@@ -273,6 +281,8 @@ pub struct Host {
     pub document_root: PathBuf,
     /// `Alias` and `ScriptAlias`, in the order they are tried.
     pub aliases: Vec<Alias>,
+    /// `AccessFileName`; empty: as the main server.
+    pub access_file_names: Vec<String>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
     /// Its section of settings that stand outside any container; the first of every merge after the main server's.
@@ -319,6 +329,8 @@ pub struct Section {
     pub inside: Option<u16>,
     /// What was said in it; merged over what came before.
     pub said: Said,
+    /// Its place in the merge.
+    rank: build::Rank,
 }
 
 /// Which requests a section is for.
@@ -359,6 +371,8 @@ pub struct Said {
     pub setup_env: Option<bool>,
     /// `Options`
     pub options: Option<SaidOptions>,
+    /// `AllowOverride`
+    pub allow_override: Option<Overrides>,
     /// `DirectoryIndex`
     pub directory_index: Option<Vec<String>>,
     /// `DefaultType`

@@ -42,7 +42,7 @@ fn known(name: &str) -> Result<Option<Options>, String> {
 }
 
 impl Options {
-    fn with(self, other: Options) -> Options {
+    pub(super) fn with(self, other: Options) -> Options {
         Options {
             exec_cgi: self.exec_cgi || other.exec_cgi,
             follow_sym_links: self.follow_sym_links || other.follow_sym_links,
@@ -51,7 +51,7 @@ impl Options {
         }
     }
 
-    fn without(self, other: Options) -> Options {
+    pub(super) fn without(self, other: Options) -> Options {
         Options {
             exec_cgi: self.exec_cgi && !other.exec_cgi,
             follow_sym_links: self.follow_sym_links && !other.follow_sym_links,

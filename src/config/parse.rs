@@ -55,6 +55,8 @@ pub struct Reader<'a> {
     reading: Vec<PathBuf>,
     tree: Vec<Directive>,
     errors: Vec<ConfigError>,
+    /// Whether `Include` may read others.
+    reads_files: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -67,7 +69,13 @@ impl<'a> Reader<'a> {
             reading: Vec::new(),
             tree: Vec::new(),
             errors: Vec::new(),
+            reads_files: true,
         }
+    }
+
+    /// The same for a text that must not read others: a `.htaccess` file.
+    pub fn without_files(source: &'a Source<'a>) -> Self {
+        Reader { reads_files: false, ..Reader::new(source) }
     }
 
     /// Reads a text; errors call it `name`.
@@ -177,6 +185,9 @@ impl<'a> Reader<'a> {
             ("define", _) => return Err("Define: expected a name and perhaps a value in quotation marks".to_owned()),
             ("undefine", [name]) => self.variables.undefine(name),
             ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
+            ("include" | "includeoptional", _) if !self.reads_files => {
+                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+            }
             ("include", [pattern]) => self.include(pattern, include::Missing::IsAnError, page)?,
             ("includeoptional", [pattern]) => self.include(pattern, include::Missing::IsFine, page)?,
             ("include" | "includeoptional", _) => return Err(format!("{name}: expected one file, folder or pattern")),

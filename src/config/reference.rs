@@ -29,6 +29,10 @@ fn section(row: &Row) -> String {
     }
     let places: Vec<String> = row.contexts.names().iter().map(|name| name.replace(['<', '>'], "`")).collect();
     text.push_str(&format!("- Where: {}\n", places.join(", ")));
+    let words = row.contexts.htaccess();
+    if !words.is_empty() {
+        text.push_str(&format!("- In `.htaccess`: with `AllowOverride {words}`\n"));
+    }
     text.push_str(&format!("- Default: {} ({})\n", default(row, "`"), row.because));
     text.push_str(&format!("- A change takes effect {}\n", row.effect.words()));
     text

@@ -66,23 +66,13 @@ pub fn directory_index(draft: &mut Draft, args: &[String]) {
 /// `Options …`
 pub fn options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (next, ignored) = options::parse(args)?;
+    draft.htaccess.map_or(Ok(()), |rules| rules.check_options(&next))?;
     if !ignored.is_empty() {
         draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
     }
     let said = &mut draft.said().options;
     *said = Some(said.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
     Ok(())
-}
-
-/// `AllowOverride None`
-pub fn allow_override(args: &[String]) -> Result<(), String> {
-    match args {
-        [none] if none.eq_ignore_ascii_case("none") => Ok(()),
-        _ => Err(format!(
-            ".htaccess files are not supported yet, expected None, got \"{}\": put their lines in a <Directory> section",
-            args.join(" ")
-        )),
-    }
 }
 
 /// `SetHandler name`

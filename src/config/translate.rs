@@ -63,7 +63,7 @@ fn join(folder: &Path, rest: &str) -> PathBuf {
 }
 
 /// A request, as sections see it.
-struct Request<'a> {
+pub(super) struct Request<'a> {
     path: &'a str,
     filename: &'a Path,
     /// The same as text.
@@ -73,13 +73,13 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(path: &'a str, filename: &'a Path) -> Self {
+    pub fn new(path: &'a str, filename: &'a Path) -> Self {
         let text = filename.to_str().unwrap_or_default();
         let name = text.rsplit('/').next().unwrap_or_default();
         Request { path, filename, text, name }
     }
 
-    fn is_in(&self, scope: &Scope) -> bool {
+    pub fn is_in(&self, scope: &Scope) -> bool {
         match scope {
             Scope::Host => true,
             Scope::Directory(folder) => self.filename.starts_with(folder),

@@ -28,6 +28,7 @@ mod exchange;
 mod failure;
 mod format;
 mod hear;
+mod htaccess;
 mod listener;
 mod locate;
 mod log_item;

@@ -77,6 +77,7 @@ fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
     *visit.route.borrow_mut() = Some(route.clone());
+    route.refused()?;
     if route.is_static() {
         match static_files::find(&visit.site, &route, head)? {
             static_files::Found::File(file) => return static_files::send(&visit.site, &file, head).map(Answer::Here),
@@ -226,6 +227,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     set(Field::LocalAddr, client.local.ip.as_bytes());
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
+    set(Field::Overrides, &route.overrides);
     let length = body.len().to_string();
     let headers = headers(head, &length);
     request.headers = &headers;

@@ -1,16 +1,21 @@
 //! Where a request leads: virtual host, file, sections, settings. Worked out once for a host and a path and kept, so
 //! that a path that is asked for often costs one look into a table.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
+
+use http::StatusCode;
 
 use super::client::Address;
+use super::error_page::Refusal;
+use super::htaccess::{Chain, RECHECK, Store};
 use super::path::{BadPath, normalise};
-use crate::config::{Config, Handler, Scope, Settings};
+use crate::config::{Applied, Config, Handler, Scope, Settings};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
@@ -38,9 +43,24 @@ pub struct Route {
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.
     pub resolved: bool,
+    /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
+    pub overrides: Rc<[u8]>,
+    /// Why it is not answered: one of those files is broken, or the file is one of them.
+    pub refusal: Option<StatusCode>,
+    /// Until when a folder that cannot be watched is believed to be as it was.
+    until: Option<Instant>,
 }
 
 impl Route {
+    fn is_current(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// An error when it must not be answered.
+    pub fn refused(&self) -> Result<(), Refusal> {
+        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))
+    }
+
     /// Whether the front itself answers.
     pub fn is_static(&self) -> bool {
         self.settings.handler == Handler::Default
@@ -54,12 +74,15 @@ pub struct Routes {
     key: RefCell<Vec<u8>>,
     recent: RefCell<Known>,
     older: RefCell<Known>,
-    /// By sections and whether `ScriptAlias` applies.
+    /// By sections, whether `ScriptAlias` applies, and `.htaccess` files.
     settings: RefCell<HashMap<Sections, Rc<Settings>>>,
+    overrides: Option<Rc<Store>>,
+    /// The state of `overrides` that the tables come from.
+    state: Cell<u64>,
 }
 
 type Known = HashMap<Box<[u8]>, Rc<Route>>;
-type Sections = (Vec<u16>, bool);
+type Sections = (Vec<u16>, bool, Rc<[u8]>);
 
 /// What a route is found by.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +104,8 @@ impl Routes {
             recent: RefCell::default(),
             older: RefCell::default(),
             settings: RefCell::default(),
+            overrides: Store::new(config),
+            state: Cell::default(),
         }
     }
 
@@ -93,18 +118,30 @@ impl Routes {
             key.push(0);
         }
         key.extend_from_slice(asked.path.as_bytes());
-        if let Some(route) = self.recent.borrow().get(&key[..]) {
+        self.forget_changed();
+        if let Some(route) = self.recent.borrow().get(&key[..])
+            && route.is_current()
+        {
             return Ok(route.clone());
         }
         let known = self.older.borrow_mut().remove(&key[..]);
         let route = match known {
-            Some(route) => route,
-            None => Rc::new(self.work_out(config, asked)?),
+            Some(route) if route.is_current() => route,
+            _ => Rc::new(self.work_out(config, asked)?),
         };
         if key.len() <= LONGEST {
             self.keep(&key, route.clone());
         }
         Ok(route)
+    }
+
+    fn forget_changed(&self) {
+        let now = self.overrides.as_ref().map_or(0, |overrides| overrides.changes());
+        if self.state.replace(now) != now {
+            self.recent.borrow_mut().clear();
+            self.older.borrow_mut().clear();
+            self.settings.borrow_mut().clear();
+        }
     }
 
     fn keep(&self, key: &[u8], route: Rc<Route>) {
@@ -121,8 +158,9 @@ impl Routes {
         let host = config.host(asked.local.socket, &name);
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
-        let sections = config.sections(host, &text.0, &mapping.filename);
-        let settings = self.settings(config, &sections, mapping.script_alias);
+        let filename = Text::bytes_of(mapping.filename);
+        let found = self.look(config, (host, &text), &filename, mapping.script_alias);
+        let settings = found.settings;
         let script_length = (settings.handler == Handler::Psgi).then(|| settings.mount.len().min(path.len()) as u32);
         let server_name = match (name.is_empty(), &config.hosts[host as usize].server_name) {
             (false, _) => name,
@@ -132,21 +170,43 @@ impl Routes {
         Ok(Route {
             host,
             server_name: server_name.into(),
-            filename: Text::bytes_of(mapping.filename),
+            filename,
             path,
             script_alias: mapping.script_alias,
-            sections,
+            sections: found.sections,
             settings,
             script_length,
             resolved: false,
+            overrides: found.overrides,
+            refusal: found.refusal,
+            until: found.until,
         })
     }
 
+    /// What the sections and `.htaccess` files say of a path and its file.
+    fn look(&self, config: &Config, (host, path): (u16, &Text), filename: &Path, script_alias: bool) -> Said {
+        let named = Text::new(bytes(filename)).0;
+        let named = Path::new(&named);
+        let sections = config.sections(host, &path.0, named);
+        let chain =
+            self.overrides.as_ref().map_or_else(Chain::default, |store| store.chain(config, host, &sections, filename));
+        let hidden = is_hidden(config, host, filename).then_some(StatusCode::FORBIDDEN);
+        let applied = config.apply(sections, chain.files, &path.0, named);
+        let overrides: Rc<[u8]> = chain.texts.into();
+        Said {
+            settings: self.settings(config, &applied, script_alias, &overrides),
+            sections: applied.sections,
+            overrides,
+            refusal: hidden.or(chain.refusal),
+            until: chain.brief.then(|| Instant::now() + RECHECK),
+        }
+    }
+
     /// The settings of a list of sections; merged once for each list.
-    fn settings(&self, config: &Config, sections: &[u16], script_alias: bool) -> Rc<Settings> {
+    fn settings(&self, config: &Config, applied: &Applied, script_alias: bool, overrides: &Rc<[u8]>) -> Rc<Settings> {
         let mut merged = self.settings.borrow_mut();
-        let key = (sections.to_vec(), script_alias);
-        merged.entry(key).or_insert_with(|| Rc::new(config.settings(sections, script_alias))).clone()
+        let key = (applied.sections.clone(), script_alias, overrides.clone());
+        merged.entry(key).or_insert_with(|| Rc::new(config.settings_of(applied, script_alias))).clone()
     }
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
@@ -158,12 +218,30 @@ impl Routes {
             resolved: true,
             ..route.clone()
         };
-        if self.by_file || path != route.path {
-            refined.sections = config.sections(route.host, &Text::new(path).0, filename);
-            refined.settings = self.settings(config, &refined.sections, route.script_alias);
+        if self.by_file || path != route.path || !route.overrides.is_empty() {
+            let found = self.look(config, (route.host, &Text::new(path)), filename, route.script_alias);
+            refined.sections = found.sections;
+            refined.settings = found.settings;
+            refined.overrides = found.overrides;
+            refined.refusal = found.refusal;
         }
         refined
     }
+}
+
+/// What [`Routes::look`] finds.
+struct Said {
+    sections: Vec<u16>,
+    settings: Rc<Settings>,
+    overrides: Rc<[u8]>,
+    refusal: Option<StatusCode>,
+    until: Option<Instant>,
+}
+
+/// Files that hold passwords and rules.
+fn is_hidden(config: &Config, host: u16, filename: &Path) -> bool {
+    let name = filename.file_name().unwrap_or_default();
+    name.as_bytes().starts_with(b".ht") || config.access_file_names(host).iter().any(|known| name == known.as_str())
 }
 
 /// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.

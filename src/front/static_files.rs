@@ -46,6 +46,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
         Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
+    found.refused()?;
     match found.settings.handler {
         Handler::Default if spot.extra > 0 => Err(Refusal::new(StatusCode::NOT_FOUND)),
         Handler::Default => Ok(Found::File(found)),
@@ -65,6 +66,7 @@ pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
         Spot::NoSlash => return Ok(redirect(&route.path, head.uri.query())),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
+    found.refused()?;
     match found.settings.handler {
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN)),
         _ => send(site, &found, head),

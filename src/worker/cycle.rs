@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use apache::Finished;
 use libperl::{Code, Interrupted};
-use wire::frame::{Flags, Frame};
+use wire::frame::{Field, Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
 use super::site::{Located, PlaceKey, Site};
@@ -51,6 +51,7 @@ impl Site {
             host: frame.host(),
             sections: frame.sections().collect(),
             script: frame.flags().has(Flags::SCRIPT),
+            overrides: frame.field(Field::Overrides).to_vec(),
         };
         self.open_body(&frame, body)?;
         let https = frame.flags().has(Flags::HTTPS);

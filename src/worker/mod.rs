@@ -6,6 +6,7 @@
 mod cycle;
 mod limits;
 pub mod mold;
+mod overrides;
 pub mod single;
 mod site;
 mod subject;

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use crate::config::{Config, Handler, Listen, PsgiApp, Settings, StartUp, Step};
+use super::overrides;
+use crate::config::{Applied, Config, Handler, Listen, PerlHtaccess, PsgiApp, Settings, StartUp, Step};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 const MOD_PERL: &str = "mod_perl/1.31";
@@ -37,6 +38,8 @@ pub(super) struct PlaceKey {
     pub host: u16,
     pub sections: Vec<u16>,
     pub script: bool,
+    /// The `.htaccess` files that apply, as they came.
+    pub overrides: Vec<u8>,
 }
 
 /// A location's settings, with the Perl that they name found.
@@ -94,13 +97,17 @@ impl Site {
         if let Some(located) = self.places.get(&key) {
             return Ok(located.clone());
         }
+        // Every edit of a `.htaccess` file makes new places.
+        if self.places.len() >= MAX_PLACES {
+            self.places.clear();
+        }
         let located = Rc::new(self.locate(&key)?);
         self.places.insert(key, located.clone());
         Ok(located)
     }
 
     fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
-        let settings = self.config.settings(&key.sections, key.script);
+        let settings = self.settings(key)?;
         let app = match (&settings.handler, &settings.psgi_app) {
             (Handler::Psgi, Some(app)) => Some(self.app(app)?),
             (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
@@ -118,6 +125,14 @@ impl Site {
         Ok(Located { settings, place, handlers, cleanup_handlers, app })
     }
 
+    fn settings(&mut self, key: &PlaceKey) -> Result<Settings, Interrupted> {
+        let files = overrides::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
+        for step in files.iter().flat_map(|file| &file.start_up) {
+            take(&mut self.perl, step, &mut self.apps)?;
+        }
+        Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
+    }
+
     fn resolve(&mut self, names: &[String]) -> Result<Vec<Rc<Code>>, Interrupted> {
         names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect()
     }
@@ -131,6 +146,9 @@ impl Site {
         Ok(code)
     }
 }
+
+/// Merged settings that a worker keeps.
+const MAX_PLACES: usize = 4096;
 
 fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
@@ -202,8 +220,9 @@ fn main_server_env(config: &Config) -> &[(String, String)] {
 /// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
 fn speaks_mod_perl(config: &Config) -> bool {
     let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
+    let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    scripts || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+    overrides || scripts || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
 }
 
 fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut HashMap<PsgiApp, Rc<Code>>) -> Result<(), Interrupted> {

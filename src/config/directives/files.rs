@@ -1,6 +1,7 @@
 //! From URL paths to files, and what those are.
 
 use super::super::build::Draft;
+use super::super::overrides::{self, Class};
 use super::super::site;
 use super::{ANYWHERE, DIRECTORY, Effect, HOSTS, MANY, Row, SERVER, Takes};
 
@@ -48,7 +49,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "DefaultType",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("type|None", default_type),
         default: Some("None"),
         because: "httpd's since 2.4: no Content-Type is better than a wrong one",
@@ -58,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "DirectoryIndex",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Words("name…|disabled", 1..=MANY, |d, names| {
             site::directory_index(d, names);
             Ok(())
@@ -71,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "Options",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
         takes: Takes::Words("[+|-]name…", 1..=MANY, site::options),
         default: Some("FollowSymLinks"),
         because: "httpd's: a link in the site was put there by its owner",
@@ -83,16 +84,31 @@ pub(super) static ROWS: &[Row] = &[
         name: "AllowOverride",
         aliases: &[],
         contexts: DIRECTORY,
-        takes: Takes::Words("None", 1..=MANY, |_, args| site::allow_override(args)),
+        takes: Takes::Words(
+            "All|None|AuthConfig|FileInfo|Indexes|Limit|Options[=name,…]…",
+            1..=MANY,
+            overrides::allow_override,
+        ),
         default: Some("None"),
-        because: "httpd's; looking for .htaccess files costs every request",
+        because: "httpd's since 2.4 (1.3 had All): files that nobody expects are not read",
         effect: Effect::Reload,
-        about: "Only None: .htaccess files are not supported yet.",
+        about: "Which directives the .htaccess files of this folder and those below may hold; with None there is none. They are read \
+            once and watched: a change counts at once. A mistake in one is a line in the error log and a 500 for what lies below it.",
+    },
+    Row {
+        name: "AccessFileName",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("name…", 1..=MANY, access_file_name),
+        default: Some(".htaccess"),
+        because: "httpd's",
+        effect: Effect::Reload,
+        about: "What .htaccess files are called; the first that a folder has counts. Nobody is ever shown one.",
     },
     Row {
         name: "SetHandler",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("perl-script|cgi-script|psgi|default-handler", site::set_handler),
         default: Some("default-handler"),
         because: "what is not handed to a program is a file",
@@ -100,6 +116,14 @@ pub(super) static ROWS: &[Row] = &[
         about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, or the file itself. `None` is default-handler.",
     },
 ];
+
+fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    if let Some(path) = names.iter().find(|name| name.contains('/')) {
+        return Err(format!("expected names of files, got the path \"{path}\""));
+    }
+    draft.host().access_file_names = names.to_vec();
+    Ok(())
+}
 
 fn default_type(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.said().default_type = Some(text.to_owned());

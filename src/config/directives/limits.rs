@@ -1,5 +1,6 @@
 //! What a client may do, and for how long.
 
+use super::super::overrides::Class;
 use super::{ANYWHERE, Effect, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -76,7 +77,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "LimitRequestBody",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Size(|d, size| d.said().limit_request_body = Some(size)),
         default: Some("1G"),
         because: "httpd's since 2.4.54; bodies are buffered, so a limit protects the disk",

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::build::{Context, Draft};
+use super::overrides::Class;
 use super::{Directive, unknown};
 
 /// A directive.
@@ -38,14 +39,22 @@ pub struct Row {
 
 /// A set of `Context`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Contexts(u8);
+pub struct Contexts {
+    places: u8,
+    /// What `AllowOverride` must allow for it to stand in a `.htaccess` file, too.
+    htaccess: Class,
+}
 
-const SERVER: Contexts = Contexts(Context::Server as u8);
-const HOSTS: Contexts = Contexts(SERVER.0 | Context::VirtualHost as u8);
-const DIRECTORY: Contexts = Contexts(Context::Directory as u8);
-const CONTAINERS: Contexts = Contexts(Context::Directory as u8 | Context::Location as u8 | Context::Files as u8);
-const ANYWHERE: Contexts = Contexts(HOSTS.0 | CONTAINERS.0);
-const NOT_LOCATION: Contexts = Contexts(HOSTS.0 | Context::Directory as u8);
+const SERVER: Contexts = places(Context::Server as u8);
+const HOSTS: Contexts = places(SERVER.places | Context::VirtualHost as u8);
+const DIRECTORY: Contexts = places(Context::Directory as u8);
+const CONTAINERS: Contexts = places(Context::Directory as u8 | Context::Location as u8 | Context::Files as u8);
+const ANYWHERE: Contexts = places(HOSTS.places | CONTAINERS.places);
+const NOT_LOCATION: Contexts = places(HOSTS.places | Context::Directory as u8);
+
+const fn places(places: u8) -> Contexts {
+    Contexts { places, htaccess: Class::NEVER }
+}
 
 /// When a change is felt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +122,11 @@ impl Row {
         if self.takes.form() == Form::Section { format!("<{line}>") } else { line }
     }
 
+    /// What `AllowOverride` must allow for it to stand in a `.htaccess` file.
+    pub(super) fn override_class(&self) -> Class {
+        self.contexts.htaccess
+    }
+
     pub(super) fn check_form(&self, directive: &Directive) -> Result<(), String> {
         match (self.takes.form(), &directive.section) {
             (Form::Section, None) => Err(format!("is a section: write {} … </{}>", self.syntax(), self.name)),
@@ -130,8 +144,18 @@ impl Row {
 }
 
 impl Contexts {
+    /// In `.htaccess` files as well, where `AllowOverride` has one of `class`.
+    const fn and_htaccess(self, class: Class) -> Contexts {
+        Contexts { htaccess: class, ..self }
+    }
+
     pub(super) fn has(self, context: Context) -> bool {
-        self.0 & context as u8 != 0
+        self.places & context as u8 != 0
+    }
+
+    /// The words of `AllowOverride` of which `.htaccess` files need one; empty: it never stands in them.
+    pub fn htaccess(self) -> String {
+        self.htaccess.words()
     }
 
     /// As a user calls them.

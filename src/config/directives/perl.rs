@@ -1,6 +1,7 @@
 //! Perl: what is loaded, who answers, what programs see.
 
 use super::super::build::Draft;
+use super::super::overrides::{Class, PerlHtaccess};
 use super::super::{PsgiApp, Step, site};
 use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};
 
@@ -8,7 +9,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlHandler",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
@@ -22,7 +23,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlCleanupHandler",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
@@ -35,7 +36,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlModule",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("Name…", 1..=MANY, |d, names| steps(d, names, |_, name| Step::Module(name.to_owned()))),
         default: None,
         because: "the site says which",
@@ -45,7 +46,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlRequire",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
         default: None,
         because: "the site says which",
@@ -77,7 +78,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PsgiApp",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("file", |d, file| {
             let app = PsgiApp::File(d.path(file));
             site::psgi_app(d, app);
@@ -92,7 +93,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PsgiEval",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("code", |d, code| {
             site::psgi_app(d, PsgiApp::Code(code.to_owned()));
             Ok(())
@@ -115,7 +116,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlSetVar",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Words("name value", 2..=2, |d, args| {
             d.said().set_vars.push((args[0].clone(), args[1].clone(), false));
             Ok(())
@@ -128,7 +129,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlAddVar",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Words("name value…", 2..=MANY, |d, args| {
             let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
             d.said().set_vars.extend(added);
@@ -142,7 +143,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlSetEnv",
         aliases: &["SetEnv"],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("name [value]", 1..=2, |d, args| {
             let value = args.get(1).cloned().unwrap_or_default();
             d.said().set_env.push((args[0].clone(), value));
@@ -156,7 +157,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlPassEnv",
         aliases: &["PassEnv"],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("name…", 1..=MANY, |d, names| {
             site::pass_env(d, names);
             Ok(())
@@ -169,7 +170,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlSendHeader",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Flag(|d, on| d.said().send_header = Some(on)),
         default: Some("Off"),
         because: "mod_perl 1's: handlers send their header themselves",
@@ -179,12 +180,26 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "PerlSetupEnv",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Flag(|d, on| d.said().setup_env = Some(on)),
         default: Some("On"),
         because: "mod_perl 1's: programs expect the CGI variables in %ENV",
         effect: Effect::Reload,
         about: "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
+    },
+    Row {
+        name: "PerlHtaccess",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Word("Off|Vars|Handlers|On", |d, word| {
+            d.config.perl_htaccess = PerlHtaccess::parse(word)?;
+            Ok(())
+        }),
+        default: Some("Handlers"),
+        because: "sites of mod_perl 1 name their handlers in .htaccess files; code in them is for the server's owner to allow",
+        effect: Effect::Generation,
+        about: "How much Perl .htaccess files may hold where AllowOverride lets them: nothing; values like PerlSetVar; also handlers by \
+            name, which loads their modules from @INC; or also code: `sub { … }`, PerlModule, PerlRequire, PsgiApp.",
     },
 ];
 

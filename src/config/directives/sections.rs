@@ -1,5 +1,6 @@
 //! Sections, and what the reader of files does itself.
 
+use super::super::overrides::Class;
 use super::super::site;
 use super::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, Row, SERVER, Takes};
 
@@ -58,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "Files",
         aliases: &[],
-        contexts: NOT_LOCATION,
+        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
         takes: Takes::Section("name", 1..=2, site::files),
         default: None,
         because: "see the directives in it",
@@ -69,7 +70,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "FilesMatch",
         aliases: &[],
-        contexts: NOT_LOCATION,
+        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
         takes: Takes::Section("regex", 1..=1, site::files_match),
         default: None,
         because: "see the directives in it",

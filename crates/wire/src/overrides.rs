@@ -1,0 +1,37 @@
+//! The contents of [`crate::frame::Field::Overrides`]: folders and the texts of their `.htaccess` files.
+
+/// Appends one. Neither may hold a zero byte; no path does, and such a text is refused before.
+pub fn put(folder: &[u8], text: &str, out: &mut Vec<u8>) {
+    for part in [folder, text.as_bytes()] {
+        out.extend_from_slice(part);
+        out.push(0);
+    }
+}
+
+/// Folders and texts, outermost first. What is not UTF-8 was not put there by [`put`] and is left out.
+pub fn pairs(field: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
+    let mut parts = field.split(|byte| *byte == 0);
+    std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
+        .filter_map(|(folder, text)| Some((folder, std::str::from_utf8(text).ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_is_read_in_the_same_order() {
+        let mut field = Vec::new();
+        put(b"/srv/caf\xe9", "Options None\n", &mut field);
+        put(b"/srv/caf\xe9/a", "", &mut field);
+        let read: Vec<_> = pairs(&field).collect();
+        assert_eq!(read, [(&b"/srv/caf\xe9"[..], "Options None\n"), (b"/srv/caf\xe9/a", "")]);
+        assert_eq!(pairs(b"").count(), 0);
+    }
+
+    #[test]
+    fn a_spoiled_field_gives_less_but_no_panic() {
+        assert_eq!(pairs(b"/a").count(), 0);
+        assert_eq!(pairs(b"/a\0\xff\0/b\0x\0").collect::<Vec<_>>(), [(&b"/b"[..], "x")]);
+    }
+}

@@ -1,0 +1,128 @@
+//! `.htaccess` files: read by the same language as the rest, merged between the sections of the main configuration.
+//!
+//! Per folder, from the root down: its `<Directory>` sections, then its `.htaccess`. Then `<DirectoryMatch>`, `<Files>`
+//! (those in `.htaccess` files in their places), `<Location>`.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::build::{Draft, Rank};
+use super::overrides::{Overrides, Rules};
+use super::parse::{Reader, Source};
+use super::{Config, ConfigError, Section, StartUp, translate};
+
+/// A `.htaccess` file, understood.
+#[derive(Debug)]
+pub struct Htaccess {
+    /// What it says itself, then its `<Files>` sections.
+    sections: Vec<Section>,
+    /// Code that it wants loaded (`PerlHtaccess On`).
+    pub start_up: Vec<StartUp>,
+    /// What was ignored in it.
+    pub warnings: Vec<ConfigError>,
+}
+
+/// Sections and the `.htaccess` files that some of their numbers mean.
+#[derive(Debug, Clone, Default)]
+pub struct Applied {
+    /// In merge order. Numbers from [`Config::sections`]' length on count through the sections of `files`.
+    pub sections: Vec<u16>,
+    /// Outermost first.
+    pub files: Vec<Rc<Htaccess>>,
+}
+
+impl Config {
+    /// Whether any folder's `.htaccess` is to be looked for.
+    pub fn allows_overrides(&self) -> bool {
+        self.sections.iter().any(|section| section.said.allow_override.is_some_and(|allowed| !allowed.is_none()))
+    }
+
+    /// What the folders around a file allow, by how many parts their paths have; `sections` are those of the file.
+    pub fn overrides(&self, sections: &[u16], depth: usize) -> Overrides {
+        let said = |number: &u16| {
+            let section = self.sections.get(usize::from(*number))?;
+            if section.rank <= Rank::directory(depth) { section.said.allow_override } else { None }
+        };
+        [0].iter().chain(sections).filter_map(said).next_back().unwrap_or_default()
+    }
+
+    /// The names of `.htaccess` files of a host, the first that exists in a folder counts.
+    pub fn access_file_names(&self, host: u16) -> &[String] {
+        let own = self.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_file_names);
+        match (own, self.hosts.first()) {
+            ([], Some(main)) => &main.access_file_names,
+            _ => own,
+        }
+    }
+
+    /// Reads the text of `file` in `folder`, where `allowed` is allowed.
+    pub fn htaccess(
+        &self,
+        folder: &Path,
+        file: &Path,
+        text: &str,
+        allowed: Overrides,
+    ) -> Result<Htaccess, ConfigError> {
+        let nothing = |_: &str| None;
+        let source = Source::disk(&self.server_root, &nothing);
+        let mut reader = Reader::without_files(&source);
+        reader.text(text, &file.to_string_lossy());
+        let (tree, errors) = reader.into_parts();
+        let rules = Rules { allowed, perl: self.perl_htaccess };
+        let draft = Draft::of_htaccess(self, folder, rules, &tree);
+        match errors.into_iter().chain(draft.errors).next() {
+            Some(error) => Err(error),
+            None => Ok(Htaccess {
+                sections: draft.config.sections,
+                start_up: draft.config.start_up,
+                warnings: draft.config.warnings,
+            }),
+        }
+    }
+
+    /// Puts `files`, outermost first, between the sections of the main configuration.
+    pub fn apply(&self, sections: Vec<u16>, files: Vec<Rc<Htaccess>>, path: &str, filename: &Path) -> Applied {
+        let mut ranked: Vec<(Rank, u16)> =
+            sections.into_iter().map(|number| (self.sections[usize::from(number)].rank, number)).collect();
+        let request = translate::Request::new(path, filename);
+        let mut first = self.sections.len();
+        for file in &files {
+            for (at, section) in file.sections.iter().enumerate() {
+                // What a number cannot name any more is the 65536th section.
+                if let Ok(number) = u16::try_from(first + at)
+                    && (at == 0 || request.is_in(&section.scope))
+                {
+                    ranked.push((section.rank, number));
+                }
+            }
+            first += file.sections.len();
+        }
+        ranked.sort_by_key(|(rank, _)| *rank);
+        Applied { sections: ranked.into_iter().map(|(_, number)| number).collect(), files }
+    }
+
+    /// The section of a number of [`Applied`].
+    pub(super) fn section<'a>(&'a self, files: &'a [Rc<Htaccess>], number: u16) -> Option<&'a Section> {
+        let number = usize::from(number);
+        let mut beyond = files.iter().flat_map(|file| &file.sections);
+        self.sections.get(number).or_else(|| beyond.nth(number.checked_sub(self.sections.len())?))
+    }
+
+    /// The same files on the other side of the wire: from what [`Config::htaccess`] read, in the same order.
+    pub fn reread<'a>(
+        &self,
+        sections: &[u16],
+        texts: impl Iterator<Item = (PathBuf, &'a str)>,
+    ) -> Result<Vec<Rc<Htaccess>>, ConfigError> {
+        let read = |(folder, text): (PathBuf, &str)| {
+            let allowed = self.overrides(sections, depth(&folder));
+            self.htaccess(&folder, &folder.join(".htaccess"), text, allowed).map(Rc::new)
+        };
+        texts.map(read).collect()
+    }
+}
+
+/// How many parts a folder's path has, the root included.
+pub fn depth(folder: &Path) -> usize {
+    folder.components().count()
+}

@@ -1,0 +1,176 @@
+//! The `.htaccess` files that apply to a request, found without a system call: what was read is kept per folder and
+//! forgotten when the kernel says that something changed there. What cannot be watched is looked at once a second.
+
+mod folder;
+mod watch;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use nix::sys::inotify::{AddWatchFlags, InotifyEvent};
+
+use crate::config::{Config, Htaccess, Overrides, depth};
+use crate::log;
+use folder::{Folder, Found};
+use watch::Watcher;
+
+/// Folders that are kept; when there are more, all are forgotten and read again as they are needed.
+const MAX_FOLDERS: usize = 4096;
+/// How often what cannot be watched is looked at.
+pub const RECHECK: Duration = Duration::from_secs(1);
+
+/// See the module's text.
+pub struct Store {
+    folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
+    watcher: Watcher,
+    /// Every name that `AccessFileName` mentions.
+    names: Vec<String>,
+    changes: Cell<u64>,
+}
+
+/// The files that apply to a request.
+#[derive(Debug, Default)]
+pub struct Chain {
+    /// Outermost first.
+    pub files: Vec<Rc<Htaccess>>,
+    /// Their folders and texts, for a worker.
+    pub texts: Vec<u8>,
+    /// Why nothing may be answered.
+    pub refusal: Option<StatusCode>,
+    /// A folder on the way is not watched: this holds for [`RECHECK`] only.
+    pub brief: bool,
+}
+
+impl Store {
+    /// Nothing read, nothing watched; `None` when the configuration allows no `.htaccess` anywhere.
+    pub fn new(config: &Config) -> Option<Rc<Store>> {
+        let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
+        config.allows_overrides().then(|| {
+            Rc::new_cyclic(|store| Store {
+                folders: RefCell::default(),
+                watcher: Watcher::start(store.clone()),
+                names: names.collect(),
+                changes: Cell::new(0),
+            })
+        })
+    }
+
+    /// Another number than before: what was worked out from [`Store::chain`] may not hold any more.
+    pub fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    /// The files of the folders of `filename`, itself included when it is a folder.
+    pub fn chain(&self, config: &Config, host: u16, sections: &[u16], filename: &Path) -> Chain {
+        let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
+        let deepest = allowed.iter().rposition(|allowed| !allowed.is_none()).map_or(0, |at| at + 1);
+        let mut chain = Chain::default();
+        let mut path = PathBuf::new();
+        let mut parent: Option<Rc<Folder>> = None;
+        for (part, allowed) in filename.components().zip(allowed).take(deepest) {
+            if parent.is_some_and(|parent| !parent.may_hold(part.as_os_str())) {
+                break;
+            }
+            path.push(part);
+            let folder = self.folder(&path, chain.brief);
+            chain.brief |= folder.is_brief();
+            if !folder.exists() {
+                break;
+            }
+            if !allowed.is_none() {
+                folder.list(&path);
+                chain.add(config, &path, folder.first_of(&path, config.access_file_names(host)), allowed);
+            }
+            parent = Some(folder);
+        }
+        chain
+    }
+
+    fn folder(&self, path: &Path, brief: bool) -> Rc<Folder> {
+        let known = self.folders.borrow().get(path).cloned();
+        match known {
+            Some(folder) if folder.is_current(path, &self.names) => return folder,
+            Some(_) => self.forget(path),
+            None => {}
+        }
+        if self.folders.borrow().len() >= MAX_FOLDERS {
+            self.forget(Path::new("/"));
+        }
+        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, brief));
+        self.folders.borrow_mut().insert(path.to_owned(), folder.clone());
+        folder
+    }
+
+    /// Forgets a folder and all below it.
+    fn forget(&self, path: &Path) {
+        self.folders.borrow_mut().retain(|known, _| {
+            let stays = !known.starts_with(path);
+            if !stays {
+                self.watcher.leave(known);
+            }
+            stays
+        });
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.changes.update(|n| n.wrapping_add(1));
+    }
+
+    /// Something happened in a folder.
+    fn happened(&self, event: &InotifyEvent) {
+        if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
+            return self.forget(Path::new("/"));
+        }
+        for path in self.watcher.paths(event.wd) {
+            match &event.name {
+                Some(name) => self.happened_to(&path, Path::new(name), event.mask),
+                None => self.forget(&path),
+            }
+        }
+    }
+
+    fn happened_to(&self, path: &Path, name: &Path, mask: AddWatchFlags) {
+        let folder = self.folders.borrow().get(path).cloned();
+        let Some(folder) = folder else { return };
+        if self.names.iter().any(|known| Path::new(known) == name) {
+            folder.forget_file(&name.to_string_lossy());
+            return self.changed();
+        }
+        let inner = path.join(name);
+        if folder.entry_changed(&inner, name.as_os_str(), mask) || self.folders.borrow().contains_key(&inner) {
+            self.forget(&inner);
+        }
+    }
+}
+
+impl Chain {
+    fn add(&mut self, config: &Config, folder: &Path, found: Rc<Found>, allowed: Overrides) {
+        match &*found {
+            Found::Absent => {}
+            Found::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
+            Found::Text(text) => match text.meaning(config, folder, allowed) {
+                Some(file) => {
+                    wire::overrides::put(folder.as_os_str().as_bytes(), text.text(), &mut self.texts);
+                    self.files.push(file);
+                }
+                None => self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR),
+            },
+        }
+    }
+}
+
+/// A moment from which on something is to be looked at again.
+fn later() -> Instant {
+    Instant::now() + RECHECK
+}
+
+fn complain(message: impl Display) {
+    log::write(crate::config::LogLevel::Error, "front", None, &message);
+}

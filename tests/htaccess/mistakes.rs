@@ -1,0 +1,56 @@
+//! What is wrong in a `.htaccess` file costs the requests below it, and one line of the log.
+
+use super::{serve, soon, soon_status};
+use crate::support::Site;
+
+#[test]
+fn a_mistake_is_a_500_below_it_and_one_line_until_it_is_put_right() {
+    let site = Site::new().file("htdocs/a/.htaccess", "PerlSetVar X 1\nNonsense here\n").file("htdocs/b/page", "");
+    let server = serve(site, "");
+    for _ in 0..3 {
+        server.get("/a/page").is(500);
+        server.get("/a/other").is(500);
+        server.get("/a/deeper/page").is(500);
+    }
+    assert_eq!(server.text("/b/page"), "conf");
+    let line = server.logged("htdocs/a/.htaccess:2: Nonsense: ");
+    assert_eq!(server.log().matches("Nonsense").count(), 1, "{line}");
+    server.site.write("htdocs/a/.htaccess", "PerlSetVar X 2");
+    soon(&server, "/a/page", "2");
+    server.site.write("htdocs/a/.htaccess", "<Files x>");
+    soon_status(&server, "/a/page", 500);
+    server.logged("htdocs/a/.htaccess:1: <Files>: this section is never closed");
+}
+
+#[test]
+fn what_belongs_into_the_main_configuration_is_refused() {
+    for (line, message) in [
+        ("Include /etc/hostname", "Include: is not allowed in .htaccess files"),
+        ("IncludeOptional /etc/hostname", "IncludeOptional: is not allowed in .htaccess files"),
+        ("Listen 80", "Listen: is not allowed in .htaccess files"),
+        ("<Directory />\n</Directory>", "<Directory>: is not allowed in .htaccess files"),
+        ("<Location />\n</Location>", "<Location>: is not allowed in .htaccess files"),
+        ("AllowOverride All", "AllowOverride: is not allowed in .htaccess files"),
+        ("DocumentRoot /", "DocumentRoot: is not allowed in .htaccess files"),
+        ("PerlHtaccess On", "PerlHtaccess: is not allowed in .htaccess files"),
+        ("<Files x>\nListen 80\n</Files>", "Listen: is not allowed in .htaccess files"),
+        ("PerlSetVar A ${HOME}", "${HOME} has no value"),
+    ] {
+        let server = serve(Site::new().file("htdocs/.htaccess", line), "");
+        server.get("/page").is(500);
+        server.logged(message);
+    }
+}
+
+#[test]
+fn what_is_no_text_or_too_long_is_refused() {
+    let site = Site::new();
+    site.write_bytes("htdocs/binary/.htaccess", b"PerlSetVar X \0");
+    site.write_bytes("htdocs/long/.htaccess", &b"# a comment\n".repeat(6000));
+    let server = serve(site, "");
+    server.get("/binary/page").is(500);
+    server.logged("binary/.htaccess: cannot be read, what lies below is refused: it is not a text");
+    server.get("/long/page").is(500);
+    server.logged("long/.htaccess: cannot be read, what lies below is refused: it is longer than 64K");
+    assert_eq!(server.text("/page"), "conf");
+}

@@ -39,5 +39,7 @@ mod reload;
 mod signals;
 /// Files that no worker touches.
 mod static_files;
+/// Which looks at the file system a request costs.
+mod syscalls;
 /// The house rules that can be read off the sources.
 mod walls;

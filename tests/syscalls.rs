@@ -1,0 +1,148 @@
+//! Which looks at the file system a request costs: counted by strace on the front and the worker of a warm server.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Request, Server, Site, signal};
+
+/// Requests that are counted.
+const N: usize = 20;
+
+/// A handler that knows nothing of files, and one that looks whether its file is there.
+const HANDLERS: &str = "package Plain; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($r->uri); 0 }\n\
+    package Asks; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print(-e $r->filename ? 1 : 0); 0 }\n1;\n";
+
+#[track_caller]
+fn serve(site: Site, conf: &str) -> Server {
+    let server = site.file("lib/Handlers.pm", HANDLERS).serve(&format!(
+        "MaxClients 1\nStartServers 1\nMaxSpareServers 1\nPerlLib lib\nPerlModule Handlers\nMaxKeepAliveRequests 0\n{conf}"
+    ));
+    server.until_idle(1);
+    server
+}
+
+/// strace on some processes, told of their calls with file names and descriptors of folders.
+struct Trace {
+    strace: Child,
+    file: std::path::PathBuf,
+}
+
+impl Trace {
+    #[track_caller]
+    fn begin(server: &Server) -> Trace {
+        let front = server.status()["front_pid"].as_i64().expect("the front has a number") as i32;
+        let workers = server.workers().into_iter().map(|(pid, _)| pid);
+        let pids: Vec<i32> = std::iter::once(front).chain(workers).collect();
+        let file = server.site.path("strace.txt");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-e", "trace=%file,%%stat,%%statfs,getdents64,openat2,inotify_add_watch", "-o"]).arg(&file);
+        for pid in &pids {
+            command.args(["-p", &pid.to_string()]);
+        }
+        let mut strace = command.stderr(Stdio::piped()).spawn().expect("strace is installed");
+        let said = BufReader::new(strace.stderr.take().expect("it was asked for")).lines().map_while(Result::ok);
+        let attached = said.filter(|line| line.contains("attached")).take(pids.len()).count();
+        assert_eq!(attached, pids.len(), "strace may look at our processes");
+        Trace { strace, file }
+    }
+
+    /// The calls since the beginning that name a file. How large the memfd behind descriptor 1 is, where what children
+    /// print arrives, is asked for after each request; that is no look at a file.
+    fn end(mut self) -> Vec<String> {
+        signal(self.strace.id() as i32, Signal::SIGINT);
+        self.strace.wait().expect("our own child");
+        let text = fs::read_to_string(&self.file).expect("strace wrote it");
+        text.lines()
+            .filter(|line| line.contains('(') && !line.contains("--- SIG") && !line.contains("AT_EMPTY_PATH"))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// Asks for `targets` in turn until [`N`] requests were answered, twice over for what is only done at first; returns the
+/// calls of the second time.
+#[track_caller]
+fn calls_of(server: &Server, targets: &[&str]) -> Vec<String> {
+    let mut connection = server.connect();
+    let mut round = || {
+        for target in targets.iter().cycle().take(N) {
+            connection.ask(Request::get(target)).is(200);
+        }
+    };
+    round();
+    let trace = Trace::begin(server);
+    round();
+    trace.end()
+}
+
+#[track_caller]
+fn costs_nothing(server: &Server, targets: &[&str]) {
+    let calls = calls_of(server, targets);
+    assert!(
+        calls.is_empty(),
+        "{targets:?}: {} calls in {N} requests: {:#?}",
+        calls.len(),
+        &calls[..calls.len().min(20)]
+    );
+}
+
+const PLAIN: &str = "<Location /perl>\nSetHandler perl-script\nPerlHandler Plain\n</Location>\n";
+const TARGETS: [&str; 4] = ["/perl", "/perl/a", "/perl/a/b/c/d/e/f", "/perl/a/b?c=d"];
+
+#[test]
+fn a_perl_location_costs_no_look_at_the_disk() {
+    costs_nothing(&serve(Site::new(), PLAIN), &TARGETS);
+}
+
+#[test]
+fn nor_does_it_below_an_alias_that_is_there() {
+    let server = serve(Site::new().file("scripts/a/b/page", ""), &format!("Alias /perl @DIR@/scripts\n{PLAIN}"));
+    costs_nothing(&server, &TARGETS);
+}
+
+#[test]
+fn nor_does_it_where_htaccess_files_are_honoured() {
+    let site =
+        Site::new().file("htdocs/.htaccess", "PerlSetVar X 1").file("htdocs/perl/a/b/.htaccess", "PerlSetVar X 2");
+    let server = serve(site, &format!("<Directory />\nAllowOverride All\n</Directory>\n{PLAIN}"));
+    costs_nothing(&server, &TARGETS);
+}
+
+#[test]
+fn nor_does_a_path_that_was_never_asked_for_before() {
+    let site = Site::new().file("htdocs/.htaccess", "PerlSetVar X 1");
+    let server = serve(site, &format!("<Directory />\nAllowOverride All\n</Directory>\n{PLAIN}"));
+    server.get("/perl/first").is(200);
+    let mut connection = server.connect();
+    let trace = Trace::begin(&server);
+    for n in 0..N {
+        connection.ask(Request::get(&format!("/perl/item/{n}"))).is(200);
+    }
+    let calls = trace.end();
+    assert!(calls.is_empty(), "{calls:#?}");
+}
+
+#[test]
+fn a_handler_that_looks_at_its_file_does_so_once() {
+    let server = serve(Site::new(), "<Location /asks>\nSetHandler perl-script\nPerlHandler Asks\n</Location>");
+    let calls = calls_of(&server, &["/asks/page"]);
+    let own = calls.iter().filter(|call| call.contains("/htdocs/asks")).count();
+    assert_eq!(own, N, "what is counted is what the handler does: {calls:#?}");
+}
+
+#[test]
+fn registry_looks_once_at_its_script() {
+    let site = Site::new().script("scripts/test.pl", "print \"Content-Type: text/plain\\n\\nhello\";\n");
+    let server = serve(
+        site,
+        "Alias /perl/ @DIR@/scripts/\n\
+         <Directory />\nAllowOverride All\n</Directory>\n\
+         <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>",
+    );
+    let calls = calls_of(&server, &["/perl/test.pl"]);
+    let stats = calls.iter().filter(|call| !call.contains("chdir(")).count();
+    assert_eq!(stats, N, "{:#?}", &calls[..calls.len().min(12)]);
+}

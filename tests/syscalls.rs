@@ -107,14 +107,14 @@ fn nor_does_it_below_an_alias_that_is_there() {
 fn nor_does_it_where_htaccess_files_are_honoured() {
     let site =
         Site::new().file("htdocs/.htaccess", "PerlSetVar X 1").file("htdocs/perl/a/b/.htaccess", "PerlSetVar X 2");
-    let server = serve(site, &format!("<Directory />\nAllowOverride All\n</Directory>\n{PLAIN}"));
+    let server = serve(site, &format!("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n{PLAIN}"));
     costs_nothing(&server, &TARGETS);
 }
 
 #[test]
 fn nor_does_a_path_that_was_never_asked_for_before() {
     let site = Site::new().file("htdocs/.htaccess", "PerlSetVar X 1");
-    let server = serve(site, &format!("<Directory />\nAllowOverride All\n</Directory>\n{PLAIN}"));
+    let server = serve(site, &format!("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n{PLAIN}"));
     server.get("/perl/first").is(200);
     let mut connection = server.connect();
     let trace = Trace::begin(&server);
@@ -139,7 +139,7 @@ fn registry_looks_once_at_its_script() {
     let server = serve(
         site,
         "Alias /perl/ @DIR@/scripts/\n\
-         <Directory />\nAllowOverride All\n</Directory>\n\
+         <Directory @DIR@/scripts>\nAllowOverride All\n</Directory>\n\
          <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>",
     );
     let calls = calls_of(&server, &["/perl/test.pl"]);

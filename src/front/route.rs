@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 use super::client::Address;
 use super::path::{BadPath, normalise};
+use super::redirection;
+use crate::config::rules::redirect::Answer;
 use crate::config::{Config, Handler, Scope, Settings};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
@@ -34,6 +36,8 @@ pub struct Route {
     pub sections: Vec<u16>,
     /// What they say.
     pub settings: Rc<Settings>,
+    /// `Redirect`: the client is sent elsewhere.
+    pub redirect: Option<Answer>,
     /// How many bytes of the path name the script, when that is known.
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.
@@ -54,12 +58,12 @@ pub struct Routes {
     key: RefCell<Vec<u8>>,
     recent: RefCell<Known>,
     older: RefCell<Known>,
-    /// By sections and whether `ScriptAlias` applies.
+    /// By sections, whether `ScriptAlias` applies, and `AddHandler`'s handler.
     settings: RefCell<HashMap<Sections, Rc<Settings>>>,
 }
 
 type Known = HashMap<Box<[u8]>, Rc<Route>>;
-type Sections = (Vec<u16>, bool);
+type Sections = (Vec<u16>, bool, Option<Handler>);
 
 /// What a route is found by.
 #[derive(Debug, Clone, Copy)]
@@ -122,8 +126,15 @@ impl Routes {
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let sections = config.sections(host, &text.0, &mapping.filename);
-        let settings = self.settings(config, &sections, mapping.script_alias);
-        let script_length = (settings.handler == Handler::Psgi).then(|| settings.mount.len().min(path.len()) as u32);
+        let settings = self.settings(config, &sections, mapping.script_alias, &mapping.filename);
+        let redirect = redirection::find(&config.hosts[host as usize], &settings, &text.0);
+        let script_length = match settings.handler {
+            Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
+            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and
+            // this extension for a path behind a file, would let a picture run as a program.
+            Handler::PerlScript | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
+            _ => None,
+        };
         let server_name = match (name.is_empty(), &config.hosts[host as usize].server_name) {
             (false, _) => name,
             (true, Some(name)) => name.clone(),
@@ -137,16 +148,20 @@ impl Routes {
             script_alias: mapping.script_alias,
             sections,
             settings,
+            redirect,
             script_length,
             resolved: false,
         })
     }
 
-    /// The settings of a list of sections; merged once for each list.
-    fn settings(&self, config: &Config, sections: &[u16], script_alias: bool) -> Rc<Settings> {
+    /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
+    fn settings(&self, config: &Config, sections: &[u16], script_alias: bool, file: &Path) -> Rc<Settings> {
         let mut merged = self.settings.borrow_mut();
-        let key = (sections.to_vec(), script_alias);
-        merged.entry(key).or_insert_with(|| Rc::new(config.settings(sections, script_alias))).clone()
+        let key = (sections.to_vec(), script_alias, None);
+        let settings = merged.entry(key).or_insert_with(|| Rc::new(config.settings(sections, script_alias))).clone();
+        let Some(handler) = settings.handler_of(file) else { return settings };
+        let key = (sections.to_vec(), script_alias, Some(handler.clone()));
+        merged.entry(key).or_insert_with(|| Rc::new(settings.with_handler(handler))).clone()
     }
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
@@ -160,7 +175,9 @@ impl Routes {
         };
         if self.by_file || path != route.path {
             refined.sections = config.sections(route.host, &Text::new(path).0, filename);
-            refined.settings = self.settings(config, &refined.sections, route.script_alias);
+        }
+        if refined.sections != route.sections || filename != route.filename {
+            refined.settings = self.settings(config, &refined.sections, route.script_alias, filename);
         }
         refined
     }
@@ -176,7 +193,7 @@ fn without_port(host: &str) -> &str {
 
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
 /// character of a private plane and becomes itself again in the file's name.
-struct Text(String);
+pub struct Text(String);
 
 const PRIVATE: u32 = 0x10_FF00;
 
@@ -191,7 +208,14 @@ impl Text {
     }
 
     fn bytes_of(path: PathBuf) -> PathBuf {
-        let Some(text) = path.to_str().filter(|text| text.contains(is_private)) else { return path };
+        match path.to_str().filter(|text| text.contains(is_private)) {
+            Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
+            None => path,
+        }
+    }
+
+    /// The bytes that a part of such a text stands for.
+    pub fn bytes_in(text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
             match is_private(c) {
@@ -199,7 +223,7 @@ impl Text {
                 false => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
-        PathBuf::from(OsString::from_vec(bytes))
+        bytes
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use apache::Finished;
 use libperl::{Code, Interrupted};
-use wire::frame::{Flags, Frame};
+use wire::frame::{Field, Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
 use super::site::{Located, PlaceKey, Site};
@@ -51,12 +51,13 @@ impl Site {
             host: frame.host(),
             sections: frame.sections().collect(),
             script: frame.flags().has(Flags::SCRIPT),
+            handler: None,
         };
         self.open_body(&frame, body)?;
         let https = frame.flags().has(Flags::HTTPS);
         let subject = Subject::of(&frame);
         subject.becomes_current();
-        let located = self.located(key);
+        let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
         let outcome = match &located {

@@ -141,7 +141,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlSetEnv",
-        aliases: &["SetEnv"],
+        aliases: &[],
         contexts: ANYWHERE,
         takes: Takes::Words("name [value]", 1..=2, |d, args| {
             let value = args.get(1).cloned().unwrap_or_default();
@@ -155,7 +155,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlPassEnv",
-        aliases: &["PassEnv"],
+        aliases: &[],
         contexts: ANYWHERE,
         takes: Takes::Words("name…", 1..=MANY, |d, names| {
             site::pass_env(d, names);

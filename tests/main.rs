@@ -35,6 +35,8 @@ mod real_input;
 mod registry;
 /// New configuration and code without a lost request.
 mod reload;
+/// What the configuration says of answers: redirections, errors, headers, types.
+mod rules;
 /// Stopping, reopening, systemd.
 mod signals;
 /// Files that no worker touches.

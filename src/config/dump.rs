@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
+use super::rules::Rules;
+use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
 
 pub fn dump(config: &Config) -> String {
     let mut out = format!(
@@ -57,10 +58,18 @@ fn host_lines(index: usize, host: &Host) -> String {
     }
     line(format!("root {:?} admin {:?}", host.document_root, host.server_admin));
     for alias in &host.aliases {
-        line(format!("{} {} {}", if alias.script { "script_alias" } else { "alias" }, alias.from, alias.to.display()));
+        let from = match &alias.from {
+            AliasFrom::Prefix(prefix) => prefix.clone(),
+            AliasFrom::Match(regex) => format!("~ {regex}"),
+        };
+        line(format!("{} {from} {}", if alias.script { "script_alias" } else { "alias" }, alias.to.display()));
+    }
+    for redirect in &host.redirects {
+        line(format!("{redirect:?}"));
     }
     for log in &host.access_logs {
-        line(format!("access_log {} {}", log.log, log.format));
+        let condition = log.condition.as_ref().map_or_else(String::new, |condition| format!(" {condition:?}"));
+        line(format!("access_log {} {}{condition}", log.log, log.format));
     }
     out
 }
@@ -113,6 +122,7 @@ fn said(said: &Said) -> String {
     word("body", said.limit_request_body.map(|v| v.to_string()));
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
+    out.push_str(&rules(&said.rules).replace('\n', " "));
     out
 }
 
@@ -136,6 +146,30 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "options {}", options(settings.options)).unwrap();
     writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
-    writeln!(out, "queue_timeout {:?}", settings.queue_timeout).unwrap();
+    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rules(&settings.rules)).unwrap();
+    out
+}
+
+/// Each kind of rule that was said, on a line of its own.
+fn rules(rules: &Rules) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, said: bool, value: &dyn std::fmt::Debug| {
+        if said {
+            write!(out, "\n{name} {value:?}").unwrap();
+        }
+    };
+    line("redirects", !rules.redirects.is_empty(), &rules.redirects);
+    line("errors", !rules.error_documents.is_empty(), &rules.error_documents);
+    line("headers", !rules.headers.is_empty(), &rules.headers);
+    line("request_headers", !rules.request_headers.is_empty(), &rules.request_headers);
+    line("expires", rules.expires != Default::default(), &rules.expires);
+    line("set_env_if", !rules.set_env_if.is_empty(), &rules.set_env_if);
+    line("env", !rules.env.is_empty(), &rules.env);
+    line("types", rules.types != Default::default(), &rules.types.words());
+    line("directory_slash", rules.directory_slash.is_some(), &rules.directory_slash);
+    line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
+    line("compress", rules.compress != Default::default(), &rules.compress);
+    let listing = format!("{:?}", rules.listing);
+    line("listing", listing != format!("{:?}", super::rules::listing::Listing::default()), &rules.listing);
     out
 }

@@ -19,6 +19,8 @@ pub enum Spot {
     File(Place),
     /// A folder without a slash at the end of its path.
     NoSlash,
+    /// A folder without an index, whose contents may be listed.
+    Folder(PathBuf),
 }
 
 /// A file and how it was named.
@@ -46,7 +48,7 @@ pub fn locate(route: &Route, filename: &Path) -> Result<Spot, Refusal> {
     if metadata.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
             (b"" | b"/", true) => index(route, filename),
-            (b"", false) => Ok(Spot::NoSlash),
+            (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
     }
@@ -74,7 +76,10 @@ fn index(route: &Route, folder: &Path) -> Result<Spot, Refusal> {
             return Ok(Spot::File(Place { file, path, extra: 0 }));
         }
     }
-    Err(Refusal::new(StatusCode::FORBIDDEN))
+    match route.settings.options.indexes {
+        true => Ok(Spot::Folder(folder.to_owned())),
+        false => Err(Refusal::new(StatusCode::FORBIDDEN)),
+    }
 }
 
 fn not_found() -> Refusal {

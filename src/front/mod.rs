@@ -16,6 +16,7 @@
 
 mod access_log;
 mod ahead;
+mod autoindex;
 mod body;
 mod client;
 mod clock;
@@ -23,20 +24,24 @@ mod conditional;
 mod connection;
 mod connections;
 mod control;
+mod error_document;
 mod error_page;
 mod exchange;
 mod failure;
 mod format;
+mod headers;
 mod hear;
 mod htaccess;
 mod listener;
 mod locate;
 mod log_item;
+mod mime;
 mod path;
 mod payload;
 mod pool;
 mod range;
 mod record;
+mod redirection;
 mod request;
 mod response;
 mod route;
@@ -45,6 +50,7 @@ mod static_files;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod worker;
 
 pub use format::check as check_log_format;

@@ -16,17 +16,20 @@ use http::{Method, Response, StatusCode};
 use nix::fcntl::OFlag;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
+use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, allowed, locate, refusal};
+use super::mime;
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
 use super::site::Site;
-use crate::config::{Config, Handler};
+use crate::config::Handler;
 
 /// What a path in a `Location` keeps as it is.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
+pub const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What was found for a path.
@@ -44,6 +47,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     let spot = match locate(route, &route.filename)? {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
@@ -52,6 +56,14 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
         Handler::Default => Ok(Found::File(found)),
         _ => Ok(Found::Handled(found)),
     }
+}
+
+fn folder_list(site: &Site, route: &Route, folder: &Path, head: &Parts) -> Result<Response<Kind>, Refusal> {
+    allowed(&site.config, route)?;
+    if !matches!(head.method, Method::GET | Method::HEAD) {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    autoindex::list(route, folder, head.uri.query()).map_err(refusal)
 }
 
 /// Sends the file that a worker did not want to answer for.
@@ -64,6 +76,7 @@ pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(redirect(&route.path, head.uri.query())),
+        Spot::Folder(folder) => return folder_list(site, route, &folder, head),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;
@@ -85,14 +98,14 @@ pub fn send(site: &Site, route: &Route, head: &Parts) -> Result<Response<Kind>, 
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
     let (file, metadata) = open(&route.filename).map_err(refusal)?;
-    let validators = Validators::new(metadata.len(), metadata.modified().map_err(refusal)?);
+    let validators = Validators::of(&metadata, route.settings.rules.file_etag).map_err(refusal)?;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
-            let kind = content_type(&site.config, route);
+            let described = mime::headers(&site.config, route);
             let wanted = wanted(head, &validators, metadata.len());
-            part(file, metadata.len(), kind, wanted, &validators).map_err(refusal)?
+            part(file, metadata.len(), described, wanted, &validators).map_err(refusal)?
         }
     };
     describe(response.headers_mut(), &validators);
@@ -108,8 +121,9 @@ fn empty(status: StatusCode) -> Response<Kind> {
 fn describe(headers: &mut HeaderMap, validators: &Validators) {
     let modified = httpdate::fmt_http_date(validators.modified);
     for (name, value) in [(LAST_MODIFIED, &modified), (ETAG, &validators.etag)] {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(name, value);
+        match HeaderValue::from_str(value) {
+            Ok(value) if !value.is_empty() => drop(headers.insert(name, value)),
+            _ => {}
         }
     }
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -138,14 +152,6 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
     if metadata.is_file() { Ok((file, metadata)) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
-fn content_type(config: &Config, route: &Route) -> Option<HeaderValue> {
-    let extension = route.filename.extension().and_then(OsStr::to_str).unwrap_or("").to_ascii_lowercase();
-    let added = config.types.iter().rev().find(|(known, _)| *known == extension).map(|(_, mime)| mime.as_str());
-    let guessed = || mime_guess::from_ext(&extension).first_raw();
-    let mime = added.or_else(guessed).or(route.settings.default_type.as_deref());
-    HeaderValue::from_str(mime?).ok()
-}
-
 fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {
     match head.headers.get(RANGE) {
         Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
@@ -158,12 +164,12 @@ fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {
 fn part(
     file: File,
     size: u64,
-    mime: Option<HeaderValue>,
+    described: HeaderMap,
     wanted: Wanted,
     validators: &Validators,
 ) -> io::Result<Response<Kind>> {
     let mut response = Response::new(Kind::Empty);
-    let mut mime = mime;
+    let mut described = described;
     *response.body_mut() = match wanted {
         Wanted::Whole => contents(file, 0, size)?,
         Wanted::Nothing => {
@@ -179,13 +185,14 @@ fn part(
                 contents(file, from, to)?
             } else {
                 let boundary = boundary(validators);
-                let segments = multipart(&parts, size, mime.as_ref(), &boundary);
-                mime = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}")).ok();
+                let segments = multipart(&parts, size, described.get(CONTENT_TYPE), &boundary);
+                let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
+                drop(kind.map(|kind| described.insert(CONTENT_TYPE, kind)));
                 Kind::File(FileBody::new(file, segments))
             }
         }
     };
-    response.headers_mut().extend(mime.map(|mime| (CONTENT_TYPE, mime)));
+    response.headers_mut().extend(described);
     Ok(response)
 }
 

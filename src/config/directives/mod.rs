@@ -2,12 +2,17 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod files;
+mod folders;
+mod headers;
 mod limits;
 mod logs;
 mod perl;
 mod pool;
+mod redirects;
 mod sections;
 mod server;
+mod types;
+mod variables;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -210,7 +215,21 @@ impl Takes {
 }
 /// Every directive, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    [server::ROWS, pool::ROWS, limits::ROWS, files::ROWS, perl::ROWS, logs::ROWS, sections::ROWS].into_iter().flatten()
+    let topics = [
+        server::ROWS,
+        pool::ROWS,
+        limits::ROWS,
+        files::ROWS,
+        types::ROWS,
+        folders::ROWS,
+        redirects::ROWS,
+        headers::ROWS,
+        variables::ROWS,
+        perl::ROWS,
+        logs::ROWS,
+        sections::ROWS,
+    ];
+    topics.into_iter().flatten()
 }
 
 #[cfg(test)]

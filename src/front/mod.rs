@@ -32,6 +32,7 @@ mod htaccess;
 mod listener;
 mod locate;
 mod log_item;
+mod open;
 mod path;
 mod payload;
 mod pool;

@@ -17,7 +17,7 @@ use super::exchange::{Job, Limits};
 use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
-use super::{response, static_files};
+use super::{locate, response, static_files};
 use crate::config::LogLevel;
 use crate::log;
 
@@ -80,11 +80,15 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
     route.refused()?;
     if route.is_static() {
         match static_files::find(&visit.site, &route, head)? {
-            static_files::Found::File(file) => return static_files::send(&visit.site, &file, head).map(Answer::Here),
+            static_files::Found::File(file, opened) => {
+                return static_files::send(&visit.site, &file, opened, head).map(Answer::Here);
+            }
             static_files::Found::Response(response) => return Ok(Answer::Here(response)),
             static_files::Found::Handled(refined) => route = Rc::new(refined),
         }
         *visit.route.borrow_mut() = Some(route.clone());
+    } else if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     work(visit, head, route, body).await
 }

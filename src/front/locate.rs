@@ -47,7 +47,7 @@ pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refus
         }
     };
     let extra = &whole[name.len()..];
-    if opened.metadata.is_dir() {
+    if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
             (b"" | b"/", true) => index(site, route, (root, filename)),
             (b"", false) => Ok(Spot::NoSlash),
@@ -87,7 +87,7 @@ fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path)) -> Result<S
     for name in &route.settings.directory_index {
         let file = folder.join(name);
         if let Ok(opened) = site.opener.open(root, &file, links)
-            && opened.metadata.is_file()
+            && opened.kind.is_file()
         {
             let path = [&route.path[..], name.as_bytes()].concat();
             return Ok(Spot::File(Place { file, path, extra: 0, opened }));

@@ -7,11 +7,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
@@ -51,8 +51,12 @@ impl Links {
 pub struct Opened {
     /// To be read from; of a folder that may not be listed, a mere reference.
     pub file: File,
-    /// Of just this file.
-    pub metadata: Metadata,
+    /// What it is.
+    pub kind: FileType,
+    /// In bytes.
+    pub size: u64,
+    /// When its contents changed last.
+    pub modified: SystemTime,
 }
 
 /// See the module's text.
@@ -79,7 +83,7 @@ impl Opener {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => self
                 .open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC)
                 .and_then(opened)
-                .and_then(|it| if it.metadata.is_dir() { Ok(it) } else { Err(error) }),
+                .and_then(|it| if it.kind.is_dir() { Ok(it) } else { Err(error) }),
             answer => answer,
         }
     }
@@ -145,8 +149,8 @@ pub fn is_link(error: &io::Error) -> bool {
 
 fn opened(file: OwnedFd) -> io::Result<Opened> {
     let file = File::from(file);
-    let metadata = file.metadata()?;
-    Ok(Opened { file, metadata })
+    let it = file.metadata()?;
+    Ok(Opened { kind: it.file_type(), size: it.len(), modified: it.modified()?, file })
 }
 
 fn identity(it: &FileStat) -> Identity {

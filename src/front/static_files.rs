@@ -96,18 +96,18 @@ pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
-    let Opened { file, metadata } = opened;
-    if !metadata.is_file() {
+    let Opened { file, kind, size, modified } = opened;
+    if !kind.is_file() {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
-    let validators = Validators::new(metadata.len(), metadata.modified().map_err(refusal)?);
+    let validators = Validators::new(size, modified);
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
-            let kind = content_type(&site.config, route);
-            let wanted = wanted(head, &validators, metadata.len());
-            part(file, metadata.len(), kind, wanted, &validators).map_err(refusal)?
+            let mime = content_type(&site.config, route);
+            let wanted = wanted(head, &validators, size);
+            part(file, size, mime, wanted, &validators).map_err(refusal)?
         }
     };
     describe(response.headers_mut(), &validators);

@@ -19,6 +19,8 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// Symbolic links, and other ways out of a site.
+mod links;
 /// Access and error logs, byte for byte.
 mod logs;
 /// Plack's own server test suite.

@@ -36,6 +36,7 @@ mod listener;
 mod locate;
 mod log_item;
 mod mime;
+mod open;
 mod path;
 mod payload;
 mod pool;

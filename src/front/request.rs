@@ -17,7 +17,7 @@ use super::exchange::{Job, Limits};
 use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
-use super::{error_document, headers, redirection, response, static_files, variables};
+use super::{error_document, headers, locate, redirection, response, static_files, variables};
 use crate::config::LogLevel;
 use crate::log;
 
@@ -103,16 +103,18 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
     }
     if route.is_static() {
         match static_files::find(&visit.site, &route, head)? {
-            static_files::Found::File(file) => {
+            static_files::Found::File(file, opened) => {
                 let route = Rc::new(file);
                 settle(visit, head, &route);
                 let head = headers::asked(visit, head, &route);
-                return static_files::send(&visit.site, &route, &head).map(Answer::Here);
+                return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
             }
             static_files::Found::Response(response) => return Ok(Answer::Here(response)),
             static_files::Found::Handled(refined) => route = Rc::new(refined),
         }
         settle(visit, head, &route);
+    } else if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     let head = headers::asked(visit, head, &route);
     work(visit, &head, route, body).await

@@ -65,6 +65,11 @@ impl Route {
         self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))
     }
 
+    /// Whether a worker's program may look for `filename`.
+    pub fn looks_for_a_file(&self) -> bool {
+        self.settings.handler != Handler::Psgi
+    }
+
     /// Whether the front itself answers.
     pub fn is_static(&self) -> bool {
         self.settings.handler == Handler::Default

@@ -9,6 +9,7 @@ use wire::control::Generation;
 
 use super::Front;
 use super::access_log::AccessLogs;
+use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
 use crate::config::{Bundle, Config};
@@ -23,6 +24,8 @@ pub struct Site {
     pub pool: Pool,
     /// Where paths lead.
     pub routes: Routes,
+    /// How its files are opened.
+    pub opener: Opener,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -45,6 +48,7 @@ impl Site {
             generation,
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
+            opener: Opener::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

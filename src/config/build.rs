@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::{self, Methods};
 use super::directives::{Row, Takes};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
@@ -29,6 +30,7 @@ impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.perl_access = access::has_perl_handler(tree);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
@@ -100,6 +102,11 @@ pub struct Draft {
     pub at: At,
     /// The host whose directives are read; 0 is the main server.
     pub host: u16,
+    /// The methods of the `<Limit>` that we are in.
+    pub methods: Methods,
+    /// Perl code has a say in who comes in.
+    pub perl_access: bool,
+    throttles: u32,
     name: String,
     context: Context,
     /// The section that takes what is said.
@@ -122,6 +129,9 @@ impl Draft {
             errors: Vec::new(),
             at,
             host: 0,
+            methods: Methods::ALL,
+            perl_access: false,
+            throttles: 0,
             name: String::new(),
             context: Context::Server,
             section: 0,
@@ -180,6 +190,9 @@ impl Draft {
         }
         if self.context != Context::Htaccess {
             row.check_context(self.context)?;
+        }
+        if self.methods != Methods::ALL && !row.per_method() {
+            self.warn("stands in <Limit>, but holds for all methods, as in httpd: move it out");
         }
         if self.context == Context::Server {
             self.said_at.insert(row.name, directive.at.clone());
@@ -252,6 +265,23 @@ impl Draft {
         self.containers[usize::from(self.host)].push((rank, section));
         self.inside(context, section, self.host, inside);
         Ok(())
+    }
+
+    /// Walks a `<Limit>`: the same place, for fewer methods.
+    pub fn for_methods(&mut self, methods: Methods, inside: &[Directive]) -> Result<(), String> {
+        if self.methods != Methods::ALL {
+            return Err("stands in another such section: name the methods in one".to_owned());
+        }
+        self.methods = methods;
+        self.walk(inside);
+        self.methods = Methods::ALL;
+        Ok(())
+    }
+
+    /// A number that no other `MaxConcurrentReqs` has.
+    pub fn next_throttle(&mut self) -> u32 {
+        self.throttles += 1;
+        self.throttles
     }
 
     /// Walks a virtual host.

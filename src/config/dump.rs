@@ -113,7 +113,15 @@ fn said(said: &Said) -> String {
     word("body", said.limit_request_body.map(|v| v.to_string()));
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
+    word("access", (said.access != Default::default()).then(|| access(&format!("{:?}", said.access))));
     out
+}
+
+/// Without what was not said.
+fn access(debug: &str) -> String {
+    let fields = debug.trim_start_matches(|c| c != '{').trim_matches(['{', '}', ' ']);
+    let said = fields.split(", ").filter(|field| !field.ends_with(": None") && !field.ends_with(": []"));
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn options(options: Options) -> String {
@@ -137,5 +145,6 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
     writeln!(out, "queue_timeout {:?}", settings.queue_timeout).unwrap();
+    writeln!(out, "access {}", access(&format!("{:?}", settings.access))).unwrap();
     out
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Applied, Config, Handler, Options, Said, Scope, Settings};
+use super::{Applied, Config, Handler, Options, Said, Scope, Settings, access};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
@@ -50,6 +50,7 @@ impl Settings {
         if let Some(options) = &said.options {
             self.options = self.options.after(options);
         }
+        self.access.merge(&said.access);
         self.merge_variables(said);
     }
 
@@ -100,5 +101,6 @@ fn nothing() -> Settings {
         limit_request_body: 0,
         request_timeout: Duration::ZERO,
         queue_timeout: Duration::ZERO,
+        access: access::Rules::default(),
     }
 }

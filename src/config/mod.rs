@@ -24,6 +24,7 @@ pub mod directives;
 
 mod unknown;
 
+pub mod access;
 mod address;
 mod logs;
 mod options;
@@ -383,6 +384,8 @@ pub struct Said {
     pub request_timeout: Option<Duration>,
     /// `QueueTimeout`
     pub queue_timeout: Option<Duration>,
+    /// Who may come in.
+    pub access: access::Said,
 }
 
 /// `Options`: either a new set or changes to the outer one.
@@ -458,4 +461,6 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// Default 30 s.
     pub queue_timeout: Duration,
+    /// Who may come in.
+    pub access: access::Rules,
 }

@@ -90,16 +90,17 @@ pub fn refusal(error: io::Error) -> Refusal {
     })
 }
 
-/// `Options` about symbolic links, and files that hold passwords.
+/// `Options` about symbolic links.
 pub fn allowed(config: &Config, route: &Route) -> Result<(), Refusal> {
     let options = route.settings.options;
-    let hidden = route.filename.file_name().is_some_and(|name| name.as_bytes().starts_with(b".ht"));
     let followed = options.follow_sym_links
-        || below(root(config, route), &route.filename).all(|path| match std::fs::symlink_metadata(path) {
-            Ok(link) if link.is_symlink() => options.sym_links_if_owner_match && owners_match(path, &link),
-            _ => true,
-        });
-    if hidden || !followed { Err(Refusal::new(StatusCode::FORBIDDEN)) } else { Ok(()) }
+        || below(root(config, route.host, &route.filename), &route.filename).all(
+            |path| match std::fs::symlink_metadata(path) {
+                Ok(link) if link.is_symlink() => options.sym_links_if_owner_match && owners_match(path, &link),
+                _ => true,
+            },
+        );
+    if !followed { Err(Refusal::new(StatusCode::FORBIDDEN)) } else { Ok(()) }
 }
 
 fn owners_match(path: &Path, link: &Metadata) -> bool {
@@ -107,10 +108,10 @@ fn owners_match(path: &Path, link: &Metadata) -> bool {
 }
 
 /// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
-fn root<'a>(config: &'a Config, route: &Route) -> &'a Path {
-    let host = &config.hosts[route.host as usize];
+pub fn root<'a>(config: &'a Config, host: u16, file: &Path) -> &'a Path {
+    let host = &config.hosts[usize::from(host)];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let around = roots.filter(|root| route.filename.starts_with(root));
+    let around = roots.filter(|root| file.starts_with(root));
     around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
 }
 

@@ -11,6 +11,7 @@ use super::Front;
 use super::access_log::AccessLogs;
 use super::pool::Pool;
 use super::route::Routes;
+use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 
 /// See the module's text.
@@ -23,6 +24,8 @@ pub struct Site {
     pub pool: Pool,
     /// Where paths lead.
     pub routes: Routes,
+    /// How many requests are under way where that is limited.
+    pub throttles: Throttles,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -45,6 +48,7 @@ impl Site {
             generation,
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
+            throttles: Throttles::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

@@ -134,13 +134,10 @@ impl RequestRec {
             Text::DocumentRoot | Text::ServerRoot | Text::ServerHostname | Text::ServerAdmin | Text::ServerSoftware => {
                 server_text(place, field)
             }
-            Text::TheRequest
-            | Text::ContentType
-            | Text::ContentEncoding
-            | Text::StatusLine
-            | Text::User
-            | Text::AuthType
-            | Text::RemoteHost => None,
+            Text::User => told(frame, Field::User),
+            Text::AuthType => told(frame, Field::AuthType),
+            Text::RemoteHost => told(frame, Field::RemoteHost),
+            Text::TheRequest | Text::ContentType | Text::ContentEncoding | Text::StatusLine => None,
         }
     }
 
@@ -244,6 +241,11 @@ impl RequestRec {
             tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
         }
     }
+}
+
+/// What the front found out, if it did.
+fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
+    Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }
 
 const OPT_EXECCGI: i64 = 8;

@@ -1,6 +1,7 @@
 //! THE TABLE: every directive once, with all that is to be said about it. `check`, the help, the reference page and the
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
+mod access;
 mod files;
 mod limits;
 mod logs;
@@ -115,6 +116,11 @@ impl Row {
         same(self.name) || self.aliases.iter().any(|alias| same(alias))
     }
 
+    /// Whether it may stand in `<Limit>`.
+    pub(super) fn per_method(&self) -> bool {
+        access::PER_METHOD.contains(&self.name) || matches!(self.takes, Takes::Reading(..))
+    }
+
     /// `MaxClients a number from 1 to 20000`, `<Location path>`
     pub fn syntax(&self) -> String {
         let words = self.takes.words();
@@ -210,7 +216,9 @@ impl Takes {
 }
 /// Every directive, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    [server::ROWS, pool::ROWS, limits::ROWS, files::ROWS, perl::ROWS, logs::ROWS, sections::ROWS].into_iter().flatten()
+    [server::ROWS, pool::ROWS, limits::ROWS, files::ROWS, access::ROWS, perl::ROWS, logs::ROWS, sections::ROWS]
+        .into_iter()
+        .flatten()
 }
 
 #[cfg(test)]

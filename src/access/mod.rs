@@ -23,6 +23,7 @@ use std::net::IpAddr;
 
 pub use basic::challenge;
 pub use password::Check;
+pub use requires::is_about_users;
 pub use users::{Attempt, Proof, Users};
 
 use crate::config::access::{Methods, Rules, Satisfy};
@@ -83,7 +84,7 @@ pub enum Verdict {
 pub fn judge(rules: &Rules, facts: &Facts<'_>) -> Verdict {
     let welcome = hosts::welcome(&rules.hosts, facts);
     let answer = requires::answer(&rules.requires, facts);
-    match (rules.satisfy, welcome, answer) {
+    match (rules.satisfy.unwrap_or_default(), welcome, answer) {
         (Satisfy::All, Some(false), _) => Verdict::Forbidden,
         (Satisfy::Any, Some(true), _) => Verdict::Allowed,
         (Satisfy::Any, _, Some(Answer::Granted)) => Verdict::Allowed,
@@ -106,7 +107,7 @@ fn verdict(answer: Answer, facts: &Facts<'_>) -> Verdict {
 
 /// `some_auth_required`: whether a rule for this method asks for a user.
 pub fn asks_for_user(rules: &Rules, methods: Methods) -> bool {
-    rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_users(&line.what))
+    rules.requires.iter().any(|line| line.methods.has(methods) && is_about_users(&line.what))
 }
 
 /// Whether a rule for this method names a host.

@@ -75,10 +75,10 @@ fn apr1(password: &[u8], hash: &str) -> Option<String> {
 fn stretched(round: u32, password: &[u8], salt: &[u8], digest: &[u8]) -> md5::digest::Output<Md5> {
     let (first, last) = if round % 2 == 1 { (password, digest) } else { (digest, password) };
     let mut next = Md5::new().chain_update(first);
-    if round % 3 != 0 {
+    if !round.is_multiple_of(3) {
         next.update(salt);
     }
-    if round % 7 != 0 {
+    if !round.is_multiple_of(7) {
         next.update(password);
     }
     next.chain_update(last).finalize()

@@ -5,7 +5,14 @@ use super::directives;
 /// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
 const LATER: &[(&[&str], &str)] = &[
     (
-        &["AuthBasicProvider", "AuthBasicAuthoritative", "AuthDBMUserFile", "AuthDigestProvider", "AuthMerging"],
+        &[
+            "AuthDBMUserFile",
+            "AuthDBMGroupFile",
+            "AuthDigestProvider",
+            "AuthDigestDomain",
+            "AuthDigestFile",
+            "AuthMerging",
+        ],
         "is not supported: users stand in the file of AuthUserFile; remove it, or check them in a PerlAuthenHandler",
     ),
     (

@@ -1,6 +1,6 @@
 //! `Order`, `Allow` and `Deny`, and the addresses that `Require ip` takes too.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::build::Draft;
 use super::Limited;
@@ -42,7 +42,7 @@ pub enum Origin {
 }
 
 /// Addresses that begin alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
     /// Of an IPv4 address the lower half counts.
@@ -80,6 +80,15 @@ impl Network {
                 }
                 Err(_) => None,
             },
+        }
+    }
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.address {
+            IpAddr::V4(address) => write!(f, "{address}/{}", Ipv4Addr::from_bits(self.mask as u32)),
+            IpAddr::V6(address) => write!(f, "{address}/{}", Ipv6Addr::from_bits(self.mask)),
         }
     }
 }

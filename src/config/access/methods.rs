@@ -4,7 +4,7 @@ use super::super::Directive;
 use super::super::build::Draft;
 
 /// A set of methods; httpd 1.3's numbers are its bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Methods(u16);
 
 /// Something that holds for some methods.
@@ -78,6 +78,16 @@ impl Methods {
             Some(one) => Ok(all.with(one)),
             None => Err(format!("expected methods like GET or POST, in capitals, got \"{name}\"")),
         })
+    }
+}
+
+impl std::fmt::Debug for Methods {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name);
+        match *self {
+            Methods::ALL => f.write_str("*"),
+            _ => f.write_str(&names.chain((self.0 & OTHER != 0).then_some("…")).collect::<Vec<_>>().join(",")),
+        }
     }
 }
 

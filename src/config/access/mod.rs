@@ -48,8 +48,8 @@ pub struct Said {
 pub struct Rules {
     /// See [`Said::hosts`].
     pub hosts: HostRules,
-    /// Default All.
-    pub satisfy: Satisfy,
+    /// All, if nothing is said.
+    pub satisfy: Option<Satisfy>,
     /// `Basic`, or what a PerlAuthenHandler makes of it.
     pub auth_type: Option<String>,
     /// The realm.
@@ -101,10 +101,10 @@ pub struct Throttle {
 impl Rules {
     pub(super) fn merge(&mut self, said: &Said) {
         replace(&mut self.hosts, &said.hosts);
-        replace(&mut self.satisfy, &said.satisfy);
         replace(&mut self.requires, &said.requires);
         replace(&mut self.lookups, &said.lookups);
         replace(&mut self.throttles, &said.throttles);
+        keep(&mut self.satisfy, &said.satisfy);
         keep(&mut self.auth_type, &said.auth_type);
         keep(&mut self.auth_name, &said.auth_name);
         keep(&mut self.user_file, &said.user_file);
@@ -148,6 +148,14 @@ pub(super) fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
     }
     draft.said().access.auth_type = Some(name.to_owned());
     Ok(())
+}
+
+/// `AuthBasicProvider file`, as configurations of httpd 2 say.
+pub(super) fn basic_provider(_: &mut Draft, names: &[String]) -> Result<(), String> {
+    match names.iter().find(|name| !name.eq_ignore_ascii_case("file")) {
+        Some(other) => Err(format!("expected file, got \"{other}\": ask other places in a PerlAuthenHandler")),
+        None => Ok(()),
+    }
 }
 
 /// `HostnameLookups On|Off|Double`

@@ -10,7 +10,7 @@ use super::{Methods, Network};
 pub struct Requirement {
     /// For which methods.
     pub methods: Methods,
-    /// As it was written: `user ana ben`.
+    /// As it was written, `user ana ben`; of a section its name.
     pub text: String,
     /// What it asks.
     pub what: Require,
@@ -55,18 +55,18 @@ pub fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone lets nobody in: put it in <RequireAll> beside what does".to_owned());
     }
-    add(draft, args.join(" "), what);
+    add(draft, words(args), what);
     Ok(())
 }
 
 /// `<RequireAll>`
 pub fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Result<(), String> {
-    section(draft, "all of", Require::Every, inside)
+    section(draft, "<RequireAll>", Require::Every, inside)
 }
 
 /// `<RequireAny>`
 pub fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Result<(), String> {
-    section(draft, "any of", Require::Any, inside)
+    section(draft, "<RequireAny>", Require::Any, inside)
 }
 
 /// `<RequireNone>`
@@ -76,19 +76,24 @@ pub fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Result<(), 
 
 fn section(
     draft: &mut Draft,
-    words: &str,
+    name: &str,
     combine: fn(Vec<Require>) -> Require,
     inside: &[Directive],
 ) -> Result<(), String> {
     let parts = parts(draft, inside);
-    let text = inside.iter().map(|directive| directive.args.join(" ")).collect::<Vec<_>>().join(", ");
-    add(draft, format!("{words} ({text})"), combine(parts));
+    add(draft, name.to_owned(), combine(parts));
     Ok(())
 }
 
 fn add(draft: &mut Draft, text: String, what: Require) {
     let requirement = Requirement { methods: draft.methods, text, what };
     draft.said().access.requires.get_or_insert_default().push(requirement);
+}
+
+/// As one line, words with spaces in quotation marks.
+fn words(args: &[String]) -> String {
+    let word = |arg: &String| if arg.contains(' ') { format!("\"{arg}\"") } else { arg.clone() };
+    args.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands in a section; what is wrong there is reported with its own line.

@@ -108,7 +108,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "AuthAuthoritative",
-        aliases: &[],
+        aliases: &["AuthBasicAuthoritative"],
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Flag(|_, _| {}),
         default: None,
@@ -116,6 +116,16 @@ pub(super) static ROWS: &[Row] = &[
         effect: Effect::Reload,
         about: "Accepted for old configurations. Perl handlers are asked before AuthUserFile and AuthGroupFile; whoever none of them knows is \
             refused.",
+    },
+    Row {
+        name: "AuthBasicProvider",
+        aliases: &[],
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Words("file", 1..=MANY, access::basic_provider),
+        default: Some("file"),
+        because: "the only one that is built in",
+        effect: Effect::Reload,
+        about: "Where passwords are: the file of AuthUserFile. Other places can be asked by a PerlAuthenHandler.",
     },
     Row {
         name: "Require",

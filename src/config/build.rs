@@ -30,7 +30,7 @@ impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let mut draft = Draft::new(facts, server_root(tree, facts));
-        draft.perl_access = access::has_perl_handler(tree);
+        draft.config.perl_access = access::has_perl_handler(tree);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
@@ -104,8 +104,6 @@ pub struct Draft {
     pub host: u16,
     /// The methods of the `<Limit>` that we are in.
     pub methods: Methods,
-    /// Perl code has a say in who comes in.
-    pub perl_access: bool,
     throttles: u32,
     name: String,
     context: Context,
@@ -130,7 +128,6 @@ impl Draft {
             at,
             host: 0,
             methods: Methods::ALL,
-            perl_access: false,
             throttles: 0,
             name: String::new(),
             context: Context::Server,
@@ -145,6 +142,7 @@ impl Draft {
     pub(super) fn of_htaccess(config: &Config, folder: &Path, rules: Rules, tree: &[Directive]) -> Self {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());
         draft.config.sections.clear();
+        draft.config.perl_access = config.perl_access || access::has_perl_handler(tree);
         draft.htaccess = Some(rules);
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
@@ -408,6 +406,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         control_socket: None,
         warnings: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
+        perl_access: false,
         facts: facts.clone(),
     }
 }

@@ -146,6 +146,8 @@ pub struct Config {
     pub warnings: Vec<ConfigError>,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
+    /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
+    pub perl_access: bool,
     /// What it was made with; `.htaccess` files are read with the same.
     pub facts: Facts,
 }

@@ -15,8 +15,8 @@ use super::record::Record;
 use super::route::Route;
 use super::throttle::Turn;
 use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
-use crate::config::access::{Lookups, Methods, Rules};
 use crate::config::LogLevel;
+use crate::config::access::{Lookups, Methods, Rules};
 use crate::log;
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.

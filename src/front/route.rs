@@ -16,7 +16,7 @@ use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
 use super::locate::root;
 use super::path::{BadPath, normalise};
-use crate::config::{Applied, Htaccess, Config, Handler, Scope, Settings};
+use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;

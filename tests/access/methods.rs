@@ -32,11 +32,13 @@ fn rules_hold_for_the_methods_of_their_section() {
 #[test]
 fn a_password_may_be_asked_of_writers_only() {
     let rules = "AuthType Basic\nAuthName x\nAuthUserFile users\n<Limit POST>\nRequire valid-user\n</Limit>";
-    let server = site().file("users", "ana:{SHA}EfatZxI08vWXtyb7LlXTEKkHpOI=").serve(&conf(rules));
+    let server = site().file("users", "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=").serve(&conf(rules));
     server.get("/perl/x").is(200);
     server.post("/perl/x", "a=b").is(401);
     // A reader is not asked, so what it shows proves nothing.
     let shown = |method| Request::new(method, "/perl/x").header("Authorization", &basic("ana", "wrong"));
     assert!(server.send(shown("GET")).is(200).text().starts_with("user=- "));
     server.send(shown("POST")).is(401);
+    let right = Request::post("/perl/x", "a=b").header("Authorization", &basic("ana", "x"));
+    assert!(server.send(right).is(200).text().starts_with("user=ana "));
 }

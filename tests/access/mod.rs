@@ -2,6 +2,7 @@
 
 mod files;
 mod hosts;
+mod htaccess;
 mod methods;
 mod names;
 mod perl;

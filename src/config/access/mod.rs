@@ -141,7 +141,7 @@ pub(super) fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `AuthType Basic`; another name needs Perl code that knows what to do with it.
 pub(super) fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
-    if !name.eq_ignore_ascii_case("Basic") && !draft.perl_access {
+    if !name.eq_ignore_ascii_case("Basic") && !draft.config.perl_access {
         return Err(format!(
             "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and there is none in this configuration"
         ));

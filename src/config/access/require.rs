@@ -51,7 +51,7 @@ pub enum Require {
 
 /// `Require what…`
 pub fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let what = parse(args, draft.perl_access)?;
+    let what = parse(args, draft.config.perl_access)?;
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone lets nobody in: put it in <RequireAll> beside what does".to_owned());
     }
@@ -112,7 +112,7 @@ fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
 
 fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
     match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
-        ("require", None) => parse(&directive.args, draft.perl_access),
+        ("require", None) => parse(&directive.args, draft.config.perl_access),
         ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
         ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),

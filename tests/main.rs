@@ -5,6 +5,8 @@
 
 mod support;
 
+/// Who may come in: addresses, names, users, methods, numbers.
+mod access;
 /// The command line: subcommands, options, environment, help.
 mod cli;
 /// What a configuration means for requests, and what is said about a broken one.

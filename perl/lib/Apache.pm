@@ -212,7 +212,15 @@ sub log_reason ( $r, $reason, $file = $r->filename ) {
 
 # --- the client, the server and the process
 
-sub get_remote_host    { my $c = $_[0]->connection; return $c->remote_host // $c->remote_ip }
+
+# A name that the front has looked up, or for REMOTE_DOUBLE_REV one that leads back to the address.
+sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
+    my $c = $r->connection;
+    return $c->verified_host if $type == Apache::Constants::REMOTE_DOUBLE_REV();
+    my $name = $c->remote_host;
+    return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
+}
+
 sub get_remote_logname { return undef }                                                        ## no critic
 sub document_root      { return $_[0]->server->document_root }
 

@@ -46,7 +46,8 @@ uri(r, ...)
     content_encoding = APACHE_CONTENT_ENCODING
     status_line = APACHE_STATUS_LINE
     user = APACHE_USER
-    auth_type = APACHE_AUTH_TYPE
+    auth_type = APACHE_PLACE_AUTH_TYPE
+    auth_name = APACHE_PLACE_AUTH_NAME
     handler = APACHE_HANDLER
     virtual_host = APACHE_VIRTUAL_HOST
   CODE:
@@ -76,8 +77,19 @@ status(r, ...)
     get_server_port = APACHE_SERVER_PORT
     allow_options = APACHE_ALLOW_OPTIONS
     body_length = APACHE_BODY_LENGTH
+    satisfies = APACHE_SATISFIES
+    some_auth_required = APACHE_SOME_AUTH_REQUIRED
+    allowed = APACHE_ALLOWED
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
+  OUTPUT:
+    RETVAL
+
+SV *
+requires(r)
+    Request r
+  CODE:
+    RETVAL = apache_requirements(aTHX_ r);
   OUTPUT:
     RETVAL
 

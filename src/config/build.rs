@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::{self, Methods};
 use super::directives::{Row, Takes};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
@@ -29,6 +30,7 @@ impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.config.perl_access = access::has_perl_handler(tree);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
@@ -100,6 +102,9 @@ pub struct Draft {
     pub at: At,
     /// The host whose directives are read; 0 is the main server.
     pub host: u16,
+    /// The methods of the `<Limit>` that we are in.
+    pub methods: Methods,
+    throttles: u32,
     name: String,
     context: Context,
     /// The section that takes what is said.
@@ -122,6 +127,8 @@ impl Draft {
             errors: Vec::new(),
             at,
             host: 0,
+            methods: Methods::ALL,
+            throttles: 0,
             name: String::new(),
             context: Context::Server,
             section: 0,
@@ -135,6 +142,7 @@ impl Draft {
     pub(super) fn of_htaccess(config: &Config, folder: &Path, rules: Rules, tree: &[Directive]) -> Self {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());
         draft.config.sections.clear();
+        draft.config.perl_access = config.perl_access || access::has_perl_handler(tree);
         draft.htaccess = Some(rules);
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
@@ -180,6 +188,9 @@ impl Draft {
         }
         if self.context != Context::Htaccess {
             row.check_context(self.context)?;
+        }
+        if self.methods != Methods::ALL && !row.per_method() {
+            self.warn("stands in <Limit>, but holds for all methods, as in httpd: move it out");
         }
         if self.context == Context::Server {
             self.said_at.insert(row.name, directive.at.clone());
@@ -257,6 +268,23 @@ impl Draft {
         self.containers[usize::from(self.host)].push((rank, section));
         self.inside(context, section, self.host, inside);
         Ok(())
+    }
+
+    /// Walks a `<Limit>`: the same place, for fewer methods.
+    pub fn for_methods(&mut self, methods: Methods, inside: &[Directive]) -> Result<(), String> {
+        if self.methods != Methods::ALL {
+            return Err("stands in another such section: name the methods in one".to_owned());
+        }
+        self.methods = methods;
+        self.walk(inside);
+        self.methods = Methods::ALL;
+        Ok(())
+    }
+
+    /// A number that no other `MaxConcurrentReqs` has.
+    pub fn next_throttle(&mut self) -> u32 {
+        self.throttles += 1;
+        self.throttles
     }
 
     /// Walks a virtual host.
@@ -384,6 +412,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         control_socket: None,
         warnings: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
+        perl_access: false,
         facts: facts.clone(),
     }
 }

@@ -25,6 +25,7 @@ pub mod directives;
 
 mod unknown;
 
+pub mod access;
 mod address;
 mod logs;
 mod options;
@@ -148,6 +149,8 @@ pub struct Config {
     pub warnings: Vec<ConfigError>,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
+    /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
+    pub perl_access: bool,
     /// What it was made with; `.htaccess` files are read with the same.
     pub facts: Facts,
 }
@@ -401,6 +404,8 @@ pub struct Said {
     pub queue_timeout: Option<Duration>,
     /// See there.
     pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Said,
 }
 
 /// `Options`: either a new set or changes to the outer one.
@@ -480,4 +485,6 @@ pub struct Settings {
     pub handler_is_set: bool,
     /// See there.
     pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Rules,
 }

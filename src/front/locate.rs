@@ -118,7 +118,7 @@ pub fn refusal(error: io::Error) -> Refusal {
 }
 
 /// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
-fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
+pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
     let around = roots.filter(|root| filename.starts_with(root));

@@ -15,6 +15,7 @@
 //! they mean in messages.
 
 mod access_log;
+mod admit;
 mod ahead;
 mod autoindex;
 mod body;
@@ -36,6 +37,7 @@ mod listener;
 mod locate;
 mod log_item;
 mod mime;
+mod names;
 mod open;
 mod path;
 mod payload;
@@ -51,6 +53,7 @@ mod static_files;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod throttle;
 mod variables;
 mod worker;
 
@@ -59,18 +62,23 @@ pub use format::check as check_log_format;
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions};
 use wire::control::{FrontStatus, Load};
 use wire::reply::MAX_PACKET;
 
+use admit::Door;
 use clock::Clock;
 use connections::Connections;
 use control::Master;
 use listener::Listeners;
+use names::Names;
 use pool::Pool;
 use site::Site;
+
+use crate::access::names::System;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
@@ -113,6 +121,10 @@ pub(crate) struct Front {
     pub sites: RefCell<Vec<Rc<Site>>>,
     /// The generation that gets new requests.
     serving: RefCell<Option<Rc<Site>>>,
+    /// Who may come in.
+    pub door: Door,
+    /// Names of clients.
+    pub names: Names,
     /// Ticks while there is something to watch.
     pub clock: Clock,
     /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
@@ -152,6 +164,8 @@ impl Front {
             listeners: Listeners::default(),
             sites: RefCell::default(),
             serving: RefCell::default(),
+            door: Door::default(),
+            names: Names::new(Arc::new(System)),
             clock: Clock::default(),
             packet: RefCell::new(vec![0; MAX_PACKET]),
             small_write: RefCell::default(),

@@ -12,6 +12,7 @@ use super::access_log::AccessLogs;
 use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
+use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 
 /// See the module's text.
@@ -26,6 +27,8 @@ pub struct Site {
     pub routes: Routes,
     /// How its files are opened.
     pub opener: Opener,
+    /// How many requests are under way where that is limited.
+    pub throttles: Throttles,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -49,6 +52,7 @@ impl Site {
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
             opener: Opener::default(),
+            throttles: Throttles::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

@@ -35,10 +35,32 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 pub enum Found {
     /// A file to send.
     File(Route, Opened),
+    /// A file, and the path goes on behind it.
+    Beyond(Route),
     /// A file that a worker answers for (`<Files *.cgi>`).
     Handled(Route),
     /// A redirection.
     Response(Response<Kind>),
+}
+
+impl Found {
+    /// The file that was found.
+    pub fn file(&self) -> Option<&Route> {
+        match self {
+            Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
+            Found::Response(_) => None,
+        }
+    }
+}
+
+/// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
+pub fn behind(site: &Site, route: &Route) -> Option<Route> {
+    match route.ambiguous.then(|| locate(site, route, &route.filename))? {
+        Ok(Spot::File(spot)) => {
+            Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra))
+        }
+        _ => None,
+    }
 }
 
 /// Looks for the file of `route`.
@@ -51,7 +73,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
     match found.settings.handler {
-        Handler::Default if spot.extra > 0 => Err(Refusal::new(StatusCode::NOT_FOUND)),
+        Handler::Default if spot.extra > 0 => Ok(Found::Beyond(found)),
         Handler::Default => {
             let opened = of_its_own(site, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))
@@ -67,8 +89,8 @@ fn folder_list(route: &Route, folder: &Path, head: &Parts) -> Result<Response<Ki
     autoindex::list(route, folder, head.uri.query()).map_err(refusal)
 }
 
-/// Sends the file that a worker did not want to answer for.
-pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Response<Kind>, Refusal> {
+/// Looks for the file that a worker did not want to answer for.
+pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, Refusal> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND));
@@ -76,8 +98,8 @@ pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
     let spot = match locate(site, route, file)? {
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(redirect(&route.path, head.uri.query())),
-        Spot::Folder(folder) => return folder_list(route, &folder, head),
+        Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;
@@ -85,7 +107,7 @@ pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN)),
         _ => {
             let opened = of_its_own(site, route, &found, spot.opened)?;
-            send(site, &found, opened, head)
+            Ok(Found::File(found, opened))
         }
     }
 }

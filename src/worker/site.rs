@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::overrides;
+use crate::config::access::{Requirement, Satisfy};
 use crate::config::{Applied, Config, Handler, Listen, PerlHtaccess, PsgiApp, Settings, StartUp, Step};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
@@ -182,11 +183,27 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
         is_virtual: host != 0,
+        auth_type: settings.access.auth_type.clone(),
+        auth_name: settings.access.auth_name.clone(),
+        satisfies: match settings.access.satisfy {
+            None => apache::Satisfies::NoSpec,
+            Some(Satisfy::All) => apache::Satisfies::All,
+            Some(Satisfy::Any) => apache::Satisfies::Any,
+        },
+        requires: settings.access.requires.iter().map(requirement).collect(),
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         log_cpu: logged(config, host, 'x').iter().any(|name| name.ends_with("cpu_us")),
         log_notes: logged(config, host, 'n'),
         log_env: logged(config, host, 'e'),
         ..Default::default()
+    }
+}
+
+fn requirement(line: &Requirement) -> apache::Requirement {
+    apache::Requirement {
+        method_mask: line.methods.mask(),
+        text: line.text.clone(),
+        of_user: crate::access::is_about_users(&line.what),
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct RequestRec {
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
     method_number: Option<i64>,
+    /// `$r->allowed`: what a handler said, for those who look at it.
+    allowed: i64,
 }
 
 impl RequestRec {
@@ -83,6 +85,7 @@ impl RequestRec {
             said: [const { None }; Text::ALL.len()],
             split: None,
             method_number: None,
+            allowed: 0,
         }
     }
 
@@ -134,13 +137,12 @@ impl RequestRec {
             Text::DocumentRoot | Text::ServerRoot | Text::ServerHostname | Text::ServerAdmin | Text::ServerSoftware => {
                 server_text(place, field)
             }
-            Text::TheRequest
-            | Text::ContentType
-            | Text::ContentEncoding
-            | Text::StatusLine
-            | Text::User
-            | Text::AuthType
-            | Text::RemoteHost => None,
+            Text::PlaceAuthType => place.auth_type.as_deref().map(str::as_bytes),
+            Text::PlaceAuthName => place.auth_name.as_deref().map(str::as_bytes),
+            Text::User => told(frame, Field::User),
+            Text::AuthType => told(frame, Field::AuthType),
+            Text::RemoteHost => told(frame, Field::RemoteHost),
+            Text::TheRequest | Text::ContentType | Text::ContentEncoding | Text::StatusLine => None,
         }
     }
 
@@ -179,8 +181,17 @@ impl RequestRec {
             Number::AllowOptions => i64::from(self.place.exec_cgi) * OPT_EXECCGI,
             Number::Aborted => i64::from(self.output.front_is_gone()),
             Number::BodyLength => self.frame.body_length() as i64,
+            Number::Satisfies => self.place.satisfies as i64,
+            Number::SomeAuthRequired => i64::from(self.requires_user()),
+            Number::Allowed => self.allowed,
             Number::IsVirtual | Number::LogLevel => server_number(&self.place, field),
         }
+    }
+
+    /// Whether a line for this method asks for a user.
+    fn requires_user(&mut self) -> bool {
+        let bit = 1i64.checked_shl(self.number(Number::MethodNumber) as u32).unwrap_or(0);
+        self.place.requires.iter().any(|line| line.of_user && line.method_mask & bit != 0)
     }
 
     fn number_of_method(&self) -> i64 {
@@ -194,6 +205,7 @@ impl RequestRec {
                 self.said[Text::StatusLine as usize] = None;
             }
             Number::MethodNumber => self.method_number = Some(value),
+            Number::Allowed => self.allowed = value,
             Number::NoCache => self.set_no_cache(value != 0),
             _ => {}
         }
@@ -244,6 +256,11 @@ impl RequestRec {
             tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
         }
     }
+}
+
+/// What the front found out, if it did.
+fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
+    Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }
 
 const OPT_EXECCGI: i64 = 8;

@@ -108,6 +108,22 @@ SV *apache_number_field(pTHX_ Request r, I32 field, SV *value)
     return newSViv(before);
 }
 
+SV *apache_requirements(pTHX_ Request r)
+{
+    AV *const lines = (AV *)sv_2mortal((SV *)newAV());
+    int64_t mask;
+    apache_text text;
+    for (size_t at = 0;; at++) {
+        apache_check(aTHX_ apache_requirement(r, at, &mask, &text));
+        if (!text.bytes)
+            return at ? newRV_inc((SV *)lines) : newSV(0);
+        HV *const line = newHV();
+        (void)hv_stores(line, "method_mask", newSViv(mask));
+        (void)hv_stores(line, "requirement", apache_sv_of(aTHX_ text));
+        av_push(lines, newRV_noinc((SV *)line));
+    }
+}
+
 SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
 {
     apache_text name, value;

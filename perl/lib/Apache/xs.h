@@ -37,6 +37,9 @@ apache_text apache_text_of(pTHX_ SV *sv);
 SV *apache_text_field(pTHX_ Request r, I32 field, SV *value);
 SV *apache_number_field(pTHX_ Request r, I32 field, SV *value);
 
+/* The lines of Require as references to hashes; undef when there is none. */
+SV *apache_requirements(pTHX_ Request r);
+
 /* Pushes all names and values of a table. */
 SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number);
 /* Changes a table; an array of values counts as several. */

@@ -1,6 +1,7 @@
 //! THE TABLE: every directive once, with all that is to be said about it. `check`, the help, the reference page and the
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
+mod access;
 mod files;
 mod folders;
 mod headers;
@@ -120,6 +121,11 @@ impl Row {
         same(self.name) || self.aliases.iter().any(|alias| same(alias))
     }
 
+    /// Whether it may stand in `<Limit>`.
+    pub(super) fn per_method(&self) -> bool {
+        access::PER_METHOD.contains(&self.name) || matches!(self.takes, Takes::Reading(..))
+    }
+
     /// `MaxClients a number from 1 to 20000`, `<Location path>`
     pub fn syntax(&self) -> String {
         let words = self.takes.words();
@@ -224,6 +230,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         folders::ROWS,
         redirects::ROWS,
         headers::ROWS,
+        access::ROWS,
         variables::ROWS,
         perl::ROWS,
         logs::ROWS,

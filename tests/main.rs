@@ -21,6 +21,8 @@ mod htaccess;
 mod http;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Perl that makes configuration.
+mod perl_config;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

@@ -238,7 +238,9 @@ void cml_env_begin(void)
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
-    (void)hv_store(request_env, key, (I32)key_length, newSVpvn(value, value_length), 0);
+    SV *const sv = newSVpvn(value, value_length);
+    SvTAINTED_on(sv);
+    (void)hv_store(request_env, key, (I32)key_length, sv, 0);
 }
 
 void cml_env_end(void)

@@ -97,7 +97,7 @@ impl Expander {
         if said.is_empty() {
             return Ok(Vec::new());
         }
-        let env = |name: &str| std::env::var(name).ok();
+        let env = |name: &str| self.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let source = Source::disk(&self.facts.server_root, &env);
         let mut reader = Reader::new(&source);
         reader.define(&self.facts.defined);

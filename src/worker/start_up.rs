@@ -16,7 +16,7 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let mut perl =
         Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
     apache::main_server(Rc::new(place(config, 0, &config.settings(&[], false))));
-    prepare(&mut perl, &perl_library()?, config, facts)?;
+    prepare(&mut perl, &perl_library(facts)?, config, facts)?;
     Ok(perl)
 }
 
@@ -138,13 +138,13 @@ pub fn load_app(perl: &mut Interpreter, app: &PsgiApp) -> Result<Code, Interrupt
 
 /// Our Perl modules: where `CAMELEER_PERL_LIB` says, installed beside the program, or in the source tree that it was
 /// built in.
-fn perl_library() -> anyhow::Result<PathBuf> {
+fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe().context("where this program is")?;
     let near =
         program.ancestors().skip(1).flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")]);
-    std::env::var_os("CAMELEER_PERL_LIB")
-        .map(PathBuf::from)
-        .into_iter()
+    let named = facts.env.iter().filter(|(name, _)| name == "CAMELEER_PERL_LIB");
+    named
+        .map(|(_, folder)| PathBuf::from(folder))
         .chain(near)
         .find(|folder| folder.join("Cameleer.pm").is_file())
         .with_context(|| {

@@ -25,6 +25,8 @@ mod http;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Perl that makes configuration.
+mod perl_config;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

@@ -65,6 +65,9 @@ enum Command {
     /// What the master starts for Perl
     #[command(hide = true)]
     Mold,
+    /// What the master starts for Perl in the configuration
+    #[command(hide = true)]
+    Expander,
 }
 
 /// Does what the command line says.
@@ -79,6 +82,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Man(man) => man.run(),
         Command::Front => role(c"cameleer-front", front::run),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
+        Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }
 }
 

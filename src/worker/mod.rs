@@ -4,11 +4,13 @@
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;
+pub mod expander;
 mod limits;
 pub mod mold;
 mod overrides;
 pub mod single;
 mod site;
+mod start_up;
 mod subject;
 
 use std::io;

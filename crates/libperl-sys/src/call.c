@@ -92,6 +92,7 @@ cml_status cml_eval(const char *code, size_t length, const char *file, unsigned 
 typedef struct {
     const char *sub;
     SV *argument;
+    SV *result; /* NULL: nobody wants it */
 } named_call;
 
 static void call_name_body(pTHX_ void *argument)
@@ -104,7 +105,16 @@ static void call_name_body(pTHX_ void *argument)
     if (call->argument)
         XPUSHs(call->argument);
     PUTBACK;
-    call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+    if (call->result) {
+        call_pv(call->sub, G_SCALAR | G_EVAL);
+        SPAGAIN;
+        SV *const returned = POPs;
+        if (SvOK(returned))
+            sv_copypv(call->result, returned);
+        PUTBACK;
+    } else {
+        call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+    }
     FREETMPS;
     LEAVE;
 }
@@ -112,9 +122,26 @@ static void call_name_body(pTHX_ void *argument)
 cml_status cml_call_name(const char *sub, const char *argument, size_t length)
 {
     dTHXa(cml_perl);
-    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL};
+    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL, NULL};
     const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
+    return status;
+}
+
+/* The same for a sub that returns text: bytes that stay until the next such call. */
+cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out)
+{
+    dTHXa(cml_perl);
+    static SV *answer;
+    if (!answer)
+        answer = newSVpvs("");
+    sv_setpvs(answer, "");
+    named_call call = {sub, newSVpvn(argument, length), answer};
+    const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
+    SvREFCNT_dec(call.argument);
+    STRLEN got;
+    out->bytes = SvPV(answer, got);
+    out->length = got;
     return status;
 }
 

@@ -240,6 +240,20 @@ pub enum FromMold {
     },
 }
 
+/// The master to the expander, which runs the configuration's Perl before anything is bound.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToExpander {
+    /// The only message. Descriptor: a memfd with what was read.
+    Expand,
+}
+
+/// The expander's answer; then it ends.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromExpander {
+    /// Descriptor: a memfd with what has become of it, or with the mistakes.
+    Expanded,
+}
+
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {

@@ -63,7 +63,9 @@ void apache_check(pTHX_ int status)
 
 SV *apache_sv_of(pTHX_ apache_text text)
 {
-    return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SV *const sv = text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SvTAINTED_on(sv); /* PerlTaintCheck: a client may have sent it */
+    return sv;
 }
 
 /* A copy as bytes; says whether some character had to become UTF-8. */

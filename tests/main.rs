@@ -23,6 +23,8 @@ mod http;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Modules of mod_perl's time.
+mod modules;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

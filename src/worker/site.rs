@@ -60,7 +60,8 @@ impl Site {
     pub fn load(config: Config) -> anyhow::Result<Site> {
         let hooks: Hooks = apache::hooks();
         let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
-        apache::main_server(Rc::new(place(&config, 0, &config.settings(&[], false))));
+        let main_server = config.hosts.first().map(|host| host.base);
+        apache::main_server(Rc::new(place(&config, 0, &config.settings(main_server.as_slice(), false))));
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();

@@ -1,8 +1,11 @@
 //! The modules of mod_perl's time that Debian does not have, each through the server.
 
+mod chains;
+mod debugging;
 mod gtop;
 mod resource;
 mod size_limit;
+mod small;
 mod sub_process;
 
 use crate::support::{Server, Site};

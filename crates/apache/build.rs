@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "Apache.xs",
     "Apache/Connection.xs",
     "Apache/Leak.xs",
@@ -12,6 +12,7 @@ const FILES: [&str; 7] = [
     "Apache/Registry.xs",
     "Apache/Server.xs",
     "Apache/Table.xs",
+    "B/TerseSize.xs",
 ];
 
 fn perl(code: &str) -> String {

@@ -6,6 +6,7 @@ mod gtop;
 mod resource;
 mod size_limit;
 mod small;
+mod status;
 mod sub_process;
 
 use crate::support::{Server, Site};

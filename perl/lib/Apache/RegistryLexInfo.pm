@@ -52,6 +52,7 @@ sub lexicals ($package) {
     return \%dumps;
 }
 
+# `$do->($name, $value)` for each named variable of a sub (a B::CV).
 sub for_each_lexical ( $code, $do ) {
     my ( $names, $values ) = $code->PADLIST->ARRAY;
     my @names  = $names->ARRAY;

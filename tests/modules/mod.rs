@@ -3,9 +3,12 @@
 mod chains;
 mod debugging;
 mod gtop;
+mod profilers;
 mod resource;
+mod scoreboard;
 mod size_limit;
 mod small;
+mod speed_limit;
 mod status;
 mod sub_process;
 

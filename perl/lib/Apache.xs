@@ -76,6 +76,7 @@ status(r, ...)
     get_server_port = APACHE_SERVER_PORT
     allow_options = APACHE_ALLOW_OPTIONS
     body_length = APACHE_BODY_LENGTH
+    expects_header = APACHE_EXPECTS_HEADER
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:

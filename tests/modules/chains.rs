@@ -85,6 +85,29 @@ fn gzip_chain_compresses_for_those_who_accept_it() {
 }
 
 #[test]
+fn gzip_chain_lets_the_header_pass_that_a_script_prints() {
+    let script = "print 'Content-Type: text/x-made', \"\\nContent-Length: 2000\\nX-Own: 1\\n\"; print \"\\nbody \"; print 'x' x 1995;";
+    let moved = "print \"Status: 302\\nLocation: http://example.org/\\n\\n\";";
+    let server = Site::new().script("scripts/made.pl", script).script("scripts/moved.pl", moved).serve(
+        "MaxClients 1\nStartServers 1\nMinSpareServers 1\nAlias /perl/ \"@DIR@/scripts/\"\n<Location /perl>\nSetHandler perl-script\n\
+         PerlHandler Apache::OutputChain Apache::GzipChain Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>",
+    );
+    let packed = accepting(&server, "/perl/made.pl", "gzip").is(200);
+    assert_eq!(packed.header("content-type").as_deref(), Some("text/x-made"));
+    assert_eq!(
+        (packed.header("x-own").as_deref(), packed.header("content-encoding").as_deref()),
+        (Some("1"), Some("gzip"))
+    );
+    assert_eq!(unpacked(&packed), format!("body {}", "x".repeat(1995)));
+    assert_eq!(server.text("/perl/made.pl").len(), 2000);
+    let moved = accepting(&server, "/perl/moved.pl", "gzip").is(302);
+    assert_eq!(
+        (moved.header("location").as_deref(), moved.header("content-encoding")),
+        (Some("http://example.org/"), None)
+    );
+}
+
+#[test]
 fn a_file_that_is_not_there_is_a_plain_404() {
     let server = serve(GZIP);
     let none = accepting(&server, "/none.html", "gzip").is(404);

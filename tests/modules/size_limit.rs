@@ -76,3 +76,19 @@ fn debug_logs_the_sizes() {
     server.text(URL);
     server.logged("Apache::GTopLimit: pid=");
 }
+
+#[test]
+fn the_limits_of_all_requests_are_looked_at_every_so_often() {
+    for (module, limit) in [("Apache::SizeLimit", "MAX_PROCESS_SIZE"), ("Apache::GTopLimit", "MAX_PROCESS_SIZE")] {
+        let server = script(
+            &format!("{module}::handler($r) == -1 or die; print $$;"),
+            &format!(
+                "PerlModule {module}\nPerlEval \"${module}::{limit} = 1024; ${module}::CHECK_EVERY_N_REQUESTS = 3\""
+            ),
+        );
+        let pids: Vec<String> = (0..4).map(|_| pid(&server)).collect();
+        assert_eq!([&pids[1], &pids[2]], [&pids[0], &pids[0]], "{module}");
+        assert_ne!(pids[3], pids[0], "{module}: the third request was its last");
+        assert!(server.logged("leaves after this request").contains("requests=3"));
+    }
+}

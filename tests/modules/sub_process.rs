@@ -80,3 +80,16 @@ fn apache_fork_cleans_up_too() {
     );
     assert_eq!(server.text(URL), "child 0 done");
 }
+
+/// As the documents would have it: the parent answers at once, the child goes on by itself.
+#[test]
+fn a_long_child_neither_keeps_the_client_nor_the_worker_nor_a_reload() {
+    let server = script(LONG_CHILD, "");
+    assert_eq!(server.text(URL), "started");
+    until("the child is there", || server.site.has("child.up"));
+    assert_eq!(server.text("/perl/test.pl?again"), "started", "the only worker is free");
+    server.reload().succeeded();
+    assert!(!server.site.has("child.done"), "the child lives on");
+    server.site.write("child.end", "");
+    until("the child has ended by itself", || server.site.has("child.done"));
+}

@@ -66,6 +66,7 @@ enum {
     APACHE_ABORTED = 12,
     APACHE_LOG_LEVEL = 13,
     APACHE_BODY_LENGTH = 14,
+    APACHE_EXPECTS_HEADER = 15,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */

@@ -34,6 +34,7 @@ fields! {
     Number {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
+        ExpectsHeader,
     }
 }
 

@@ -94,17 +94,17 @@ Its address space.
 
 =back
 
-C<share> and C<pss> come from F<smaps_rollup>. The kernel lets a process read its own, and those of its user. For another
-process C<share> counts only files (F<statm>), and C<pss> is undef. A process that is not there has zeroes.
+C<share> and C<pss> come from F<smaps_rollup>. The kernel lets a process read its own, and those of its user. For
+another process C<share> counts only files (F<statm>), and C<pss> is undef. A process that is not there has zeroes.
 
 =head2 Others
 
 C<< mem->total used free shared share buffer cached user available >>, C<< swap->total used free pagein pageout >>,
-C<< cpu->total user nice sys idle frequency >>, C<< loadavg->loadavg nr_running nr_tasks last_pid >>,
-C<< uptime->uptime idletime >>, C<< proc_time($pid)->rtime utime stime start_time frequency >>,
-C<< proc_state($pid)->cmd state uid gid >>, C<< proc_uid($pid)->uid euid gid egid ppid pgrp session tty priority nice >>,
-C<< proc_segment($pid)->text_rss shlib_rss data_rss stack_rss dirty_size start_code end_code start_stack >>.
-C<proc_args> and C<proclist> return a description and a reference to the list.
+C<< cpu->total user nice sys idle frequency >>, C<< loadavg->loadavg nr_running nr_tasks last_pid >>, C<<
+uptime->uptime idletime >>, C<< proc_time($pid)->rtime utime stime start_time frequency >>, C<< proc_state($pid)->cmd
+state uid gid >>, C<< proc_uid($pid)->uid euid gid egid ppid pgrp session tty priority nice >>, C<<
+proc_segment($pid)->text_rss shlib_rss data_rss stack_rss dirty_size start_code end_code start_stack >>. C<proc_args>
+and C<proclist> return a description and a reference to the list.
 
 =head2 GTop::size_string(BYTES)
 
@@ -112,7 +112,7 @@ C<0k>, C<812k>, C<1.5M>, C<120M>; C<-> for what is not known.
 
 =head1 DIFFERENCES
 
-Needs no libgtop. C<rss> is what C<size> is; C<pss>, C<private> and C<available> are ours. What libgtop says of file systems, networks
-and semaphores is not here.
+Needs no libgtop. C<rss> is what C<size> is; C<pss>, C<private> and C<available> are ours. What libgtop says of file
+systems, networks and semaphores is not here.
 
 =cut

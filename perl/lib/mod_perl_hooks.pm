@@ -5,10 +5,14 @@ use v5.36;
 use mod_perl ();
 
 # The phases that there are.
-my @ALL = qw(ChildInit PostReadRequest Init Trans HeaderParser Access Authen Authz Type Fixup Handler Log Cleanup ChildExit Restart Dispatch
-    PerlSections StackedHandlers MethodHandlers);
+my @ALL = qw(
+  ChildInit PostReadRequest Init Trans HeaderParser Access Authen Authz Type Fixup Handler Log Cleanup ChildExit
+  Restart Dispatch PerlSections StackedHandlers MethodHandlers
+);
 
-sub hooks { return grep { mod_perl::hook($_) } @ALL }
+sub hooks {
+    return grep { mod_perl::hook($_) } @ALL;
+}
 
 *mod_perl::hooks = \&hooks;
 

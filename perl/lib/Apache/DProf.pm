@@ -54,8 +54,9 @@ Apache::DProf - a profile of each worker
 
 =head1 DESCRIPTION
 
-Runs L<Devel::DProf> (libdevel-dprof-perl) in each worker, which writes F<tmon.out> in F<logs/dprof/PID> below C<ServerRoot> when it ends. The folder must be writable by the
-workers' user. C<APACHE_DPROF_PATH> is another folder below C<ServerRoot>, C<APACHE_DPROF_PATH_ABSOLUTE> one anywhere; C<APACHE_DPROF_CLEANUP> empties it at the start
+Runs L<Devel::DProf> (libdevel-dprof-perl) in each worker, which writes F<tmon.out> in F<logs/dprof/PID> below
+C<ServerRoot> when it ends. The folder must be writable by the workers' user. C<APACHE_DPROF_PATH> is another folder
+below C<ServerRoot>, C<APACHE_DPROF_PATH_ABSOLUTE> one anywhere; C<APACHE_DPROF_CLEANUP> empties it at the start
 (C<PerlSetEnv>).
 
 Code that was compiled before this module is not profiled.

@@ -12,12 +12,14 @@ sub import ( $class, %options ) {
     return;
 }
 
-# Answers with a page that tells what is known of the request, and returns OK: for `return $r->dump(SERVER_ERROR, $@)` while one develops.
+# Answers with a page that tells what is known of the request, and returns OK: for `return $r->dump(SERVER_ERROR, $@)`
+# while one develops.
 sub dump ( $r, $status, @reasons ) {    ## no critic: the name is the API's
     $r->status($status);
     $r->send_http_header('text/html');
     my $why = join '', map { '<pre>' . escape($_) . "</pre>\n" } @reasons;
-    $r->print( "<html><head><title>$status</title></head><body>\n<h1>$status</h1>\n$why", sections($r), "</body></html>\n" );
+    $r->print( "<html><head><title>$status</title></head><body>\n<h1>$status</h1>\n$why",
+        sections($r), "</body></html>\n" );
     Apache::log_error("Apache::Debug: $status @reasons");
     return 0;
 }
@@ -26,11 +28,18 @@ sub dump ( $r, $status, @reasons ) {    ## no critic: the name is the API's
 sub sections ($r) {
     my $config = $r->dir_config;
     return join '',
-        section( 'Request',     uri => $r->uri, filename => $r->filename, path_info => $r->path_info, method => $r->method, args => scalar $r->args ),
-        section( 'Headers in',  $r->headers_in ),
-        section( 'Headers out', $r->headers_out ),
-        section( 'PerlSetVar',  %$config ),
-        section( 'Environment', %ENV );
+      section(
+        'Request',
+        uri       => $r->uri,
+        filename  => $r->filename,
+        path_info => $r->path_info,
+        method    => $r->method,
+        args      => scalar $r->args
+      ),
+      section( 'Headers in',  $r->headers_in ),
+      section( 'Headers out', $r->headers_out ),
+      section( 'PerlSetVar',  %$config ),
+      section( 'Environment', %ENV );
 }
 
 sub section ( $title, %pairs ) {
@@ -55,6 +64,7 @@ Apache::Debug - an error page that tells what is known of the request
 
 =head1 DESCRIPTION
 
-The page has request, headers, C<PerlSetVar> values and environment, all of them escaped. Not for sites that strangers visit.
+The page has request, headers, C<PerlSetVar> values and environment, all of them escaped. Not for sites that strangers
+visit.
 
 =cut

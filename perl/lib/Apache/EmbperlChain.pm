@@ -13,6 +13,7 @@ Apache::EmbperlChain - says that Embperl is out of reach
 
 =head1 DESCRIPTION
 
-Loading it dies with what to do instead. L<Apache::OutputChain> and L<Apache::GzipChain> work with every handler that prints.
+Loading it dies with what to do instead. L<Apache::OutputChain> and L<Apache::GzipChain> work with every handler that
+prints.
 
 =cut

@@ -7,7 +7,8 @@ use Apache ();
 
 our $VERSION = '1.024';
 
-# What the filters of this request have said so far, as STDOUT's tied handle: { r, text of the last, is everything deterministic }.
+# What the filters of this request have said so far, as STDOUT's tied handle: { r, text of the last, is everything
+# deterministic }.
 my $CHAIN = 'Apache::Filter::Chain';
 
 # First thing in each filter: `$r = $r->filter_register`. From now on STDOUT is this filter's output.
@@ -25,6 +26,7 @@ sub filter_input ($r) {
 }
 
 sub print ( $r, @what ) { return print STDOUT @what }    ## no critic: the name is the API's
+
 sub send_http_header ( $r, $type = undef ) {
     $r->content_type($type) if defined $type;
     return;
@@ -51,7 +53,7 @@ package Apache::Filter::Chain;
 
 use parent -norequire, 'Apache::OutputChain';
 use Apache::OutputChain ();
-use Apache::Constants qw(OK NOT_FOUND FORBIDDEN);
+use Apache::Constants   qw(OK NOT_FOUND FORBIDDEN);
 
 sub TIEHANDLE ($class) { return bless { r => Apache->request, text => '', count => 0, deterministic => 1 }, $class }
 
@@ -74,7 +76,8 @@ sub input ($self) {
 }
 
 sub PRINT ( $self, @what ) {
-    $self->{text} .= join $, // '', map { my $bytes = $_ // ''; utf8::encode($bytes) if utf8::is_utf8($bytes); $bytes } @what;
+    $self->{text} .= join $, // '',
+      map { my $bytes = $_ // ''; utf8::encode($bytes) if utf8::is_utf8($bytes); $bytes } @what;
     return 1;
 }
 
@@ -109,10 +112,11 @@ Apache::Filter - handlers that read what the handler before them printed
 
 =head1 DESCRIPTION
 
-The leftmost filter reads the request's file (404 or 403 when it cannot), each next one what the filter before it printed; what the last prints is the answer.
-C<send_http_header> in a filter sets the content type; the head leaves with the last one's output, so that each may still change it.
+The leftmost filter reads the request's file (404 or 403 when it cannot), each next one what the filter before it
+printed; what the last prints is the answer. C<send_http_header> in a filter sets the content type; the head leaves
+with the last one's output, so that each may still change it.
 
-C<deterministic(1)> says that the same input gives the same output; C<changed_since(TIME)> is then true only when the file is newer. C<filter_first> is true in
-the first filter.
+C<deterministic(1)> says that the same input gives the same output; C<changed_since(TIME)> is then true only when the
+file is newer. C<filter_first> is true in the first filter.
 
 =cut

@@ -59,6 +59,7 @@ Apache::GTopLimit - lets a worker leave when it has grown too large, or shares t
 
 =head1 DESCRIPTION
 
-As L<Apache::SizeLimit>, under the names that sites wrote which had libgtop. The debug variable is read when the module is loaded.
+As L<Apache::SizeLimit>, under the names that sites wrote which had libgtop. The debug variable is read when the
+module is loaded.
 
 =cut

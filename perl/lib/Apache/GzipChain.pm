@@ -23,8 +23,8 @@ sub PRINT ( $self, @text ) {
     return $ready eq '' ? 1 : $self->Apache::OutputChain::PRINT($ready);
 }
 
-# With PerlSendHeader On a script prints its header: it is held back until text follows, and passes without what is no longer true of that.
-# Returns the text.
+# With PerlSendHeader On a script prints its header: it is held back until text follows, and passes without what is no
+# longer true of that. Returns the text.
 sub behind_header ( $self, $text ) {
     $self->{header} .= $text;
     $self->{header} =~ /\A(.*?\n)\r?\n(.+)/s or return '';
@@ -59,8 +59,9 @@ Apache::GzipChain - compresses what other handlers print
 
 =head1 DESCRIPTION
 
-A link of L<Apache::OutputChain>. Compresses for clients that accept gzip (C<Accept-Encoding>, with its weights), and says so with C<Content-Encoding> and
-C<Vary>; for others the text passes as it is. The header that a script prints under C<PerlSendHeader On> is not compressed.
+A link of L<Apache::OutputChain>. Compresses for clients that accept gzip (C<Accept-Encoding>, with its weights), and
+says so with C<Content-Encoding> and C<Vary>; for others the text passes as it is. The header that a script prints
+under C<PerlSendHeader On> is not compressed.
 
 =head1 DIFFERENCES
 

@@ -25,7 +25,9 @@ sub leak_test : prototype(&) ($code) {
 sub CheckSV ($before) {
     my $more = count() - $before;
     my ( undef, $file, $line ) = caller 1;
-    Apache::warn( "Apache::Leak: $more values were made and not freed at " . ( $file // '?' ) . ' line ' . ( $line // '?' ) ) if $more > 0;
+    Apache::warn(
+        "Apache::Leak: $more values were made and not freed at " . ( $file // '?' ) . ' line ' . ( $line // '?' ) )
+      if $more > 0;
     return $more > 0 ? $more : 0;
 }
 
@@ -49,8 +51,8 @@ Apache::Leak - finds code that loses memory
 
 =head1 DESCRIPTION
 
-Counts perl's values before and after. C<leak_test> runs the code twice and looks at the second run. What was not freed is a line in the error log, and its
-number is returned.
+Counts perl's values before and after. C<leak_test> runs the code twice and looks at the second run. What was not
+freed is a line in the error log, and its number is returned.
 
 =head1 DIFFERENCES
 

@@ -33,7 +33,7 @@ Apache::Opcode - forbids operators to code that is compiled later
 
 =head1 DESCRIPTION
 
-A script that uses such an operator does not compile: 500, with perl's message in the error log. Code that was compiled before goes on. Names
-are those of L<Opcode>.
+A script that uses such an operator does not compile: 500, with perl's message in the error log. Code that was
+compiled before goes on. Names are those of L<Opcode>.
 
 =cut

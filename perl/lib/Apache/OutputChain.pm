@@ -7,8 +7,8 @@ use Apache::Constants qw(OK);
 
 our $VERSION = '0.11';
 
-# A link of the chain: what is printed to STDOUT goes through the link that was put there last, then through those before it.
-# The first link ends at the client.
+# A link of the chain: what is printed to STDOUT goes through the link that was put there last, then through those
+# before it. The first link ends at the client.
 sub handler ( $r, $class = __PACKAGE__ ) {
     tie *STDOUT, $class, $r, tied *STDOUT;
     return OK;
@@ -61,8 +61,9 @@ Apache::OutputChain - handlers that change what other handlers print
 
 =head1 DESCRIPTION
 
-The rightmost handler of the list produces, by printing to STDOUT; what it prints passes through the links from right to left and leaves through
-Apache::OutputChain. Each link is a tied handle over the one before it. Headers do not pass: the producer's C<send_http_header> sends them.
+The rightmost handler of the list produces, by printing to STDOUT; what it prints passes through the links from right
+to left and leaves through Apache::OutputChain. Each link is a tied handle over the one before it. Headers do not
+pass: the producer's C<send_http_header> sends them.
 
 C<finish> is called when the last handler has returned, exited or died.
 

@@ -43,7 +43,7 @@ Apache::PassFile - prints a file, at the end of a chain of handlers
 
 =head1 DESCRIPTION
 
-The producer for L<Apache::OutputChain>: sends the header with the content type that the server has for the file, then the file. A folder is declined; a file that is not
-there is 404, one that cannot be read 403.
+The producer for L<Apache::OutputChain>: sends the header with the content type that the server has for the file, then
+the file. A folder is declined; a file that is not there is 404, one that cannot be read 403.
 
 =cut

@@ -47,7 +47,7 @@ Apache::Peek - perl's inside view of a variable, for the client
 
 =head1 DESCRIPTION
 
-C<Dump> and C<DumpArray> of L<Devel::Peek>, with the text printed to STDOUT, that is to the client, instead of STDERR. Addresses that are
-equal in two workers are memory that they may share.
+C<Dump> and C<DumpArray> of L<Devel::Peek>, with the text printed to STDOUT, that is to the client, instead of STDERR.
+Addresses that are equal in two workers are memory that they may share.
 
 =cut

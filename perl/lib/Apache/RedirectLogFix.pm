@@ -25,7 +25,7 @@ Apache::RedirectLogFix - the status that other log handlers see of a redirect
 
 =head1 DESCRIPTION
 
-A script that set C<Location> and no status was answered with 302: log handlers that follow read that from C<< $r->status >>. The access log has the status that
-the client got, with or without this.
+A script that set C<Location> and no status was answered with 302: log handlers that follow read that from C<<
+$r->status >>. The access log has the status that the client got, with or without this.
 
 =cut

@@ -7,7 +7,8 @@ use Devel::Peek        ();
 use Apache::Registry   ();
 use Cameleer::Captured ();
 
-# Runs the script as Apache::Registry does and shows, in place of what it prints, which of its lexical variables it changed.
+# Runs the script as Apache::Registry does and shows, in place of what it prints, which of its lexical variables it
+# changed.
 sub handler {
     my $r = $_[-1];
     my $watched;
@@ -78,7 +79,8 @@ sub differences ( $before, $after ) {
         next if "@$old" eq "@$new";
         my %had = map { $_ => 1 } @$old;
         my %has = map { $_ => 1 } @$new;
-        $text .= join "\n", $variable, ( map { "- $_" } grep { !$has{$_} } @$old ), ( map { "+ $_" } grep { !$had{$_} } @$new ), "\n";
+        $text .= join "\n", $variable, ( map { "- $_" } grep { !$has{$_} } @$old ),
+          ( map { "+ $_" } grep { !$had{$_} } @$new ), "\n";
     }
     return $text;
 }
@@ -102,9 +104,9 @@ Apache::RegistryLexInfo - shows which lexical variables of a Registry script a r
 
 =head1 DESCRIPTION
 
-The script runs; what it prints is thrown away. Its padlists, and those of its subs, are dumped with L<Devel::Peek> before and after, and the
-client gets the lines that differ: C<-> before, C<+> after. A variable that shows up after the first run too is one that the script
-changes at every run, so that its memory is not shared between workers.
+The script runs; what it prints is thrown away. Its padlists, and those of its subs, are dumped with L<Devel::Peek>
+before and after, and the client gets the lines that differ: C<-> before, C<+> after. A variable that shows up after
+the first run too is one that the script changes at every run, so that its memory is not shared between workers.
 
 What the script sends through C<$r> itself still comes first.
 

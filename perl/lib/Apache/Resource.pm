@@ -94,21 +94,23 @@ Apache::Resource - limits what a worker may use of processor and memory
 
 =head1 DESCRIPTION
 
-Each variable C<PERL_RLIMIT_x> sets the limit C<RLIMIT_x> of setrlimit(2) in every worker as it starts: C<CPU> (seconds), C<DATA>, C<STACK>,
-C<FSIZE>, C<CORE>, C<AS>, C<RSS>, C<MEMLOCK> (sizes), C<NOFILE>, C<NPROC> (counts) and what else the system has.
+Each variable C<PERL_RLIMIT_x> sets the limit C<RLIMIT_x> of setrlimit(2) in every worker as it starts: C<CPU>
+(seconds), C<DATA>, C<STACK>, C<FSIZE>, C<CORE>, C<AS>, C<RSS>, C<MEMLOCK> (sizes), C<NOFILE>, C<NPROC> (counts) and
+what else the system has.
 
-The value is C<S:H>, soft and hard limit, or one number for both. Sizes below 2**20 are megabytes, others bytes. C<unlimited> is none.
-C<PERL_RLIMIT_DEFAULTS On> sets CPU 360 s, DATA 64 MB, AS 64 MB, STACK 20 MB, RSS 16 MB, FSIZE 10 MB and CORE 0.
+The value is C<S:H>, soft and hard limit, or one number for both. Sizes below 2**20 are megabytes, others bytes.
+C<unlimited> is none. C<PERL_RLIMIT_DEFAULTS On> sets CPU 360 s, DATA 64 MB, AS 64 MB, STACK 20 MB, RSS 16 MB, FSIZE
+10 MB and CORE 0.
 
-A worker that meets a limit dies of it (SIGXCPU, "Out of memory!"); its client gets 502, and another worker is forked. A limit that cannot
-be set is a line in the error log.
+A worker that meets a limit dies of it (SIGXCPU, "Out of memory!"); its client gets 502, and another worker is forked.
+A limit that cannot be set is a line in the error log.
 
-C<$Apache::Resource::Debug = 1>, set before the workers are forked, logs each limit. When L<Apache::Status> was loaded before this module, it
-has a page of the limits in force.
+C<$Apache::Resource::Debug = 1>, set before the workers are forked, logs each limit. When L<Apache::Status> was loaded
+before this module, it has a page of the limits in force.
 
 =head1 DIFFERENCES
 
-Linux counts mmap in C<DATA> since version 4.7, and ignores C<RSS>. C<AS> counts the address space that the program itself takes (L<GTop>'s
-C<vsize> of a fresh worker): a limit below that leaves nothing to work with.
+Linux counts mmap in C<DATA> since version 4.7, and ignores C<RSS>. C<AS> counts the address space that the program
+itself takes (L<GTop>'s C<vsize> of a fresh worker): a limit below that leaves nothing to work with.
 
 =cut

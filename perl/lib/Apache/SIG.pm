@@ -50,7 +50,8 @@ Apache::SIG - ends a request that writes to nobody
 
 =head1 DESCRIPTION
 
-When a program that the request writes to by a pipe has ended, SIGPIPE comes: a line in the error log, and the request ends.
+When a program that the request writes to by a pipe has ended, SIGPIPE comes: a line in the error log, and the request
+ends.
 
 =head1 DIFFERENCES
 

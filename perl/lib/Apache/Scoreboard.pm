@@ -91,16 +91,18 @@ Apache::Scoreboard - what the server's workers do now
 
 =head1 DESCRIPTION
 
-A worker asks the front, which knows the state of every worker, at that moment. Nothing is written down while requests are answered, so that a server nobody looks at
-pays nothing. Works in workers only.
+A worker asks the front, which knows the state of every worker, at that moment. Nothing is written down while requests
+are answered, so that a server nobody looks at pays nothing. Works in workers only.
 
-C<image> (also C<fetch>): C<servers>, C<pids>, C<parent>, C<parent_idx_by_pid>, C<front_pid>, C<master_pid>, C<connections>, C<requests>, C<queued>. C<kept> is the
-number of connections that wait for a further request; C<kept_clients> gives for up to a hundred of them C<{ client, served, since_ms }>.
+C<image> (also C<fetch>): C<servers>, C<pids>, C<parent>, C<parent_idx_by_pid>, C<front_pid>, C<master_pid>,
+C<connections>, C<requests>, C<queued>. C<kept> is the number of connections that wait for a further request;
+C<kept_clients> gives for up to a hundred of them C<{ client, served, since_ms }>.
 
 The methods of a server are in L<Apache::Scoreboard::Server>.
 
 =head1 DIFFERENCES
 
-There is no shared memory and no fixed number of places. A connection that is kept alive holds no worker: it stands beside them.
+There is no shared memory and no fixed number of places. A connection that is kept alive holds no worker: it stands
+beside them.
 
 =cut

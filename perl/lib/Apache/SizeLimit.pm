@@ -67,16 +67,17 @@ Apache::SizeLimit - lets a worker leave when it has grown too large, or shares t
 
 =head1 DESCRIPTION
 
-When the answer has been sent the process's size is read. Over a limit, the worker writes one line to the error log, ends, and another is
-forked in its place. Without limits nothing is read twice and nobody leaves.
+When the answer has been sent the process's size is read. Over a limit, the worker writes one line to the error log,
+ends, and another is forked in its place. Without limits nothing is read twice and nobody leaves.
 
 C<$DEBUG = 1> logs the sizes at each look; it may be set at any time.
 
-The methods C<set_max_process_size>, C<set_min_shared_size>, C<set_max_unshared_size> and C<set_check_interval> set the variables.
+The methods C<set_max_process_size>, C<set_min_shared_size>, C<set_max_unshared_size> and C<set_check_interval> set
+the variables.
 
 =head1 DIFFERENCES
 
-Sizes are what is in memory, as L<GTop>'s C<size> and C<share>: address space that was never touched does not count, and memory that a
-worker still shares with the mold counts as shared.
+Sizes are what is in memory, as L<GTop>'s C<size> and C<share>: address space that was never touched does not count,
+and memory that a worker still shares with the mold counts as shared.
 
 =cut

@@ -8,8 +8,8 @@ use Digest::MD5       ();
 use Fcntl             qw(LOCK_EX LOCK_UN);
 use Time::HiRes       ();
 
-# A table of clients that all workers share: a file without a name, opened before they are forked. A client has one of these places, by
-# its hash; two that share one push each other out, which errs on the side of letting in.
+# A table of clients that all workers share: a file without a name, opened before they are forked. A client has one of
+# these places, by its hash; two that share one push each other out, which errs on the side of letting in.
 my $PLACES = 4096;
 
 # hash, when the count began, its requests, when the client was refused last.
@@ -24,7 +24,11 @@ sub handler {
     my $r     = $_[-1];
     my $limit = $r->dir_config('SpeedLimit');
     return DECLINED if !$limit || !$r->is_main;
-    my %say = ( limit => $limit, samples => $r->dir_config('SpeedSamples') // 10, forgive => 60 * ( $r->dir_config('SpeedForgive') // 30 ) );
+    my %say = (
+        limit   => $limit,
+        samples => $r->dir_config('SpeedSamples') // 10,
+        forgive => 60 * ( $r->dir_config('SpeedForgive') // 30 )
+    );
     my $rate = with_record( hash_of($r), sub ($record) { seen( $record, time_now(), %say ) } );
     return OK if !defined $rate;
     $r->log_reason( sprintf( 'the client asks %.0f times a minute, SpeedLimit is %s', $rate, $limit ), $r->uri );
@@ -34,9 +38,12 @@ sub handler {
 sub time_now { return Time::HiRes::time() }
 
 # A proxy's clients are told apart by what they say they are.
-sub hash_of ($r) { return substr Digest::MD5::md5( $r->connection->remote_ip . "\0" . ( $r->header_in('User-Agent') // '' ) ), 0, 8 }
+sub hash_of ($r) {
+    return substr Digest::MD5::md5( $r->connection->remote_ip . "\0" . ( $r->header_in('User-Agent') // '' ) ), 0, 8;
+}
 
-# Counts a request; the rate when it is too much. A client that was refused starts anew when it has kept quiet for so long.
+# Counts a request; the rate when it is too much. A client that was refused starts anew when it has kept quiet for so
+# long.
 sub seen ( $record, $now, %say ) {
     my $last = $record->{refused} || $record->{since};
     @$record{qw(since count refused)} = ( $now, 0, 0 ) if $now - $last > $say{forgive};
@@ -90,10 +97,11 @@ Apache::SpeedLimit - refuses clients that ask too fast
 
 =head1 DESCRIPTION
 
-A client is its address and its C<User-Agent>. From its first request on its mean rate is counted, over all workers; when it has asked more than C<SpeedSamples>
-times and faster than C<SpeedLimit> a minute, it gets 403 and the error log a line, until its mean rate is below the limit again or C<SpeedForgive> minutes have
-passed without a request.
+A client is its address and its C<User-Agent>. From its first request on its mean rate is counted, over all workers;
+when it has asked more than C<SpeedSamples> times and faster than C<SpeedLimit> a minute, it gets 403 and the error
+log a line, until its mean rate is below the limit again or C<SpeedForgive> minutes have passed without a request.
 
-The module must be loaded by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they share its table. Subrequests do not count.
+The module must be loaded by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they share its
+table. Subrequests do not count.
 
 =cut

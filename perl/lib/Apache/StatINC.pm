@@ -67,9 +67,11 @@ Apache::StatINC - loads changed modules again, while one develops
 
 =head1 DESCRIPTION
 
-Before each request every file in C<%INC> is looked at; one that has changed is loaded again. A file that dies keeps its old code, with a line in the error
-log. With C<StatINC_UndefOnReload> the module's subs are emptied first. C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each.
+Before each request every file in C<%INC> is looked at; one that has changed is loaded again. A file that dies keeps
+its old code, with a line in the error log. With C<StatINC_UndefOnReload> the module's subs are emptied first.
+C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each.
 
-A look costs a stat for each module: not for sites that people visit. C<cameleer reload> loads everything anew without that.
+A look costs a stat for each module: not for sites that people visit. C<cameleer reload> loads everything anew without
+that.
 
 =cut

@@ -10,7 +10,8 @@ use Cameleer::HTML          qw(escape);
 
 our $VERSION = '2.04';
 
-# The menu: [name, title, code] in the order that they were added. Code gets ($r, $q) and returns a reference to a list of HTML.
+# The menu: [name, title, code] in the order that they were added. Code gets ($r, $q) and returns a reference to a
+# list of HTML.
 my @ITEMS = Apache::Status::Pages::items();
 
 # Apache::Status->menu_item( name => 'Title', \&code ): also what other modules call to have a page of their own.
@@ -107,13 +108,16 @@ Name, version, time of the last change and file of each, with a link to its symb
 
 =item C<?rgysubs> Compiled Registry Scripts
 
-The packages of all scripts that this worker has compiled. A script that is reached under two names, by a link for example, is there twice.
+The packages of all scripts that this worker has compiled. A script that is reached under two names, by a link for
+example, is there twice.
 
 =item C<?symdump> Symbol Table Dump, C<?inh_tree> Inheritance Tree, C<?isa_tree> ISA Tree
 
 Need L<Devel::Symdump>.
 
-=item C<?hooks> Enabled Hooks, C<?env> Environment, C<?sig> Signal Handlers, C<?myconfig> Perl Configuration, C<?main_size> Memory Usage of all packages
+=item C<?hooks> Enabled Hooks, C<?env> Environment, C<?sig> Signal Handlers, C<?myconfig> Perl Configuration
+
+=item C<?main_size> Memory Usage of all packages
 
 =item C</Package::Name>
 
@@ -125,8 +129,9 @@ Everything shown is escaped. Whoever can open these pages sees values of the sit
 
 =head2 Options, by PerlSetVar
 
-C<StatusOptionsAll On> allows all of them: C<StatusDumper> (a variable by Data::Dumper), C<StatusPeek> (by Devel::Peek), C<StatusDeparse> (a sub as code;
-C<StatusDeparseOptions> for B::Deparse), C<StatusTerse> (its operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
+C<StatusOptionsAll On> allows all of them: C<StatusDumper> (a variable by Data::Dumper), C<StatusPeek> (by
+Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for B::Deparse), C<StatusTerse> (its
+operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
 C<StatusTerseSizeMainSummary> (sizes of all packages in the menu).
 
 =head2 Pages of other modules

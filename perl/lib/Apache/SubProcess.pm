@@ -39,7 +39,8 @@ sub fork {    ## no critic: the name is the API's
     return $pid;
 }
 
-# Runs `$code->($r, @arguments)` in a child. Returns a handle to read what it prints; in list context (to it, from it, its errors).
+# Runs `$code->($r, @arguments)` in a child. Returns a handle to read what it prints; in list context (to it, from it,
+# its errors).
 sub spawn_child ( $r, $code, @arguments ) {
     pipe my $from_parent, my $to_child  or die "pipe: $!\n";
     pipe my $from_child,  my $to_parent or die "pipe: $!\n";
@@ -128,13 +129,13 @@ Apache::SubProcess - starts other processes from a request
 
 =item C<< $r->cleanup_for_exec >>
 
-In a child: closes every socket that the server has open, so that the server can end and listen anew while the child lives, and
-every other socket above descriptor 2 too, a database's for instance: the parent goes on using those.
+In a child: closes every socket that the server has open, so that the server can end and listen anew while the child
+lives, and every other socket above descriptor 2 too, a database's for instance: the parent goes on using those.
 
 =item C<< $r->spawn_child(CODE, ARGUMENTS) >>, C<bspawn_child>
 
-Runs C<CODE-E<gt>($r, ARGUMENTS)> in a child and returns a handle to read what it prints; in list context three: to its standard input, from
-its output, from its errors. The child is waited for when the request is over.
+Runs C<CODE-E<gt>($r, ARGUMENTS)> in a child and returns a handle to read what it prints; in list context three: to
+its standard input, from its output, from its errors. The child is waited for when the request is over.
 
 =item C<< $r->call_exec(PROGRAM, ARGUMENTS) >>
 

@@ -13,7 +13,8 @@ XSLoader::load(__PACKAGE__);
 my %SIZE_OF = op_sizes();
 my $POINTER = length pack 'J', 0;
 
-# The subs of a package by size: ({ name => { count, size } }, operators in all, bytes in all). Imported ones count too: they hold a name here.
+# The subs of a package by size: ({ name => { count, size } }, operators in all, bytes in all). Imported ones count
+# too: they hold a name here.
 sub package_size ($package) {
     no strict 'refs';
     my %subs;
@@ -84,7 +85,9 @@ sub pad_size ($cv) {
 }
 
 # A pad of a threaded perl also points at globs, which belong to their packages.
-sub is_own ($sv) { return $sv->can('object_2svref') && !$sv->isa('B::SPECIAL') && !$sv->isa('B::GV') && !$sv->isa('B::CV') }
+sub is_own ($sv) {
+    return $sv->can('object_2svref') && !$sv->isa('B::SPECIAL') && !$sv->isa('B::GV') && !$sv->isa('B::CV');
+}
 
 1;
 
@@ -108,8 +111,9 @@ B::TerseSize - how much memory subs take
 
 =head1 DESCRIPTION
 
-Sizes are those of perl's own structures as the server was compiled: the sub's value, its operators, the names and values of its variables and constants. What the
-allocator adds is not counted, nor what values refer to. Operators that perl optimized away count as bytes but not as OPs.
+Sizes are those of perl's own structures as the server was compiled: the sub's value, its operators, the names and
+values of its variables and constants. What the allocator adds is not counted, nor what values refer to. Operators
+that perl optimized away count as bytes but not as OPs.
 
 An imported sub counts in each package that imported it.
 

@@ -14,7 +14,8 @@ Bundle::Apache - what sites of mod_perl 1 usually have besides it
 
 =head1 SYNOPSIS
 
-    apt-get install libdevel-symdump-perl libhtml-parser-perl libdigest-md5-file-perl libwww-perl libcgi-pm-perl libdbi-perl
+    apt-get install libdevel-symdump-perl libhtml-parser-perl libwww-perl libcgi-pm-perl libdbi-perl \
+        libtie-ixhash-perl libapache-dbi-perl libapache-db-perl libapache-session-perl
 
 =head1 CONTENTS
 

@@ -24,7 +24,8 @@ sub announce ($r) {
 }
 
 sub new ($class) {
-    my ( $stream, $status ) = Compress::Raw::Zlib::Deflate->new( -WindowBits => WANT_GZIP, -AppendOutput => 1, -Level => 6 );
+    my ( $stream, $status ) =
+      Compress::Raw::Zlib::Deflate->new( -WindowBits => WANT_GZIP, -AppendOutput => 1, -Level => 6 );
     $status == Z_OK or die "gzip: $status\n";
     return bless { stream => $stream }, $class;
 }

@@ -42,9 +42,10 @@ sub look ( $self, $r ) {
     my $is     = sprintf 'size=%dk share=%dk unshared=%dk', @kb{qw(size share unshared)};
     my $reason = exceeded( \%limit, \%kb );
     $r->warn("$self->{name}: pid=$$ $is") if $self->{debug}->();
-    return if !$reason;
+    return                                if !$reason;
     my $age = time - $born;
-    $r->log_error("$self->{name}: pid=$$ leaves after this request: $reason; $is requests=$self->{requests} age=${age}s");
+    $r->log_error(
+        "$self->{name}: pid=$$ leaves after this request: $reason; $is requests=$self->{requests} age=${age}s");
     $r->child_terminate;
     return;
 }
@@ -76,7 +77,7 @@ Cameleer::ProcessLimit - lets a worker leave when it has grown too large
 
 =head1 DESCRIPTION
 
-What L<Apache::SizeLimit> and L<Apache::GTopLimit> have in common: they differ in names only. Limits are kilobytes, as L<GTop>
-measures them; undef or 0 is none.
+What L<Apache::SizeLimit> and L<Apache::GTopLimit> have in common: they differ in names only. Limits are kilobytes, as
+L<GTop> measures them; undef or 0 is none.
 
 =cut

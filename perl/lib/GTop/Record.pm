@@ -4,7 +4,8 @@ use v5.36;
 
 sub new ( $class, %fields ) { return bless {%fields}, $class }
 
-# libgtop's accessors were called with the process again (`$mem->size($pid)`): what comes behind the name is not looked at.
+# libgtop's accessors were called with the process again (`$mem->size($pid)`): what comes behind the name is not
+# looked at.
 sub AUTOLOAD {
     my ($self) = @_;
     my $name = our $AUTOLOAD =~ s/.*:://r;

@@ -44,7 +44,7 @@ Apache::Scoreboard::Server - one worker of the scoreboard
 
 =head1 DESCRIPTION
 
-C<status> is the letter of httpd's status page: C<S> starting, C<_> waits, C<W> has a request, C<G> leaves after it. C<state> is the word of C<cameleer status>.
-C<req_time> counts milliseconds.
+C<status> is the letter of httpd's status page: C<S> starting, C<_> waits, C<W> has a request, C<G> leaves after it.
+C<state> is the word of C<cameleer status>. C<req_time> counts milliseconds.
 
 =cut

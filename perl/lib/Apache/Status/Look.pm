@@ -7,19 +7,25 @@ use Cameleer::HTML     qw(escape);
 
 # How a variable or sub can be looked at: [name in the link, option that allows it, kinds, title, code to text].
 my @WAYS = (
-    [ dumper     => 'StatusDumper',    qr/SCALAR|ARRAY|HASH/, 'Data Dumper',    \&dumper ],
-    [ peek       => 'StatusPeek',      qr/./,                 'Devel::Peek',    \&peek ],
-    [ deparse    => 'StatusDeparse',   qr/CODE/,              'Deparse',        \&deparse ],
-    [ terse      => 'StatusTerse',     qr/CODE/,              'Syntax Tree',    \&terse ],
-    [ terse_size => 'StatusTerseSize', qr/CODE/,              'Sizes',          \&terse_size ],
-    [ lexinfo    => 'StatusLexInfo',   qr/CODE/,              'Lexicals',       \&lexinfo ],
+    [ dumper     => 'StatusDumper',    qr/SCALAR|ARRAY|HASH/, 'Data Dumper', \&dumper ],
+    [ peek       => 'StatusPeek',      qr/./,                 'Devel::Peek', \&peek ],
+    [ deparse    => 'StatusDeparse',   qr/CODE/,              'Deparse',     \&deparse ],
+    [ terse      => 'StatusTerse',     qr/CODE/,              'Syntax Tree', \&terse ],
+    [ terse_size => 'StatusTerseSize', qr/CODE/,              'Sizes',       \&terse_size ],
+    [ lexinfo    => 'StatusLexInfo',   qr/CODE/,              'Lexicals',    \&lexinfo ],
 );
 
 # The names of those that are allowed here.
-sub ways ( $r, $kind ) { return map { $_->[0] } allowed( $r, $kind ) }
+sub ways ( $r, $kind ) {
+    return map { $_->[0] } allowed( $r, $kind );
+}
 
 sub allowed ( $r, $kind ) {
-    return grep { $kind =~ $_->[2] && Apache::Status::is_on( $r, $_->[1] ) && ( $_->[0] ne 'terse_size' || $INC{'B/TerseSize.pm'} ) } @WAYS;
+    return grep {
+             $kind =~ $_->[2]
+          && Apache::Status::is_on( $r, $_->[1] )
+          && ( $_->[0] ne 'terse_size' || $INC{'B/TerseSize.pm'} )
+    } @WAYS;
 }
 
 sub page ( $r, $name, $kind, $how ) {
@@ -29,7 +35,8 @@ sub page ( $r, $name, $kind, $how ) {
     my $value = lookup( $name, $kind ) // return [ '<p>There is no ' . escape("$kind $name") . '.</p>' ];
     my $here  = Apache::Status::base($r) . '/' . escape($name) . "/$kind";
     my @links = map { qq{<a href="$here?$_->[0]">} . escape( $_->[3] ) . '</a> ' } @allowed;
-    return [ '<h2>' . escape("$name $kind") . "</h2>\n", @links, "\n<pre>", escape( $way->[4]->( $value, $r ) ), "</pre>\n" ];
+    return [ '<h2>' . escape("$name $kind") . "</h2>\n",
+        @links, "\n<pre>", escape( $way->[4]->( $value, $r ) ), "</pre>\n" ];
 }
 
 # A reference, without making what is not there.
@@ -38,7 +45,7 @@ sub lookup ( $name, $kind ) {
     $package //= 'main';
     return if !Apache::Status::Package::exists_package($package);
     no strict 'refs';
-    return if !exists ${"${package}::"}{$last};
+    return                                                                 if !exists ${"${package}::"}{$last};
     return exists &{"${package}::$last"} ? \&{"${package}::$last"} : undef if $kind eq 'CODE';
     my $glob = \${"${package}::"}{$last};
     return ref $glob eq 'GLOB' ? *{$glob}{$kind} : undef;
@@ -70,15 +77,20 @@ sub terse ( $code, $r ) {
 
 sub terse_size ( $code, $r ) {
     my $text = '';
-    my ( $count, $size ) = B::TerseSize::CV_walk( $code, sub ( $op, $level, $bytes ) { $text .= '  ' x $level . $op->name . " [$bytes]\n" } );
+    my ( $count, $size ) = B::TerseSize::CV_walk( $code,
+        sub ( $op, $level, $bytes ) { $text .= '  ' x $level . $op->name . " [$bytes]\n" } );
     return "$size bytes | $count OPs\n\n$text";
 }
 
 sub lexinfo ( $code, $r ) {
     require Apache::RegistryLexInfo;
     my @lines;
-    Apache::RegistryLexInfo::for_each_lexical( B::svref_2object($code),
-        sub ( $name, $value ) { push @lines, $name, map { "  $_" } @{ Apache::RegistryLexInfo::dump_of($value) } } );
+    Apache::RegistryLexInfo::for_each_lexical(
+        B::svref_2object($code),
+        sub ( $name, $value ) {
+            push @lines, $name, map { "  $_" } @{ Apache::RegistryLexInfo::dump_of($value) };
+        }
+    );
     return join '', map { "$_\n" } @lines;
 }
 

@@ -9,10 +9,11 @@ use Cameleer::HTML         qw(escape);
 
 # /Package::Name, or /Package::name/KIND: what a client wrote is looked up, never evaluated.
 sub page ( $r, $of, $what ) {
-    my ( $name, $kind ) = $of =~ m{\A(\w+(?:::\w+)*)(?:/(SCALAR|ARRAY|HASH|CODE))?\z} or return ['<p>There is no such package.</p>'];
-    return Apache::Status::Look::page( $r, $name, $kind, $what ) if defined $kind;
+    my ( $name, $kind ) = $of =~ m{\A(\w+(?:::\w+)*)(?:/(SCALAR|ARRAY|HASH|CODE))?\z}
+      or return ['<p>There is no such package.</p>'];
+    return Apache::Status::Look::page( $r, $name, $kind, $what )   if defined $kind;
     return [ '<p>There is no package ' . escape($name) . '.</p>' ] if !exists_package($name);
-    return Apache::Status::Memory::page( $r, $name ) if $what eq 'package_size';
+    return Apache::Status::Memory::page( $r, $name )               if $what eq 'package_size';
     return symbols( $r, $name );
 }
 
@@ -31,7 +32,8 @@ sub symbols ( $r, $package ) {
         my @names = names( $package, $kind ) or next;
         push @out, "<h3>$kind</h3>\n", map { entry( $r, $package, $_, $kind ) . "<br>\n" } @names;
     }
-    push @out, '<hr><a href="' . Apache::Status::base($r) . '/' . escape($package) . '?package_size">Memory Usage</a>' if Apache::Status::is_on( $r, 'StatusTerseSize' ) && $INC{'B/TerseSize.pm'};
+    push @out, '<hr><a href="' . Apache::Status::base($r) . '/' . escape($package) . '?package_size">Memory Usage</a>'
+      if Apache::Status::is_on( $r, 'StatusTerseSize' ) && $INC{'B/TerseSize.pm'};
     return \@out;
 }
 

@@ -14,9 +14,19 @@ sub items {
         [ inh_tree => 'Inheritance Tree',          \&inh_tree ],
         [ isa_tree => 'ISA Tree',                  \&isa_tree ],
         [ hooks    => 'Enabled mod_perl Hooks',    sub { list( mod_perl_hooks::hooks() ) } ],
-        [ env      => 'Environment',               sub { table( [ 'Name', 'Value' ], map { [ escape($_), escape( $ENV{$_} ) ] } sort keys %ENV ) } ],
-        [ sig      => 'Signal Handlers',           sub { table( [ 'Signal', 'Handler' ], map { [ escape($_), escape( $SIG{$_} ) ] } sort keys %SIG ) } ],
-        [ myconfig => 'Perl Configuration',        \&myconfig ],
+        [
+            env => 'Environment',
+            sub {
+                table( [ 'Name', 'Value' ], map { [ escape($_), escape( $ENV{$_} ) ] } sort keys %ENV );
+            }
+        ],
+        [
+            sig => 'Signal Handlers',
+            sub {
+                table( [ 'Signal', 'Handler' ], map { [ escape($_), escape( $SIG{$_} ) ] } sort keys %SIG );
+            }
+        ],
+        [ myconfig => 'Perl Configuration', \&myconfig ],
     );
 }
 
@@ -26,11 +36,15 @@ sub main_summary {
     return [ main_size => 'Memory Usage', \&Apache::Status::Memory::all_packages ];
 }
 
-sub list (@text) { return [ map { escape($_) . "<br>\n" } @text ] }
+sub list (@text) {
+    return [ map { escape($_) . "<br>\n" } @text ];
+}
 
 # Cells are HTML.
 sub table ( $head, @rows ) {
-    my $line = sub ( $tag, @cells ) { '<tr>' . join( '', map { "<$tag>$_</$tag>" } @cells ) . "</tr>\n" };
+    my $line = sub ( $tag, @cells ) {
+        '<tr>' . join( '', map { "<$tag>$_</$tag>" } @cells ) . "</tr>\n";
+    };
     return [ qq{<table border="1">\n}, $line->( 'th', @$head ), ( map { $line->( 'td', @$_ ) } @rows ), "</table>\n" ];
 }
 
@@ -48,14 +62,20 @@ sub module_row ( $r, $name ) {
     my $package = $name =~ s{/}{::}gr =~ s/\.pm\z//r;
     my $version = $name =~ /\.pm\z/ ? eval { $package->VERSION } // '' : '';
     my $mtime   = ( stat $INC{$name} )[9];
-    return [ $name =~ /\.pm\z/ ? link_to( $r, $package ) : escape($name), escape($version), defined $mtime ? scalar localtime $mtime : '', escape( $INC{$name} ) ];
+    return [
+        $name =~ /\.pm\z/ ? link_to( $r, $package ) : escape($name),
+        escape($version),
+        defined $mtime ? scalar localtime $mtime : '',
+        escape( $INC{$name} )
+    ];
 }
 
 # The packages below Apache::ROOT that scripts were compiled into.
 sub rgysubs ( $r, $q ) {
     my @found = sort( scripts('Apache::ROOT') );
     return ['<p>No script was compiled in this process.</p>'] if !@found;
-    return [ "<b>Click on a package name to see its symbol table</b><br>\n", map { link_to( $r, $_ ) . "<br>\n" } @found ];
+    return [ "<b>Click on a package name to see its symbol table</b><br>\n",
+        map { link_to( $r, $_ ) . "<br>\n" } @found ];
 }
 
 sub scripts ($package) {
@@ -64,9 +84,17 @@ sub scripts ($package) {
     return ( ( defined &{"${package}::handler"} ? $package : () ), map { scripts($_) } @inner );
 }
 
-sub symdump ( $r, $q ) { return with_symdump( sub { '<pre>' . escape( Devel::Symdump->rnew('main')->as_string ) . '</pre>' } ) }
-sub inh_tree ( $r, $q ) { return with_symdump( sub { '<pre>' . escape( Devel::Symdump->inh_tree ) . '</pre>' } ) }
-sub isa_tree ( $r, $q ) { return with_symdump( sub { '<pre>' . escape( Devel::Symdump->isa_tree ) . '</pre>' } ) }
+sub symdump ( $r, $q ) {
+    return with_symdump( sub { '<pre>' . escape( Devel::Symdump->rnew('main')->as_string ) . '</pre>' } );
+}
+
+sub inh_tree ( $r, $q ) {
+    return with_symdump( sub { '<pre>' . escape( Devel::Symdump->inh_tree ) . '</pre>' } );
+}
+
+sub isa_tree ( $r, $q ) {
+    return with_symdump( sub { '<pre>' . escape( Devel::Symdump->isa_tree ) . '</pre>' } );
+}
 
 sub with_symdump ($page) {
     return [ $page->() ] if eval { require Devel::Symdump; 1 };

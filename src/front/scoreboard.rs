@@ -33,9 +33,11 @@ pub async fn run(front: Rc<Front>, master: u32) {
     }
 }
 
-/// A name without a file: it goes with the process, and needs no folder that workers may enter.
+/// A name without a file: it goes with the process, and needs no folder that workers may enter. Containers that share a
+/// network may have the same pids, so the name has their namespace too: `cameleer/pid:[4026531836]/812`.
 fn listen(master: u32) -> io::Result<UnixListener> {
-    let name = SocketAddr::from_abstract_name(format!("cameleer/{master}"))?;
+    let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let name = SocketAddr::from_abstract_name(format!("cameleer/{}/{master}", pids.display()))?;
     let listener = StdListener::bind_addr(&name)?;
     listener.set_nonblocking(true)?;
     UnixListener::from_std(listener)

@@ -3,6 +3,7 @@
 mod chains;
 mod debugging;
 mod gtop;
+mod memory;
 mod profilers;
 mod resource;
 mod scoreboard;

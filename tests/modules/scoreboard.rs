@@ -80,7 +80,7 @@ fn others_users_learn_nothing() {
     }
     assert!(server.text("/perl/list.pl").contains("W 0 GET"), "the workers' own user does");
     let ask = format!(
-        "use Socket; socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, pack_sockaddr_un(\"\\0cameleer/{}\") or die $!; print 'got ', scalar <$s>",
+        "use Socket; socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, pack_sockaddr_un(join '/', \"\\0cameleer\", readlink('/proc/self/ns/pid'), {}) or die $!; print 'got ', scalar <$s>",
         server.pid()
     );
     let said = |user: &str| {

@@ -23,7 +23,8 @@ sub image ($class) {
 
 sub ask ($class) {
     socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "a socket: $!\n";
-    connect $front, pack_sockaddr_un( "\0cameleer/" . ( $MASTER // 'none' ) ) or die "the front does not listen: $!\n";
+    my $name = join '/', "\0cameleer", readlink('/proc/self/ns/pid') // '', $MASTER // 'none';
+    connect $front, pack_sockaddr_un($name) or die "the front does not listen: $!\n";
     my ( $pid, $user ) = unpack 'iII', getsockopt $front, SOL_SOCKET, $SO_PEERCRED;
     $user == 0 || $user == $> or die "who listens in the front's place is user $user\n";
     local $/ = undef;

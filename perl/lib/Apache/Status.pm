@@ -134,6 +134,8 @@ Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for B::De
 operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
 C<StatusTerseSizeMainSummary> (sizes of all packages in the menu).
 
+B::Graph, B::Fathom and B::LexInfo, which had options of their own, are not there.
+
 =head2 Pages of other modules
 
     Apache::Status->menu_item( name => 'Title', sub ( $r, $q ) { return [ 'HTML', ... ] } )

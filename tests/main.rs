@@ -25,6 +25,8 @@ mod http;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Modules of mod_perl's time.
+mod modules;
 /// Perl that makes configuration.
 mod perl_config;
 /// Plack's own server test suite.

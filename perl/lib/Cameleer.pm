@@ -74,6 +74,12 @@ sub set_env ($pair) {
     return;
 }
 
+# Each worker: Apache::Scoreboard, if the site has it, finds the front by the master's number.
+sub set_master ($pid) {
+    $Apache::Scoreboard::MASTER = $pid;
+    return;
+}
+
 sub add_library ($folder) {
     unshift @INC, $folder unless grep { $_ eq $folder } @INC;
     return;

@@ -14,6 +14,7 @@ mod status;
 mod stop;
 
 use std::os::fd::OwnedFd;
+use std::os::unix::process::parent_id;
 
 use clap::{Parser, Subcommand};
 
@@ -80,7 +81,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Reload(reload) => reload.run(),
         Command::Stop(stop) => stop.run(),
         Command::Man(man) => man.run(),
-        Command::Front => role(c"cameleer-front", front::run),
+        Command::Front => role(c"cameleer-front", |control| front::run(control, parent_id())),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }

@@ -51,7 +51,7 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let name = origin.name();
     let announce = move || ready::say(&mut terminal, &name, &addresses);
     spawn(move || listen(&master, announce));
-    spawn(move || front::run(fronts));
+    spawn(move || front::run(fronts, std::process::id()));
     let facts = site.facts().clone();
     let mut config = site.config;
     // It is the process: when it left, the debugger's subject would be gone.

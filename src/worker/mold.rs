@@ -133,9 +133,14 @@ impl Mold {
     }
 
     fn fork(&mut self, slot: Slot, socket: OwnedFd) -> anyhow::Result<Option<Birth>> {
-        let identity = Identity { slot, generation: self.generation, forked: Instant::now() };
         let mold = nix::unistd::getpid();
         let master = getppid();
+        let identity = Identity {
+            slot,
+            generation: self.generation,
+            master: master.as_raw().cast_unsigned(),
+            forked: Instant::now(),
+        };
         let pid = match sys::fork() {
             Ok(Some(pid)) => pid,
             Ok(None) => {

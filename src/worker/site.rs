@@ -79,6 +79,15 @@ impl Site {
         })
     }
 
+    /// Tells Perl code whom the front serves.
+    pub fn remember_master(&mut self, master: u32) {
+        if self.mod_perl
+            && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
+        {
+            apache::say(apache::Level::Error, &error.to_string());
+        }
+    }
+
     /// Runs what the application wants done in a fresh worker, or before one ends.
     pub fn run_phase(&mut self, phase: &str) {
         if self.mod_perl

@@ -15,7 +15,8 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
     let mut perl =
         Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
-    apache::main_server(Rc::new(place(config, 0, &config.settings(&[], false))));
+    let main_server = config.hosts.first().map(|host| host.base);
+    apache::main_server(Rc::new(place(config, 0, &config.settings(main_server.as_slice(), false))));
     prepare(&mut perl, &perl_library(facts)?, config, facts)?;
     Ok(perl)
 }

@@ -221,6 +221,15 @@ static OP *chdir_op(pTHX)
     return original[OP_CHDIR](aTHX);
 }
 
+/* perl itself exits when malloc fails: that must not be taken for a script's end. */
+int cml_exit_asked;
+
+static OP *exit_op(pTHX)
+{
+    cml_exit_asked = 1;
+    return original[OP_EXIT](aTHX);
+}
+
 static OP *umask_op(pTHX)
 {
     cml_touched |= CML_LEFT_UMASK;
@@ -244,6 +253,7 @@ void cml_child_boot(pTHX)
     wrap(OP_WAITPID, wait_op);
     wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
     wrap(OP_RV2HV, whole_hash_op);
+    wrap(OP_EXIT, exit_op);
     wrap(OP_ALARM, alarm_op);
     wrap(OP_CHDIR, chdir_op);
     wrap(OP_UMASK, umask_op);

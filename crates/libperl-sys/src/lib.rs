@@ -78,6 +78,7 @@ mod declarations {
             each: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
             argument: *mut c_void,
         );
+        pub fn cml_gave_up() -> c_int;
         pub fn cml_is_stranger() -> c_int;
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();

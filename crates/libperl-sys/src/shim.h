@@ -56,6 +56,7 @@ cml_status cml_resolve_handler(const char *name, size_t length, void **code, voi
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 void cml_error(cml_bytes *out);
 int cml_exit_code(void);
+int cml_gave_up(void);
 void cml_release(void *sv);
 
 /* psgi.c: load an application; for a call put pairs into a new environment, then run. */

@@ -273,6 +273,12 @@ pub fn is_stranger() -> bool {
     unsafe { sys::cml_is_stranger() != 0 }
 }
 
+/// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.
+pub fn gave_up() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::cml_gave_up() != 0 }
+}
+
 /// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
 pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
     // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.

@@ -1,6 +1,7 @@
 package Cameleer;
 
 use v5.36;
+use Cameleer::StartUp ();
 
 our $VERSION = '0.1.0';
 

@@ -63,6 +63,7 @@ impl Site {
         for step in &config.start_up {
             take(&mut perl, step, &mut apps).map_err(|e| anyhow!("{}: {e}", step.at))?;
         }
+        perl.call(c"Cameleer::StartUp::end", None)?;
         let start_env = perl.env_base();
         Ok(Site {
             perl,
@@ -75,6 +76,14 @@ impl Site {
             leave: false,
             psgi_cleanup: false,
         })
+    }
+
+    /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
+    pub fn is_forked(&mut self) {
+        self.perl.after_fork();
+        if let Err(error) = self.perl.call(c"Cameleer::StartUp::forked", None) {
+            apache::say(apache::Level::Error, &format!("after the fork: {error}"));
+        }
     }
 
     /// Runs what the application wants done in a fresh worker, or before one ends.
@@ -208,6 +217,7 @@ fn prepare(perl: &mut Interpreter, library: &Path, config: &Config) -> anyhow::R
     for (name, value) in main_server_env(config) {
         perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
     }
+    perl.call(c"Cameleer::StartUp::begin", None)?;
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Packaged programs that nobody here wrote, unmodified: tests/real/README.md.
 
 mod cases;
+mod database;
+mod dbi;
 mod tool;
 
 use std::process::Command;

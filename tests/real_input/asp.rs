@@ -131,11 +131,10 @@ fn the_example_pages_of_apache_asp_answer_with_state_in_another_form() {
 fn a_session_in_a_cookie_is_the_same_in_every_worker() {
     let (server, _state) = serve_counter("");
     let first = server.get("/count.asp").is(200);
-    let cookie = first.header("set-cookie").expect("a cookie");
-    let cookie = cookie.split(';').next().expect("name and value");
+    let cookie = cookie_of(&first);
     assert_eq!(cookie, format!("session-id={}", value(&first.text(), "session")));
     for count in 2..=6 {
-        let again = server.send(Request::get("/count.asp").header("Cookie", cookie)).is(200);
+        let again = server.send(Request::get("/count.asp").header("Cookie", &cookie)).is(200);
         assert_eq!(value(&again.text(), "count"), count.to_string());
         assert_eq!(again.header("set-cookie"), None, "the client has it already");
     }
@@ -212,4 +211,53 @@ fn a_pages_source_and_its_state_are_not_served() {
     server.get("/global.asa").is(404);
     server.get("/none.asp").is(404);
     assert!(!server.text("/count.asp?x=%00").contains("<%"));
+}
+
+/// Names and values of a session's cookie, as a browser sends it back.
+#[track_caller]
+fn cookie_of(response: &Response) -> String {
+    let set = response.header("set-cookie").expect("a cookie");
+    set.split(';').next().expect("name and value").to_owned()
+}
+
+#[test]
+fn the_bookmarks_application_of_apache_asp_is_used() {
+    let site = Site::new();
+    Finished::of(Command::new("sh").arg(format!("{REAL}/asp/lay-out.sh")).arg(site.folder())).succeeded();
+    let state = State::of(&site);
+    let theirs = site.read("htdocs/apps/bookmarks/.htaccess");
+    assert!(theirs.contains("GlobalPackage My::Bookmarks"), "{theirs}");
+    let server = site.serve(&format!(
+        r#"
+        PerlModule Apache::DBI Apache::ASP
+        <Directory "@DIR@/htdocs/apps/bookmarks">
+        {theirs}
+        <Files "*.asp">
+        PerlSetVar StateDir {}
+        </Files>
+        </Directory>
+        "#,
+        state.0.display(),
+    ));
+    let at = |page: &str| format!("/apps/bookmarks/{page}");
+    let cookie = cookie_of(&server.get(&at("index.asp")).is(200));
+    let get = |page: &str| server.send(Request::get(&at(page)).header("Cookie", &cookie)).is(200).text();
+    let post = |page: &str, form: &str| server.send(Request::post(&at(page), form).header("Cookie", &cookie));
+    assert!(post("index.asp", "user=x").is(200).text().contains("at least 4 character"));
+    let moved = post("index.asp", "user=anaruiz").is(302);
+    assert_eq!(moved.header("location").as_deref(), Some("bookmarks.asp"));
+    assert!(get("bookmarks.asp").contains("You don't have any bookmarks."));
+    for n in 1..=3 {
+        let form = format!("new_url=http://example.org/{n}&new_title=Page+{n}&submit=Create+Bookmark");
+        let page = post("bookmarks.asp", &form).is(200).text();
+        assert!(page.contains(&format!(">Page {n}</a>")), "{page}");
+    }
+    let again = post("bookmarks.asp", "new_url=http://example.org/2&submit=Create").is(200).text();
+    assert!(again.contains("You already have http://example.org/2"), "{again}");
+    let page = get("bookmarks.asp?delete=2");
+    assert!(page.contains(">Page 1</a>") && !page.contains(">Page 2</a>") && page.contains(">Page 3</a>"), "{page}");
+    let out = post("bookmarks.asp", "logout=Logout").is(302);
+    assert_eq!(out.header("location").as_deref(), Some("index.asp?abandon=1"));
+    let moved = server.send(Request::get(&at("bookmarks.asp")).header("Cookie", &cookie)).is(302);
+    assert_eq!(moved.header("location").as_deref(), Some("index.asp"));
 }

@@ -21,6 +21,8 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// Symbolic links, and other ways out of a site.
+mod links;
 /// Access and error logs, byte for byte.
 mod logs;
 /// Plack's own server test suite.
@@ -37,6 +39,8 @@ mod real_input;
 mod registry;
 /// New configuration and code without a lost request.
 mod reload;
+/// What the configuration says of answers: redirections, errors, headers, types.
+mod rules;
 /// Stopping, reopening, systemd.
 mod signals;
 /// Files that no worker touches.

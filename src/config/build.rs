@@ -2,7 +2,7 @@
 //!
 //! [`directives`]: super::directives
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -227,6 +227,11 @@ impl Draft {
         &mut self.config.sections[usize::from(self.section)].said
     }
 
+    /// Whether a container's contents are read.
+    pub fn is_in_container(&self) -> bool {
+        !matches!(self.context, Context::Server | Context::VirtualHost)
+    }
+
     /// A path, absolute.
     pub fn path(&self, path: &str) -> PathBuf {
         self.config.server_root.join(path)
@@ -334,6 +339,7 @@ impl Draft {
                 host.server_admin.clone_from(&main.server_admin);
             }
             host.aliases.extend_from_slice(&main.aliases);
+            host.redirects.extend_from_slice(&main.redirects);
         }
     }
 
@@ -402,7 +408,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         logs: Vec::new(),
         hosts: vec![empty_host()],
         sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default(), rank: Rank::HOST }],
-        types: Vec::new(),
+        types: BTreeMap::new(),
         control_socket: None,
         warnings: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
@@ -421,6 +427,7 @@ fn empty_host() -> Host {
         document_root: PathBuf::new(),
         aliases: Vec::new(),
         access_file_names: Vec::new(),
+        redirects: Vec::new(),
         access_logs: Vec::new(),
         base: 0,
         containers: Vec::new(),

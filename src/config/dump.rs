@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::access::{self, Limited};
-use super::{Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
+use super::rules::Rules;
+use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
 
 pub fn dump(config: &Config) -> String {
     let mut out = format!(
@@ -58,10 +59,18 @@ fn host_lines(index: usize, host: &Host) -> String {
     }
     line(format!("root {:?} admin {:?}", host.document_root, host.server_admin));
     for alias in &host.aliases {
-        line(format!("{} {} {}", if alias.script { "script_alias" } else { "alias" }, alias.from, alias.to.display()));
+        let from = match &alias.from {
+            AliasFrom::Prefix(prefix) => prefix.clone(),
+            AliasFrom::Match(regex) => format!("~ {regex}"),
+        };
+        line(format!("{} {from} {}", if alias.script { "script_alias" } else { "alias" }, alias.to.display()));
+    }
+    for redirect in &host.redirects {
+        line(format!("{redirect:?}"));
     }
     for log in &host.access_logs {
-        line(format!("access_log {} {}", log.log, log.format));
+        let condition = log.condition.as_ref().map_or_else(String::new, |condition| format!(" {condition:?}"));
+        line(format!("access_log {} {}{condition}", log.log, log.format));
     }
     out
 }
@@ -115,6 +124,7 @@ fn said(said: &Said) -> String {
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
     word("access", (said.access != Default::default()).then(|| format!("({})", access(&said.access))));
+    out.push_str(&rules(&said.rules).replace('\n', " "));
     out
 }
 
@@ -148,7 +158,7 @@ fn access(said: &access::Said) -> String {
 }
 
 /// As one section would say it.
-fn rules(rules: &access::Rules) -> access::Said {
+fn as_one_section(rules: &access::Rules) -> access::Said {
     let rules = rules.clone();
     access::Said {
         hosts: (!rules.hosts.is_empty()).then_some(rules.hosts),
@@ -183,7 +193,31 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "options {}", options(settings.options)).unwrap();
     writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
-    writeln!(out, "queue_timeout {:?}", settings.queue_timeout).unwrap();
-    writeln!(out, "access {}", access(&rules(&settings.access))).unwrap();
+    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rules(&settings.rules)).unwrap();
+    writeln!(out, "access {}", access(&as_one_section(&settings.access))).unwrap();
+    out
+}
+
+/// Each kind of rule that was said, on a line of its own.
+fn rules(rules: &Rules) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, said: bool, value: &dyn std::fmt::Debug| {
+        if said {
+            write!(out, "\n{name} {value:?}").unwrap();
+        }
+    };
+    line("redirects", !rules.redirects.is_empty(), &rules.redirects);
+    line("errors", !rules.error_documents.is_empty(), &rules.error_documents);
+    line("headers", !rules.headers.is_empty(), &rules.headers);
+    line("request_headers", !rules.request_headers.is_empty(), &rules.request_headers);
+    line("expires", rules.expires != Default::default(), &rules.expires);
+    line("set_env_if", !rules.set_env_if.is_empty(), &rules.set_env_if);
+    line("env", !rules.env.is_empty(), &rules.env);
+    line("types", rules.types != Default::default(), &rules.types.words());
+    line("directory_slash", rules.directory_slash.is_some(), &rules.directory_slash);
+    line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
+    line("compress", rules.compress != Default::default(), &rules.compress);
+    let listing = format!("{:?}", rules.listing);
+    line("listing", listing != format!("{:?}", super::rules::listing::Listing::default()), &rules.listing);
     out
 }

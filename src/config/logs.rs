@@ -1,6 +1,7 @@
 //! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last: a nickname may follow its use.
 
 use super::build::Draft;
+use super::rules::setenv::Condition;
 use super::{AccessLog, At, ConfigError, LogLevel, LogTarget};
 
 /// The nicknames that httpd's own httpd.conf has defined since 1.3; here nobody needs to.
@@ -23,6 +24,7 @@ struct Access {
     target: LogTarget,
     /// A nickname or a format.
     format: String,
+    condition: Option<Condition>,
     at: At,
 }
 
@@ -36,22 +38,20 @@ pub fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `CustomLog target format`
+/// `CustomLog target format [env=[!]name]`
 pub fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    if let Some(condition) = args.get(2) {
-        return Err(format!("conditions are not supported yet: remove {condition}"));
-    }
-    access_log(draft, args, args[1].clone())
+    let condition = args.get(2).map(|text| Condition::parse(text)).transpose()?;
+    access_log(draft, args, args[1].clone(), condition)
 }
 
 /// `TransferLog target`
 pub fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    access_log(draft, args, String::new())
+    access_log(draft, args, String::new(), None)
 }
 
-fn access_log(draft: &mut Draft, args: &[String], format: String) -> Result<(), String> {
+fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
     let target = target(draft, &args[0])?;
-    draft.logs.access.push(Access { host: draft.host, target, format, at: draft.at.clone() });
+    draft.logs.access.push(Access { host: draft.host, target, format, condition, at: draft.at.clone() });
     Ok(())
 }
 
@@ -157,6 +157,10 @@ impl Draft {
             logs.push(access.target.clone());
             logs.len() - 1
         });
-        self.config.hosts[usize::from(access.host)].access_logs.push(AccessLog { log, format });
+        self.config.hosts[usize::from(access.host)].access_logs.push(AccessLog {
+            log,
+            format,
+            condition: access.condition.clone(),
+        });
     }
 }

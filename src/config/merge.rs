@@ -1,7 +1,9 @@
 //! Sections to [`Settings`]: each says something over what came before.
 
+use std::path::Path;
 use std::time::Duration;
 
+use super::rules::Rules;
 use super::{Applied, Config, Handler, Options, Said, Scope, Settings, access};
 
 impl Config {
@@ -16,10 +18,13 @@ impl Config {
         for number in [0].iter().chain(&applied.sections) {
             if let Some(section) = self.section(&applied.files, *number) {
                 settings.merge(&section.said, &section.scope);
+                // What the table's defaults say is not said by anybody.
+                settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
             }
         }
         if script_alias {
             settings.handler = Handler::CgiScript;
+            settings.handler_is_set = true;
             settings.options.exec_cgi = true;
             settings.mount.clear();
         }
@@ -28,6 +33,19 @@ impl Config {
 }
 
 impl Settings {
+    /// The handler that a file's extensions say, where nobody said one by `SetHandler`.
+    pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
+        if self.handler_is_set {
+            return None;
+        }
+        self.rules.types.handler(&file.file_name()?.to_string_lossy())
+    }
+
+    /// The same settings where this handler answers.
+    pub fn with_handler(&self, handler: &Handler) -> Settings {
+        Settings { handler: handler.clone(), ..self.clone() }
+    }
+
     fn merge(&mut self, said: &Said, scope: &Scope) {
         if said.handler.is_some() {
             self.mount = mount(scope);
@@ -51,6 +69,7 @@ impl Settings {
             self.options = self.options.after(options);
         }
         self.access.merge(&said.access);
+        self.rules.merge(&said.rules);
         self.merge_variables(said);
     }
 
@@ -102,5 +121,7 @@ fn nothing() -> Settings {
         request_timeout: Duration::ZERO,
         queue_timeout: Duration::ZERO,
         access: access::Rules::default(),
+        handler_is_set: false,
+        rules: Rules::default(),
     }
 }

@@ -4,6 +4,7 @@
 //! `build` turns the first by the second into a [`Config`]. Nothing here opens a socket, starts a process or reads
 //! the environment; `build` is a pure function, so every process of a generation gets the same answer from one tree.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ mod options;
 mod overrides;
 mod site;
 mod value;
+
+pub mod rules;
 
 mod build;
 mod bundle;
@@ -138,8 +141,8 @@ pub struct Config {
     /// Everything that can be merged; [`Config::settings`] takes indices into it. The first holds the table's
     /// defaults, is under every merge, and belongs to no host.
     pub sections: Vec<Section>,
-    /// `TypesConfig`-free additions: extension (without dot, lower case) to MIME type, from `AddType`.
-    pub types: Vec<(String, String)>,
+    /// `TypesConfig`: extension (without dot, lower case) to MIME type.
+    pub types: BTreeMap<String, String>,
     /// `ControlSocket`; `None`: the master chooses.
     pub control_socket: Option<PathBuf>,
     /// What was adjusted or ignored, as httpd does; to be logged once.
@@ -286,6 +289,8 @@ pub struct Host {
     pub aliases: Vec<Alias>,
     /// `AccessFileName`; empty: as the main server.
     pub access_file_names: Vec<String>,
+    /// `Redirect` outside of containers, in the order they are tried.
+    pub redirects: Vec<rules::Redirect>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
     /// Its section of settings that stand outside any container; the first of every merge after the main server's.
@@ -304,14 +309,23 @@ pub struct HostAddress {
 }
 
 /// `Alias /from /to`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Alias {
-    /// A prefix of the path that ends at a segment, or `/`.
-    pub from: String,
+    /// Which paths.
+    pub from: AliasFrom,
     /// What replaces it.
     pub to: PathBuf,
     /// `ScriptAlias`: what lies there is a CGI script whatever else says.
     pub script: bool,
+}
+
+/// What an alias is for.
+#[derive(Debug, Clone)]
+pub enum AliasFrom {
+    /// A prefix of the path that ends at a segment, or `/`.
+    Prefix(String),
+    /// `AliasMatch`: the file's path is made from what the expression found.
+    Match(regex::Regex),
 }
 
 /// `CustomLog target format [env=…]`
@@ -321,6 +335,8 @@ pub struct AccessLog {
     pub log: usize,
     /// The format string, nicknames resolved.
     pub format: String,
+    /// Which requests; `None`: all.
+    pub condition: Option<rules::setenv::Condition>,
 }
 
 /// Settings that apply to a part of the site.
@@ -388,6 +404,8 @@ pub struct Said {
     pub queue_timeout: Option<Duration>,
     /// Who may come in.
     pub access: access::Said,
+    /// See there.
+    pub rules: rules::Rules,
 }
 
 /// `Options`: either a new set or changes to the outer one.
@@ -413,12 +431,12 @@ pub struct Options {
     pub follow_sym_links: bool,
     /// Symbolic links are followed when link and target have one owner.
     pub sym_links_if_owner_match: bool,
-    /// Folders without an index are listed. Accepted, not implemented.
+    /// Folders without an index are listed.
     pub indexes: bool,
 }
 
 /// `SetHandler`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Handler {
     /// `default-handler` or `None`: a file, sent by the front.
     Default,
@@ -463,6 +481,10 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// Default 30 s.
     pub queue_timeout: Duration,
+    /// `SetHandler` was written, so that `AddHandler` does not count.
+    pub handler_is_set: bool,
+    /// See there.
+    pub rules: rules::Rules,
     /// Who may come in.
     pub access: access::Rules,
 }

@@ -195,10 +195,22 @@ impl<'a> Reader<'a> {
                 if let ("serverroot", [root]) = (lower, first) {
                     self.server_root = self.server_root.join(root);
                 }
+                let args = if lower == "typesconfig" { self.with_types(args)? } else { args };
                 page.inside().push(Directive { name, args, at: at.clone(), section: None });
             }
         }
         Ok(())
+    }
+
+    /// What the configuration means may depend on its text only: the lines of the file become arguments.
+    fn with_types(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
+        let [file] = args.as_slice() else { return Err("TypesConfig: expected one file".to_owned()) };
+        let path = self.server_root.join(file);
+        let text = (self.source.read)(&path)
+            .map_err(|error| format!("TypesConfig: cannot read {}: {error}", path.display()))?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        args.extend(lines.filter(|line| line.contains(char::is_whitespace)).map(str::to_owned));
+        Ok(args)
     }
 
     fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {
@@ -235,8 +247,16 @@ impl<'a> Reader<'a> {
         let replaced = self.variables.replace(line).map_err(|name| {
             format!("${{{name}}} has no value: write `Define {name} value` above, or set it in the environment")
         })?;
+        if is_error_document(line) {
+            return Ok(words::split_old(&replaced));
+        }
         words::split(&replaced)
     }
+}
+
+/// Apache 1.3 wants the text of an error document to begin with a quotation mark that is never closed.
+fn is_error_document(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("ErrorDocument"))
 }
 
 /// `${name}` in Perl code is Perl's variable; the environment's HOME must not slip in there.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::build::{Context, Draft, Rank};
 use super::wildcard::{self, Slash};
-use super::{Alias, Directive, Handler, PsgiApp, Scope, Step, address, modules, options};
+use super::{Alias, AliasFrom, Directive, Handler, PsgiApp, Scope, Step, address, modules, options};
 
 /// `Listen [address:]port [protocol]`
 pub fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
@@ -36,20 +36,15 @@ pub fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), Str
         return Err(format!("expected a path that begins with /, got \"{from}\""));
     }
     let to = draft.path(&args[1]);
-    draft.host().aliases.push(Alias { from, to, script });
+    draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });
     Ok(())
 }
 
-/// `AddType type extension…`
-pub fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    if !args[0].contains('/') {
-        return Err(format!("expected a MIME type like text/html first, got \"{}\"", args[0]));
-    }
-    for extension in &args[1..] {
-        let extension = extension.trim_start_matches('.').to_ascii_lowercase();
-        draft.config.types.retain(|(known, _)| *known != extension);
-        draft.config.types.push((extension, args[0].clone()));
-    }
+/// `AliasMatch regex /to/$1`, `ScriptAliasMatch`
+pub fn alias_match(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
+    let from = AliasFrom::Match(wildcard::compile(&args[0])?);
+    let to = draft.path(&args[1]);
+    draft.host().aliases.push(Alias { from, to, script });
     Ok(())
 }
 
@@ -77,7 +72,13 @@ pub fn options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `SetHandler name`
 pub fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
-    draft.said().handler = Some(match name.to_ascii_lowercase().as_str() {
+    draft.said().handler = Some(handler(name)?);
+    Ok(())
+}
+
+/// A handler by its name in `SetHandler` or `AddHandler`.
+pub fn handler(name: &str) -> Result<Handler, String> {
+    Ok(match name.to_ascii_lowercase().as_str() {
         "default-handler" | "none" => Handler::Default,
         "perl-script" => Handler::PerlScript,
         "cgi-script" => Handler::CgiScript,
@@ -85,9 +86,14 @@ pub fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
         "modperl" => {
             return Err("mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script".to_owned());
         }
+        "server-status" => return Err("there is no status page yet: `cameleer status` shows the workers".to_owned()),
+        "server-info" => return Err("there is no such page: `cameleer check` shows what is configured".to_owned()),
+        "server-parsed" => return Err("server-side includes are not supported: print the page in Perl".to_owned()),
+        "imap-file" | "type-map" | "send-as-is" | "isapi-isa" | "ldap-status" | "proxy-server" => {
+            return Err(format!("there is no {name} here: let a Perl handler answer"));
+        }
         _ => return Err(format!("expected perl-script, cgi-script, psgi or default-handler, got \"{name}\"")),
-    });
-    Ok(())
+    })
 }
 
 /// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Alias, Config, Scope, Section};
+use super::rules::pattern;
+use super::{Alias, AliasFrom, Config, Scope, Section};
 
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +19,8 @@ impl Config {
     pub fn translate(&self, host: u16, path: &str) -> Mapping {
         let host = &self.hosts[usize::from(host)];
         for alias in &host.aliases {
-            if let Some(rest) = alias.rest(path) {
-                return Mapping { filename: join(&alias.to, rest), script_alias: alias.script };
+            if let Some(filename) = alias.file(path) {
+                return Mapping { filename, script_alias: alias.script };
             }
         }
         Mapping { filename: join(&host.document_root, path), script_alias: false }
@@ -45,10 +46,20 @@ impl Config {
 }
 
 impl Alias {
-    /// What follows `from`, if the path is there. `/icons/` does not have `/icons`, `/icons` does not have `/iconsfoo`.
-    fn rest<'a>(&self, path: &'a str) -> Option<&'a str> {
-        path.strip_prefix(self.from.as_str()).filter(|rest| ends_at_segment(&self.from, rest))
+    fn file(&self, path: &str) -> Option<PathBuf> {
+        match &self.from {
+            AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
+            AliasFrom::Match(regex) => {
+                let to = self.to.to_str()?;
+                Some(PathBuf::from(pattern::expand(to, &regex.captures(path)?, &str::to_owned)))
+            }
+        }
     }
+}
+
+/// What follows `prefix`, if the path is there. `/icons/` does not have `/icons`, `/icons` does not have `/iconsfoo`.
+pub fn rest_below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
+    path.strip_prefix(prefix).filter(|rest| ends_at_segment(prefix, rest))
 }
 
 fn ends_at_segment(prefix: &str, rest: &str) -> bool {

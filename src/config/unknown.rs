@@ -19,31 +19,7 @@ const LATER: &[(&[&str], &str)] = &[
         &["RewriteEngine", "RewriteRule", "RewriteCond", "RewriteBase", "RewriteMap", "RewriteOptions"],
         "is not supported yet: use Alias and ScriptAlias, or rewrite in the Perl program",
     ),
-    (
-        &["Redirect", "RedirectMatch", "RedirectPermanent", "RedirectTemp", "AliasMatch", "ScriptAliasMatch"],
-        "is not supported yet: use Alias and ScriptAlias, or redirect in the Perl program",
-    ),
-    (
-        &[
-            "AddHandler",
-            "Action",
-            "ForceType",
-            "RemoveHandler",
-            "AddEncoding",
-            "AddCharset",
-            "AddLanguage",
-            "TypesConfig",
-        ],
-        "is not supported yet: use SetHandler in <Files> or <FilesMatch>, and AddType",
-    ),
-    (
-        &["AddDefaultCharset", "Header", "RequestHeader", "ErrorDocument", "ExpiresActive", "ExpiresByType"],
-        "is not supported yet: the Perl program can send it",
-    ),
-    (
-        &["SetEnvIf", "SetEnvIfNoCase", "BrowserMatch", "UnsetEnv"],
-        "is not supported yet: use PerlSetEnv, or look at the header in the Perl program",
-    ),
+    (&["Action", "Script"], "is not supported: use SetHandler or AddHandler"),
     (
         &["ProxyPass", "ProxyPassReverse", "ProxyRequests", "RemoteIPHeader", "RemoteIPInternalProxy"],
         "is not supported yet",
@@ -86,7 +62,7 @@ const LATER: &[(&[&str], &str)] = &[
         "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
     ),
     (
-        &["ServerTokens", "ServerSignature", "TraceEnable", "UseCanonicalName", "FileETag", "IndexOptions"],
+        &["ServerTokens", "ServerSignature", "TraceEnable", "UseCanonicalName"],
         "is not supported yet: remove it, or put it in <IfModule !cameleer.c>",
     ),
     (

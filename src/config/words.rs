@@ -16,6 +16,11 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// The same for a line whose last word may begin with a quotation mark that is never closed.
+pub fn split_old(line: &str) -> Vec<String> {
+    split(line).or_else(|_| split(&format!("{line}\""))).unwrap_or_else(|_| vec![line.to_owned()])
+}
+
 /// Up to the closing mark. Only the mark itself and the backslash can be escaped: `\n` stays as it is.
 fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
     let mut word = String::new();
@@ -50,6 +55,13 @@ mod tests {
         check(r#"'it\'s "so"'"#, &[r#"it's "so""#]);
         check(r#"o'brien a\\b a\b"#, &["o'brien", r"a\b", r"a\b"]);
         check(r#""x"y """#, &["x", "y", ""]);
+    }
+
+    #[test]
+    fn an_error_documents_text_may_begin_with_a_lone_quotation_mark() {
+        for line in [r#"ErrorDocument 404 "It's gone"#, r#"ErrorDocument 404 "It's gone""#] {
+            assert_eq!(super::split_old(line), ["ErrorDocument", "404", "It's gone"]);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::exchange::Exchange;
 use super::format::Format;
 use super::record::Record;
 use crate::config::Config;
+use crate::config::rules::setenv::Condition;
 use crate::log;
 
 /// As much as is gathered before it is written without waiting for the clock.
@@ -21,8 +22,8 @@ const FULL: usize = 32 * 1024;
 /// See the module's text.
 pub struct AccessLogs {
     files: RefCell<Vec<LogFile>>,
-    /// For each host: index of the file, format.
-    hosts: Vec<Vec<(usize, Format)>>,
+    /// For each host: index of the file, format, for which requests.
+    hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
     wants_answer: bool,
     /// The second that was written last as `%t`, and its text: many lines share it.
     time: RefCell<(u64, Vec<u8>)>,
@@ -41,12 +42,13 @@ impl AccessLogs {
         }
         let mut hosts = Vec::new();
         for host in &config.hosts {
-            let formats = host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?)));
+            let formats =
+                host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?, log.condition.clone())));
             hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
         }
         Ok(AccessLogs {
             files: RefCell::new(logs.into_iter().map(LogFile::new).collect()),
-            wants_answer: hosts.iter().flatten().any(|(_, format)| format.wants_answer()),
+            wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
             hosts,
             time: RefCell::default(),
         })
@@ -59,7 +61,10 @@ impl AccessLogs {
 
     /// Adds the lines of one request.
     pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
-        for (file, format) in &self.hosts[record.host()] {
+        for (file, format, condition) in &self.hosts[record.host()] {
+            if condition.as_ref().is_some_and(|condition| !condition.holds(&record.variables.borrow())) {
+                continue;
+            }
             let mut files = self.files.borrow_mut();
             let file = &mut files[*file];
             format.write(record, exchange, &mut file.lines);

@@ -4,10 +4,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
+use super::open::Opened;
+use crate::config::rules::FileEtag;
+
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validators {
-    /// Strong, with its quotes.
+    /// Strong, with its quotes; empty when `FileETag` wants none.
     pub etag: String,
     /// In whole seconds, as HTTP's dates are.
     pub modified: SystemTime,
@@ -25,8 +28,19 @@ pub enum Verdict {
 }
 
 impl Validators {
+    /// Of a file; `FileETag` says what its tag is made from, and that it may have none.
+    pub fn of(file: &Opened, etag: Option<FileEtag>) -> Validators {
+        let usual = Validators::new(file.size, file.modified);
+        let Some(FileEtag { inode, mtime, size }) = etag else { return usual };
+        let micros = file.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        let parts = [(inode, file.inode), (size, file.size), (mtime, micros)];
+        let parts: Vec<String> = parts.iter().filter(|(on, _)| *on).map(|(_, part)| format!("{part:x}")).collect();
+        let etag = if parts.is_empty() { String::new() } else { format!("\"{}\"", parts.join("-")) };
+        Validators { etag, ..usual }
+    }
+
     /// Of a file with this size and time.
-    pub fn new(size: u64, modified: SystemTime) -> Validators {
+    fn new(size: u64, modified: SystemTime) -> Validators {
         let since = modified.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Validators {
             etag: format!("\"{size:x}-{:x}\"", since.as_micros()),

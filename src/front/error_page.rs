@@ -43,9 +43,20 @@ impl Refusal {
         Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
     }
 
+    /// What has gone wrong, for a reader.
+    pub fn explanation(&self) -> &'static str {
+        explanation(self.status)
+    }
+
     /// The page.
     pub fn response(self) -> Response<Kind> {
-        let mut response = Response::new(Kind::whole(page(self.status)));
+        let page = page(self.status);
+        self.saying(page)
+    }
+
+    /// With another text for its page.
+    pub fn saying(self, text: Bytes) -> Response<Kind> {
+        let mut response = Response::new(Kind::whole(text));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
         response.headers_mut().extend(self.header);
@@ -85,11 +96,12 @@ fn page(status: StatusCode) -> Bytes {
 
 fn explanation(status: StatusCode) -> &'static str {
     match status.as_u16() {
-        301 => "This page has another address.",
+        301 | 302 | 303 | 307 | 308 => "This page has another address.",
         400 => "The server cannot understand this request.",
         401 => "This page asks for a name and a password.",
         403 => "You have no permission to see this page.",
         404 => "There is no page at this address.",
+        410 => "There was a page at this address; it is gone for good.",
         405 => "This page does not allow this method.",
         408 => "The request took too long to arrive.",
         413 => "The request is larger than this server accepts.",

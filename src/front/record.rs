@@ -14,6 +14,7 @@ use super::count;
 use super::exchange::{Exchange, Shared, Stage};
 use super::route::Route;
 use super::site::Site;
+use crate::config::rules::setenv::Variables;
 
 /// How the connection was left after the answer: `%X`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,10 @@ pub struct Record {
     pub started: Instant,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
+    /// The variables that the configuration sets for it.
+    pub variables: RefCell<Variables>,
+    /// Those that it brings from before it was sent on to an error document.
+    pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
     pub exchange: RefCell<Option<Shared>>,
     /// What was found out about who asks.
@@ -115,6 +120,8 @@ impl Visit {
             received: SystemTime::now(),
             started,
             route: RefCell::default(),
+            variables: RefCell::default(),
+            before: RefCell::default(),
             exchange: RefCell::default(),
             visitor: RefCell::default(),
             status: Cell::new(CLIENT_LEFT),

@@ -19,7 +19,7 @@ use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
-use super::{response, static_files};
+use super::{error_document, headers, locate, redirection, response, static_files, variables};
 use crate::config::LogLevel;
 use crate::log;
 
@@ -32,12 +32,22 @@ pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
     let visit = Visit::begin(client, site, head);
     match dispatch(&visit, body).await {
-        Ok(response) => finish(visit, response, false),
+        Ok(response) => finish(visit, response, Ending::default()),
         Err(refusal) => {
-            let close = refusal.close;
-            finish(visit, refusal.response(), close)
+            let ending = Ending { refused: true, close: refusal.close };
+            let response = error_document::answer(&visit, refusal).await;
+            finish(visit, response, ending)
         }
     }
+}
+
+/// What [`finish`] has to know besides the response.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ending {
+    /// Nobody has answered: the page is the front's.
+    refused: bool,
+    /// The connection cannot go on.
+    close: bool,
 }
 
 /// What a place of the site says to a request.
@@ -53,7 +63,17 @@ const MAX_REDIRECTS: usize = 10;
 
 async fn dispatch(visit: &Record, body: Incoming) -> Result<Response<Kind>, Refusal> {
     check(visit)?;
-    let mut answer = lead(visit, &visit.head, Some(body)).await?;
+    let answer = lead(visit, &visit.head, Some(body)).await?;
+    until_answered(visit, answer).await
+}
+
+/// The answer to a request that another one was sent on to.
+pub async fn follow(visit: &Record, head: &Parts) -> Result<Response<Kind>, Refusal> {
+    let answer = lead(visit, head, None).await?;
+    until_answered(visit, answer).await
+}
+
+async fn until_answered(visit: &Record, mut answer: Answer) -> Result<Response<Kind>, Refusal> {
     for _ in 0..MAX_REDIRECTS {
         match answer {
             Answer::Here(response) => return Ok(response),
@@ -64,7 +84,7 @@ async fn dispatch(visit: &Record, body: Incoming) -> Result<Response<Kind>, Refu
 }
 
 /// The request that a script sends on: a GET of the path that it named.
-fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
+pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     let mut head = head.clone();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     if head.method != Method::HEAD {
@@ -78,35 +98,55 @@ fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
-    *visit.route.borrow_mut() = Some(route.clone());
-    if !route.is_static() {
+    settle(visit, head, &route);
+    if let Some(answer) = &route.redirect {
+        route.refused()?;
+        return Err(redirection::refusal(answer, head.uri.query()));
+    }
+    if route.is_static() {
+        match find_file(visit, head, &route).await? {
+            Found::Response(response) => return Ok(Answer::Here(response)),
+            Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+            Found::File(file, opened) => {
+                let route = Rc::new(file);
+                settle(visit, head, &route);
+                take_turn(visit, head, &route)?;
+                let head = headers::asked(visit, head, &route);
+                return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
+            }
+            Found::Handled(refined) => route = Rc::new(refined),
+        }
+    } else {
         let refined = static_files::behind(&visit.site, &route);
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
-        take_turn(visit, head, &route)?;
-        return work(visit, head, route, body).await;
-    }
-    // Even that there is no such file is said only to those who may come in.
-    let found = static_files::find(&visit.site, &route, head);
-    match found.as_ref().ok().and_then(Found::file) {
-        Some(file) if file.path == route.path => admit(visit, head, file).await?,
-        Some(index) => {
-            admit(visit, head, &route).await?;
-            admit(visit, head, index).await?;
+        if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
+            return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
-        None => admit(visit, head, &route).await?,
     }
-    match found? {
-        Found::Response(response) => return Ok(Answer::Here(response)),
-        Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
-        Found::File(file) => {
-            take_turn(visit, head, &file)?;
-            return static_files::send(&visit.site, &file, head).map(Answer::Here);
-        }
-        Found::Handled(refined) => route = Rc::new(refined),
-    }
-    *visit.route.borrow_mut() = Some(route.clone());
+    settle(visit, head, &route);
     take_turn(visit, head, &route)?;
-    work(visit, head, route, body).await
+    let head = headers::asked(visit, head, &route);
+    work(visit, &head, route, body).await
+}
+
+/// Looks for the file of `route`. Even that there is none is said only to those who may come in; an index must be open to
+/// them, and its folder too.
+async fn find_file(visit: &Record, head: &Parts, route: &Route) -> Result<Found, Refusal> {
+    let found = static_files::find(&visit.site, route, head);
+    let file = found.as_ref().ok().and_then(Found::file);
+    if file.is_none_or(|file| file.path != route.path) {
+        admit(visit, head, route).await?;
+    }
+    if let Some(file) = file {
+        admit(visit, head, file).await?;
+    }
+    found
+}
+
+/// From here on the request is about `route`.
+fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) {
+    variables::settle(visit, head, route);
+    *visit.route.borrow_mut() = Some(route.clone());
 }
 
 /// The limits that hyper does not know.
@@ -181,12 +221,12 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incom
     let file = ticket.exchange().borrow_mut().file.take().unwrap_or_default();
     match static_files::find_declined(&visit.site, &route, &file, head)? {
         Found::Response(response) => Ok(Answer::Here(response)),
-        Found::File(file) => {
+        Found::File(file, opened) => {
             // A handler may have named another file than the one that was asked for.
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(visit, head, &file).await?;
             }
-            static_files::send(&visit.site, &file, head).map(Answer::Here)
+            static_files::send(&visit.site, &file, opened, head).map(Answer::Here)
         }
         Found::Beyond(_) | Found::Handled(_) => Err(Refusal::new(StatusCode::NOT_FOUND)),
     }
@@ -247,7 +287,9 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     }
     let absolute = head.uri.scheme().map(|_| head.uri.to_string());
     let target = absolute.as_deref().or_else(|| head.uri.path_and_query().map(|target| target.as_str()));
+    let variables = variables::encode(&visit.variables.borrow());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
+    set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
     set(Field::Target, target.unwrap_or("/").as_bytes());
     set(Field::Protocol, protocol(head.version).as_bytes());
@@ -297,11 +339,17 @@ pub fn protocol(version: Version) -> &'static str {
 }
 
 /// What every response has, and what its method and status take away.
-fn finish(visit: Visit, response: Response<Kind>, close: bool) -> Response<Payload> {
+fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Payload> {
     let (mut head, mut kind) = response.into_parts();
     let config = &visit.site.config;
     let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
-    let close = close || last;
+    headers::complete(&visit, &mut head.headers, ending.refused);
+    let wants = |name| visit.variables.borrow().get(name).is_some();
+    let old = wants("downgrade-1.0") || wants("force-response-1.0");
+    if old {
+        head.version = Version::HTTP_10;
+    }
+    let close = ending.close || last || old || wants("nokeepalive");
     head.headers.insert(SERVER, NAME);
     if close {
         head.headers.insert(CONNECTION, CLOSE);

@@ -16,6 +16,8 @@ use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
 use super::locate::root;
 use super::path::{BadPath, normalise};
+use super::redirection;
+use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
@@ -40,6 +42,8 @@ pub struct Route {
     pub sections: Vec<u16>,
     /// What they say.
     pub settings: Rc<Settings>,
+    /// `Redirect`: the client is sent elsewhere.
+    pub redirect: Option<Answer>,
     /// How many bytes of the path name the script, when that is known.
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.
@@ -64,6 +68,11 @@ impl Route {
         self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))
     }
 
+    /// Whether a worker's program may look for `filename`.
+    pub fn looks_for_a_file(&self) -> bool {
+        self.settings.handler != Handler::Psgi
+    }
+
     /// Whether the front itself answers.
     pub fn is_static(&self) -> bool {
         self.settings.handler == Handler::Default
@@ -77,7 +86,7 @@ pub struct Routes {
     key: RefCell<Vec<u8>>,
     recent: RefCell<Known>,
     older: RefCell<Known>,
-    /// By sections, whether `ScriptAlias` applies, and `.htaccess` files.
+    /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
     settings: RefCell<HashMap<Sections, Rc<Settings>>>,
     overrides: Option<Rc<Store>>,
     /// The state of `overrides` that the tables come from.
@@ -85,7 +94,7 @@ pub struct Routes {
 }
 
 type Known = HashMap<Box<[u8]>, Rc<Route>>;
-type Sections = (Vec<u16>, bool, Rc<[u8]>);
+type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
 
 /// What a route is found by.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +173,14 @@ impl Routes {
         let filename = Text::bytes_of(mapping.filename);
         let found = self.look(config, (host, &text), &filename, mapping.script_alias);
         let settings = found.settings;
-        let script_length = (settings.handler == Handler::Psgi).then(|| settings.mount.len().min(path.len()) as u32);
+        let redirect = redirection::find(&config.hosts[host as usize], &settings, &text.0);
+        let script_length = match settings.handler {
+            Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
+            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and
+            // this extension for a path behind a file, would let a picture run as a program.
+            Handler::PerlScript | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
+            _ => None,
+        };
         let server_name = match (name.is_empty(), &config.hosts[host as usize].server_name) {
             (false, _) => name,
             (true, Some(name)) => name.clone(),
@@ -178,6 +194,7 @@ impl Routes {
             script_alias: mapping.script_alias,
             sections: found.sections,
             settings,
+            redirect,
             script_length,
             resolved: false,
             overrides: found.overrides,
@@ -199,7 +216,7 @@ impl Routes {
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
         Said {
-            settings: self.settings(config, &applied, script_alias, &overrides),
+            settings: self.settings(config, &applied, script_alias, (&overrides, named)),
             sections: applied.sections,
             overrides,
             refusal: hidden.or(chain.refusal),
@@ -208,11 +225,20 @@ impl Routes {
         }
     }
 
-    /// The settings of a list of sections; merged once for each list.
-    fn settings(&self, config: &Config, applied: &Applied, script_alias: bool, overrides: &Rc<[u8]>) -> Rc<Settings> {
+    /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
+    fn settings(
+        &self,
+        config: &Config,
+        applied: &Applied,
+        script_alias: bool,
+        (overrides, file): (&Rc<[u8]>, &Path),
+    ) -> Rc<Settings> {
         let mut merged = self.settings.borrow_mut();
-        let key = (applied.sections.clone(), script_alias, overrides.clone());
-        merged.entry(key).or_insert_with(|| Rc::new(config.settings_of(applied, script_alias))).clone()
+        let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
+        let settings = merged.entry(key).or_insert_with(|| Rc::new(config.settings_of(applied, script_alias))).clone();
+        let Some(handler) = settings.handler_of(file) else { return settings };
+        let key = (applied.sections.clone(), script_alias, overrides.clone(), Some(handler.clone()));
+        merged.entry(key).or_insert_with(|| Rc::new(settings.with_handler(handler))).clone()
     }
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
@@ -273,7 +299,7 @@ fn without_port(host: &str) -> &str {
 
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
 /// character of a private plane and becomes itself again in the file's name.
-struct Text(String);
+pub struct Text(String);
 
 const PRIVATE: u32 = 0x10_FF00;
 
@@ -288,7 +314,14 @@ impl Text {
     }
 
     fn bytes_of(path: PathBuf) -> PathBuf {
-        let Some(text) = path.to_str().filter(|text| text.contains(is_private)) else { return path };
+        match path.to_str().filter(|text| text.contains(is_private)) {
+            Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
+            None => path,
+        }
+    }
+
+    /// The bytes that a part of such a text stands for.
+    pub fn bytes_in(text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
             match is_private(c) {
@@ -296,7 +329,7 @@ impl Text {
                 false => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
-        PathBuf::from(OsString::from_vec(bytes))
+        bytes
     }
 }
 

@@ -9,6 +9,7 @@ use wire::control::Generation;
 
 use super::Front;
 use super::access_log::AccessLogs;
+use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
 use super::throttle::Throttles;
@@ -26,6 +27,8 @@ pub struct Site {
     pub routes: Routes,
     /// How many requests are under way where that is limited.
     pub throttles: Throttles,
+    /// How its files are opened.
+    pub opener: Opener,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -49,6 +52,7 @@ impl Site {
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
             throttles: Throttles::default(),
+            opener: Opener::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

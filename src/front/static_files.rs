@@ -1,10 +1,9 @@
 //! Files that the front sends itself. A file whose handler is a worker's is never sent as text from here.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -13,26 +12,29 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use nix::fcntl::OFlag;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
+use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
-use super::locate::{Spot, allowed, locate, refusal};
+use super::locate::{Spot, locate, refusal, reopen};
+use super::mime;
+use super::open::{Links, Opened};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
 use super::site::Site;
-use crate::config::{Config, Handler};
+use crate::config::Handler;
 
 /// What a path in a `Location` keeps as it is.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
+pub const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What was found for a path.
 pub enum Found {
     /// A file to send.
-    File(Route),
+    File(Route, Opened),
     /// A file, and the path goes on behind it.
     Beyond(Route),
     /// A file that a worker answers for (`<Files *.cgi>`).
@@ -45,7 +47,7 @@ impl Found {
     /// The file that was found.
     pub fn file(&self) -> Option<&Route> {
         match self {
-            Found::File(route) | Found::Beyond(route) | Found::Handled(route) => Some(route),
+            Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
             Found::Response(_) => None,
         }
     }
@@ -53,7 +55,7 @@ impl Found {
 
 /// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
 pub fn behind(site: &Site, route: &Route) -> Option<Route> {
-    match route.ambiguous.then(|| locate(route, &route.filename))? {
+    match route.ambiguous.then(|| locate(site, route, &route.filename))? {
         Ok(Spot::File(spot)) => {
             Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra))
         }
@@ -63,17 +65,28 @@ pub fn behind(site: &Site, route: &Route) -> Option<Route> {
 
 /// Looks for the file of `route`.
 pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> {
-    let spot = match locate(route, &route.filename)? {
+    let spot = match locate(site, route, &route.filename)? {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
     match found.settings.handler {
         Handler::Default if spot.extra > 0 => Ok(Found::Beyond(found)),
-        Handler::Default => Ok(Found::File(found)),
+        Handler::Default => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
         _ => Ok(Found::Handled(found)),
     }
+}
+
+fn folder_list(route: &Route, folder: &Path, head: &Parts) -> Result<Response<Kind>, Refusal> {
+    if !matches!(head.method, Method::GET | Method::HEAD) {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    autoindex::list(route, folder, head.uri.query()).map_err(refusal)
 }
 
 /// Looks for the file that a worker did not want to answer for.
@@ -82,22 +95,33 @@ pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND));
     }
-    let spot = match locate(route, file)? {
+    let spot = match locate(site, route, file)? {
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;
     match found.settings.handler {
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN)),
-        _ => Ok(Found::File(found)),
+        _ => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
+    }
+}
+
+/// What was found, unless its own sections have other rules about links than those it was found by.
+fn of_its_own(site: &Site, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+    match Links::of(route.settings.options) == Links::of(found.settings.options) {
+        true => Ok(opened),
+        false => reopen(site, found),
     }
 }
 
 /// Sends the file of `route`, or the parts of it that are wanted.
-pub fn send(site: &Site, route: &Route, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    allowed(&site.config, route)?;
+pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if head.method == Method::OPTIONS {
         let mut response = Response::new(Kind::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
@@ -106,15 +130,18 @@ pub fn send(site: &Site, route: &Route, head: &Parts) -> Result<Response<Kind>, 
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
-    let (file, metadata) = open(&route.filename).map_err(refusal)?;
-    let validators = Validators::new(metadata.len(), metadata.modified().map_err(refusal)?);
+    if !opened.kind.is_file() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let validators = Validators::of(&opened, route.settings.rules.file_etag);
+    let Opened { file, size, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
-            let kind = content_type(&site.config, route);
-            let wanted = wanted(head, &validators, metadata.len());
-            part(file, metadata.len(), kind, wanted, &validators).map_err(refusal)?
+            let described = mime::headers(&site.config, route);
+            let wanted = wanted(head, &validators, size);
+            part(file, size, described, wanted, &validators).map_err(refusal)?
         }
     };
     describe(response.headers_mut(), &validators);
@@ -130,8 +157,9 @@ fn empty(status: StatusCode) -> Response<Kind> {
 fn describe(headers: &mut HeaderMap, validators: &Validators) {
     let modified = httpdate::fmt_http_date(validators.modified);
     for (name, value) in [(LAST_MODIFIED, &modified), (ETAG, &validators.etag)] {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(name, value);
+        match HeaderValue::from_str(value) {
+            Ok(value) if !value.is_empty() => drop(headers.insert(name, value)),
+            _ => {}
         }
     }
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -152,22 +180,6 @@ fn redirect(path: &[u8], query: Option<&str>) -> Response<Kind> {
     response
 }
 
-/// Without waiting for the other end of a named pipe.
-fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(ErrorKind::PermissionDenied.into()) }
-}
-
-fn content_type(config: &Config, route: &Route) -> Option<HeaderValue> {
-    let extension = route.filename.extension().and_then(OsStr::to_str).unwrap_or("").to_ascii_lowercase();
-    let added = config.types.iter().rev().find(|(known, _)| *known == extension).map(|(_, mime)| mime.as_str());
-    let guessed = || mime_guess::from_ext(&extension).first_raw();
-    let mime = added.or_else(guessed).or(route.settings.default_type.as_deref());
-    HeaderValue::from_str(mime?).ok()
-}
-
 fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {
     match head.headers.get(RANGE) {
         Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
@@ -180,12 +192,12 @@ fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {
 fn part(
     file: File,
     size: u64,
-    mime: Option<HeaderValue>,
+    described: HeaderMap,
     wanted: Wanted,
     validators: &Validators,
 ) -> io::Result<Response<Kind>> {
     let mut response = Response::new(Kind::Empty);
-    let mut mime = mime;
+    let mut described = described;
     *response.body_mut() = match wanted {
         Wanted::Whole => contents(file, 0, size)?,
         Wanted::Nothing => {
@@ -201,13 +213,14 @@ fn part(
                 contents(file, from, to)?
             } else {
                 let boundary = boundary(validators);
-                let segments = multipart(&parts, size, mime.as_ref(), &boundary);
-                mime = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}")).ok();
+                let segments = multipart(&parts, size, described.get(CONTENT_TYPE), &boundary);
+                let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
+                drop(kind.map(|kind| described.insert(CONTENT_TYPE, kind)));
                 Kind::File(FileBody::new(file, segments))
             }
         }
     };
-    response.headers_mut().extend(mime.map(|mime| (CONTENT_TYPE, mime)));
+    response.headers_mut().extend(described);
     Ok(response)
 }
 

@@ -52,12 +52,13 @@ impl Site {
             sections: frame.sections().collect(),
             script: frame.flags().has(Flags::SCRIPT),
             overrides: frame.field(Field::Overrides).to_vec(),
+            handler: None,
         };
         self.open_body(&frame, body)?;
         let https = frame.flags().has(Flags::HTTPS);
         let subject = Subject::of(&frame);
         subject.becomes_current();
-        let located = self.located(key);
+        let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
         let outcome = match &located {

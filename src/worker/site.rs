@@ -1,6 +1,8 @@
 //! The site's Perl, loaded: the interpreter, the PSGI applications, and what each location means for a request.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -41,6 +43,8 @@ pub(super) struct PlaceKey {
     pub script: bool,
     /// The `.htaccess` files that apply, as they came.
     pub overrides: Vec<u8>,
+    /// What the file's extensions say, where no SetHandler says it.
+    pub handler: Option<Handler>,
 }
 
 /// A location's settings, with the Perl that they name found.
@@ -93,8 +97,16 @@ impl Site {
         self.perl.end(false);
     }
 
-    /// The settings for a frame's sections, merged and looked up once per worker.
-    pub(super) fn located(&mut self, key: PlaceKey) -> Result<Rc<Located>, Interrupted> {
+    /// The settings for a frame's sections and file, merged and looked up once per worker.
+    pub(super) fn located(&mut self, key: PlaceKey, file: &[u8]) -> Result<Rc<Located>, Interrupted> {
+        let located = self.located_by(key.clone())?;
+        match located.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
+            Some(handler) => self.located_by(PlaceKey { handler: Some(handler), ..key }),
+            None => Ok(located),
+        }
+    }
+
+    fn located_by(&mut self, key: PlaceKey) -> Result<Rc<Located>, Interrupted> {
         if let Some(located) = self.places.get(&key) {
             return Ok(located.clone());
         }
@@ -108,7 +120,10 @@ impl Site {
     }
 
     fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
-        let settings = self.settings(key)?;
+        let mut settings = self.settings(key)?;
+        if let Some(handler) = &key.handler {
+            settings = settings.with_handler(handler);
+        }
         let app = match (&settings.handler, &settings.psgi_app) {
             (Handler::Psgi, Some(app)) => Some(self.app(app)?),
             (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
@@ -239,7 +254,10 @@ fn speaks_mod_perl(config: &Config) -> bool {
     let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    overrides || scripts || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+    let by_extension =
+        config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(|h| *h != Handler::Default);
+    let named = by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript));
+    overrides || scripts || by_extension || named
 }
 
 fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut HashMap<PsgiApp, Rc<Code>>) -> Result<(), Interrupted> {

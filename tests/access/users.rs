@@ -80,7 +80,7 @@ fn programs_and_the_access_log_learn_the_user() {
     server.send(get_as("/place/", "ana", "a")).is(200);
     server.get("/place/").is(401);
     within(Duration::from_secs(5), "the log has three lines", || {
-        server.site.read("access.log") == "ana /perl/x\nana /place/\n- /place/\n"
+        server.site.read("access.log") == "ana /perl/x\nana /place/index.html\n- /place/\n"
     });
 }
 

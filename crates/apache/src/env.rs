@@ -22,6 +22,7 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
         each(b"PATH", r.place.path.as_bytes());
     }
     if r.place.setup_env {
+        variables(&r.frame, each);
         r.split();
         of_server(r, each);
         of_request(r, each);
@@ -37,6 +38,7 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
 
 /// The request's keys of a PSGI environment; the `psgi.*` keys are the adapter's.
 pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
+    variables(&r.frame, each);
     let path = r.frame.field(Field::Path);
     let script = match r.frame.script_length() {
         Some(length) => length,
@@ -87,6 +89,15 @@ fn decode(raw: &[u8]) -> Vec<u8> {
         }
     }
     decoded
+}
+
+/// What the configuration set for this request; it may not replace what PSGI or CGI say, hence it comes before.
+fn variables(frame: &Frame, each: Each<'_>) {
+    for pair in frame.field(Field::Env).split(|byte| *byte == 0) {
+        if let Some(at) = pair.iter().position(|byte| *byte == b'=') {
+            each(&pair[..at], &pair[at + 1..]);
+        }
+    }
 }
 
 fn of_server(r: &mut RequestRec, each: Each<'_>) {

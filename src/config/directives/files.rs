@@ -3,7 +3,7 @@
 use super::super::build::Draft;
 use super::super::overrides::{self, Class};
 use super::super::site;
-use super::{ANYWHERE, DIRECTORY, Effect, HOSTS, MANY, Row, SERVER, Takes};
+use super::{ANYWHERE, DIRECTORY, Effect, HOSTS, MANY, Row, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
@@ -35,16 +35,6 @@ pub(super) static ROWS: &[Row] = &[
         because: "no folder is executable by itself",
         effect: Effect::Reload,
         about: "As Alias; what lies there is run as a CGI script, whatever SetHandler and Options say.",
-    },
-    Row {
-        name: "AddType",
-        aliases: &[],
-        contexts: SERVER,
-        takes: Takes::Words("type extension…", 2..=MANY, site::add_type),
-        default: None,
-        because: "the usual extensions are known",
-        effect: Effect::Reload,
-        about: "The MIME type of files with these extensions.",
     },
     Row {
         name: "DefaultType",

@@ -3,12 +3,17 @@
 
 mod access;
 mod files;
+mod folders;
+mod headers;
 mod limits;
 mod logs;
 mod perl;
 mod pool;
+mod redirects;
 mod sections;
 mod server;
+mod types;
+mod variables;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -216,9 +221,22 @@ impl Takes {
 }
 /// Every directive, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    [server::ROWS, pool::ROWS, limits::ROWS, files::ROWS, access::ROWS, perl::ROWS, logs::ROWS, sections::ROWS]
-        .into_iter()
-        .flatten()
+    let topics = [
+        server::ROWS,
+        pool::ROWS,
+        limits::ROWS,
+        files::ROWS,
+        access::ROWS,
+        types::ROWS,
+        folders::ROWS,
+        redirects::ROWS,
+        headers::ROWS,
+        variables::ROWS,
+        perl::ROWS,
+        logs::ROWS,
+        sections::ROWS,
+    ];
+    topics.into_iter().flatten()
 }
 
 #[cfg(test)]

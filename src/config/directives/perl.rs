@@ -142,7 +142,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlSetEnv",
-        aliases: &["SetEnv"],
+        aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("name [value]", 1..=2, |d, args| {
             let value = args.get(1).cloned().unwrap_or_default();
@@ -156,7 +156,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlPassEnv",
-        aliases: &["PassEnv"],
+        aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("name…", 1..=MANY, |d, names| {
             site::pass_env(d, names);

@@ -1,0 +1,214 @@
+//! `Header` and `RequestHeader`.
+
+use regex::Regex;
+
+use super::super::build::Draft;
+use super::super::wildcard;
+use super::setenv::{Condition, Variables};
+
+/// One line.
+#[derive(Debug, Clone)]
+pub struct HeaderRule {
+    /// What to do.
+    pub action: Action,
+    /// With which header, in lower case.
+    pub name: String,
+    /// For errors, too.
+    pub always: bool,
+    /// Before the request is handled.
+    pub early: bool,
+    /// Only then.
+    pub condition: Option<Condition>,
+}
+
+/// What to do with a header.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Replaces it.
+    Set(Value),
+    /// Sets it when it is not there.
+    SetIfEmpty(Value),
+    /// Adds to its value, behind a comma.
+    Append(Value),
+    /// The same unless it is in the list already.
+    Merge(Value),
+    /// A further line.
+    Add(Value),
+    /// Takes it away.
+    Unset,
+    /// Copies headers of the request.
+    Echo(Regex),
+    /// Replaces the first match, or all.
+    Edit {
+        /// What is looked for.
+        pattern: Regex,
+        /// What takes its place, with `$1`.
+        by: Value,
+        /// Not only the first.
+        all: bool,
+    },
+}
+
+/// A value with the pieces that each request fills in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// `%t`
+    Received,
+    /// `%D`
+    Took,
+    /// `%{name}e`
+    Variable(String),
+}
+
+/// What a value may say of its request.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// When it came, in microseconds since 1970.
+    pub received: u64,
+    /// How long it has taken, in microseconds.
+    pub took: u64,
+    /// See [`Variables`].
+    pub variables: &'a Variables,
+}
+
+impl Value {
+    /// The text for one request.
+    pub fn text(&self, moment: Moment<'_>) -> String {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Received => out.push_str(&format!("t={}", moment.received)),
+                Piece::Took => out.push_str(&format!("D={}", moment.took)),
+                Piece::Variable(name) => out.push_str(moment.variables.get(name).unwrap_or("(null)")),
+            }
+        }
+        out
+    }
+
+    fn parse(text: &str) -> Result<Value, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('%') {
+            pieces.push(Piece::Text(before.to_owned()));
+            let (piece, left) = piece(after)?;
+            pieces.push(piece);
+            rest = left;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.retain(|piece| *piece != Piece::Text(String::new()));
+        Ok(Value(pieces))
+    }
+}
+
+fn piece(after: &str) -> Result<(Piece, &str), String> {
+    if let Some((name, left)) = after.strip_prefix('{').and_then(|inner| inner.split_once("}e")) {
+        return Ok((Piece::Variable(name.to_owned()), left));
+    }
+    let mut left = after.chars();
+    let piece = match left.next() {
+        Some('t') => Piece::Received,
+        Some('D') => Piece::Took,
+        Some('%') => Piece::Text("%".to_owned()),
+        _ => return Err(format!("expected %t, %D, %{{name}}e or %%, got \"%{after}\"")),
+    };
+    Ok((piece, left.as_str()))
+}
+
+/// `Header [always|onsuccess] action name [value [replacement]] [early|env=…]`
+pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (always, rest) = match args.split_first() {
+        Some((word, rest)) if word.eq_ignore_ascii_case("always") => (true, rest),
+        Some((word, rest)) if word.eq_ignore_ascii_case("onsuccess") => (false, rest),
+        _ => (false, args),
+    };
+    let rule = parse(rest)?;
+    draft.said().rules.headers.push(HeaderRule { always, ..rule });
+    Ok(())
+}
+
+/// `RequestHeader action name [value [replacement]] [early|env=…]`
+pub fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let rule = parse(args)?;
+    if matches!(rule.action, Action::Echo(_)) {
+        return Err("echo is for answers: write Header echo".to_owned());
+    }
+    draft.said().rules.request_headers.push(rule);
+    Ok(())
+}
+
+fn parse(args: &[String]) -> Result<HeaderRule, String> {
+    let [action, name, rest @ ..] = args else {
+        return Err("expected an action and the name of a header".to_owned());
+    };
+    let values = match action.to_ascii_lowercase().as_str() {
+        "unset" | "echo" => 0,
+        "edit" | "edit*" => 2,
+        _ => 1,
+    };
+    let Some((given, rest)) = rest.split_at_checked(values) else {
+        return Err(format!("{action}: expected {values} more words after {name}"));
+    };
+    let (early, condition) = match rest {
+        [] => (false, None),
+        [word] if word.eq_ignore_ascii_case("early") => (true, None),
+        [word] => (false, Some(Condition::parse(word)?)),
+        _ => return Err("put a value with spaces in quotation marks".to_owned()),
+    };
+    let action = self::action(action, name, given)?;
+    let name = name.trim_end_matches(':').to_ascii_lowercase();
+    let is_echo = matches!(action, Action::Echo(_));
+    if !is_echo && !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
+        return Err(format!("expected the name of a header, got \"{name}\""));
+    }
+    Ok(HeaderRule { action, name, always: false, early, condition })
+}
+
+fn action(word: &str, name: &str, given: &[String]) -> Result<Action, String> {
+    if given.first().is_some_and(|value| value.starts_with("expr=")) {
+        return Err("expressions are not supported: write the value, with %{name}e for a variable".to_owned());
+    }
+    let word = word.to_ascii_lowercase();
+    Ok(match (word.as_str(), given) {
+        ("set", [value]) => Action::Set(Value::parse(value)?),
+        ("setifempty", [value]) => Action::SetIfEmpty(Value::parse(value)?),
+        ("append", [value]) => Action::Append(Value::parse(value)?),
+        ("merge", [value]) => Action::Merge(Value::parse(value)?),
+        ("add", [value]) => Action::Add(Value::parse(value)?),
+        ("unset", []) => Action::Unset,
+        ("echo", []) => Action::Echo(wildcard::compile(&format!("(?i){name}"))?),
+        ("edit" | "edit*", [pattern, by]) => {
+            let pattern = wildcard::compile(pattern)?;
+            Action::Edit { pattern, by: Value::parse(by)?, all: word.ends_with('*') }
+        }
+        _ => {
+            return Err(format!(
+                "expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"{word}\""
+            ));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_filled_in_for_each_request() {
+        let mut variables = Variables::default();
+        variables.set("USER", Some("camel".into()));
+        let moment = Moment { received: 12, took: 34, variables: &variables };
+        for (value, expected) in
+            [("plain", "plain"), ("%t %D", "t=12 D=34"), ("a%{USER}e%%b", "acamel%b"), ("%{NONE}e", "(null)"), ("", "")]
+        {
+            assert_eq!(Value::parse(value).unwrap().text(moment), expected, "{value}");
+        }
+        for wrong in ["%", "%x", "%{a}s", "%{a"] {
+            assert!(Value::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What sections say about answers rather than about programs: redirections, error documents, headers, variables, types.
+//! A section's words and what is merged from them have one shape: [`Rules`].
+
+pub mod compress;
+pub mod error_document;
+pub mod expires;
+pub mod headers;
+pub mod listing;
+pub mod pattern;
+pub mod redirect;
+pub mod setenv;
+pub mod types;
+
+pub use error_document::ErrorDocument;
+pub use redirect::Redirect;
+
+use compress::Compress;
+use expires::Expires;
+use headers::HeaderRule;
+use listing::Listing;
+use setenv::SetEnvIf;
+use types::Types;
+
+/// `None` and empty mean: nothing, keep what was.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// `Redirect` in containers, the innermost first; a host's own stand in [`Host`](super::Host).
+    pub redirects: Vec<Redirect>,
+    /// `ErrorDocument`: status and answer; the last of a status counts.
+    pub error_documents: Vec<(u16, ErrorDocument)>,
+    /// `Header`, in the order in which they are applied.
+    pub headers: Vec<HeaderRule>,
+    /// `RequestHeader`, likewise.
+    pub request_headers: Vec<HeaderRule>,
+    /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
+    pub expires: Expires,
+    /// `SetEnvIf`, `BrowserMatch`
+    pub set_env_if: Vec<SetEnvIf>,
+    /// `SetEnv`, `PassEnv`, and `UnsetEnv` as `None`.
+    pub env: Vec<(String, Option<String>)>,
+    /// `AddType`, `AddHandler`, `AddEncoding`, …
+    pub types: Types,
+    /// `IndexOptions`, `IndexIgnore`
+    pub listing: Listing,
+    /// `DirectorySlash`; default on.
+    pub directory_slash: Option<bool>,
+    /// `FileETag`; default size and time.
+    pub file_etag: Option<FileEtag>,
+    /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
+    pub compress: Compress,
+}
+
+/// What an entity tag of a file is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "Apache's names")]
+pub struct FileEtag {
+    pub inode: bool,
+    pub mtime: bool,
+    pub size: bool,
+}
+
+impl Rules {
+    /// Merges what an inner section says.
+    pub fn merge(&mut self, inner: &Rules) {
+        self.redirects.splice(0..0, inner.redirects.iter().cloned());
+        self.error_documents.extend_from_slice(&inner.error_documents);
+        self.headers.extend_from_slice(&inner.headers);
+        self.request_headers.extend_from_slice(&inner.request_headers);
+        self.expires.merge(&inner.expires);
+        self.set_env_if.extend_from_slice(&inner.set_env_if);
+        for (name, value) in &inner.env {
+            self.env.retain(|(known, _)| known != name);
+            self.env.push((name.clone(), value.clone()));
+        }
+        self.types.merge(&inner.types);
+        self.listing.merge(&inner.listing);
+        self.directory_slash = inner.directory_slash.or(self.directory_slash);
+        self.file_etag = inner.file_etag.or(self.file_etag);
+        self.compress.merge(&inner.compress);
+    }
+
+    /// What is to be answered instead of the plain page of an error.
+    pub fn error_document(&self, status: u16) -> Option<&ErrorDocument> {
+        let (_, document) = self.error_documents.iter().rfind(|(of, _)| *of == status)?;
+        (*document != ErrorDocument::Default).then_some(document)
+    }
+
+    /// Whether the variables of a request depend on anything said here.
+    pub fn has_variables(&self) -> bool {
+        !self.set_env_if.is_empty() || !self.env.is_empty()
+    }
+}

@@ -1,0 +1,228 @@
+//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`; `SetEnvIf` and `BrowserMatch`, which look at it.
+
+use std::borrow::Cow;
+
+use regex::Regex;
+
+use super::super::build::Draft;
+use super::super::wildcard;
+use super::pattern;
+
+/// `SetEnvIf attribute regex [!]name[=value]…`
+#[derive(Debug, Clone)]
+pub struct SetEnvIf {
+    attribute: Attribute,
+    pattern: Regex,
+    /// `None` takes the variable away.
+    changes: Vec<(String, Option<String>)>,
+}
+
+/// What of a request a pattern is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "Apache's names")]
+pub enum Attribute {
+    RemoteAddr,
+    RemoteHost,
+    RequestMethod,
+    RequestProtocol,
+    RequestUri,
+    ServerAddr,
+    /// A header, in lower case, or else a variable, as written.
+    Named(String, String),
+}
+
+/// `env=name`, `env=!name`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    name: String,
+    wanted: bool,
+}
+
+/// The variables of one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variables(Vec<(String, String)>);
+
+impl Variables {
+    /// The value of one.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Sets one, or takes it away.
+    pub fn set(&mut self, name: &str, value: Option<String>) {
+        self.0.retain(|(known, _)| known != name);
+        self.0.extend(value.map(|value| (name.to_owned(), value)));
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same, each name with `REDIRECT_` in front: what the request was before it was sent on.
+    pub fn redirected(&self) -> Variables {
+        Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())
+    }
+
+    /// Changes them as a request that `look` describes wants it.
+    pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
+        for rule in rules {
+            let seen = look(&rule.attribute);
+            let value = match (&seen, &rule.attribute) {
+                (Some(seen), _) => seen.as_ref(),
+                (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
+                (None, _) => "",
+            };
+            let Some(found) = rule.pattern.captures(value) else { continue };
+            let change = |value: &String| pattern::expand(value, &found, &str::to_owned);
+            let changes: Vec<_> = rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(change))).collect();
+            changes.into_iter().for_each(|(name, value)| self.set(name, value));
+        }
+    }
+}
+
+impl Condition {
+    /// Whether it holds for these variables.
+    pub fn holds(&self, variables: &Variables) -> bool {
+        variables.get(&self.name).is_some() == self.wanted
+    }
+
+    /// `env=[!]name`
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        match text.split_once('=') {
+            Some((key, name)) if key.eq_ignore_ascii_case("env") && !name.trim_start_matches('!').is_empty() => {
+                let wanted = !name.starts_with('!');
+                Ok(Condition { name: name.trim_start_matches('!').to_owned(), wanted })
+            }
+            Some((key, _)) if key.eq_ignore_ascii_case("expr") => {
+                Err("expressions are not supported: write SetEnvIf and env=name".to_owned())
+            }
+            _ => Err(format!("expected env=name or env=!name, got \"{text}\"")),
+        }
+    }
+}
+
+/// `SetEnv name [value]`
+pub fn set_env(draft: &mut Draft, args: &[String]) {
+    let value = args.get(1).cloned().unwrap_or_default();
+    say(draft, &args[0], Some(value));
+}
+
+/// `UnsetEnv name…`
+pub fn unset_env(draft: &mut Draft, names: &[String]) {
+    names.iter().for_each(|name| say(draft, name, None));
+}
+
+/// `PassEnv name…`
+pub fn pass_env(draft: &mut Draft, names: &[String]) {
+    for name in names {
+        match draft.facts.env.iter().find(|(known, _)| known == name).cloned() {
+            Some((name, value)) => say(draft, &name, Some(value)),
+            None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
+        }
+    }
+}
+
+fn say(draft: &mut Draft, name: &str, value: Option<String>) {
+    let env = &mut draft.said().rules.env;
+    env.retain(|(known, _)| known != name);
+    env.push((name.to_owned(), value));
+}
+
+/// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfNoCase`
+pub fn set_env_if(draft: &mut Draft, args: &[String], compile: Compile) -> Result<(), String> {
+    let [attribute, regex, changes @ ..] = args else { return Ok(()) };
+    let rule = SetEnvIf {
+        attribute: Attribute::of(attribute)?,
+        pattern: compile(regex)?,
+        changes: changes.iter().map(|change| parse_change(change)).collect(),
+    };
+    draft.said().rules.set_env_if.push(rule);
+    Ok(())
+}
+
+/// How the expression is to be understood.
+type Compile = fn(&str) -> Result<Regex, String>;
+
+/// Letters as they stand.
+pub const EXACT: Compile = wildcard::compile;
+/// Letters of either case.
+pub const NO_CASE: Compile = pattern::either_case;
+
+/// `BrowserMatch regex [!]name[=value]…`, `BrowserMatchNoCase`
+pub fn browser_match(draft: &mut Draft, args: &[String], compile: Compile) -> Result<(), String> {
+    let named = [&["User-Agent".to_owned()], args].concat();
+    set_env_if(draft, &named, compile)
+}
+
+fn parse_change(text: &str) -> (String, Option<String>) {
+    match (text.strip_prefix('!'), text.split_once('=')) {
+        (Some(name), _) => (name.to_owned(), None),
+        (None, Some((name, value))) => (name.to_owned(), Some(value.to_owned())),
+        (None, None) => (text.to_owned(), Some("1".to_owned())),
+    }
+}
+
+impl Attribute {
+    fn of(name: &str) -> Result<Attribute, String> {
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "remote_addr" => Attribute::RemoteAddr,
+            "remote_host" => Attribute::RemoteHost,
+            "request_method" => Attribute::RequestMethod,
+            "request_protocol" => Attribute::RequestProtocol,
+            "request_uri" => Attribute::RequestUri,
+            "server_addr" => Attribute::ServerAddr,
+            lower if lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
+                Attribute::Named(lower.to_owned(), name.to_owned())
+            }
+            _ => {
+                return Err(format!(
+                    "expected the name of one header or attribute, got \"{name}\": write a line for each header"
+                ));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(attribute: &str, regex: &str, changes: &[&str]) -> SetEnvIf {
+        let changes = changes.iter().map(|change| parse_change(change)).collect();
+        SetEnvIf { attribute: Attribute::of(attribute).unwrap(), pattern: Regex::new(regex).unwrap(), changes }
+    }
+
+    #[test]
+    fn later_rules_see_what_earlier_ones_set() {
+        let rules = [
+            rule("User-Agent", "^Mozilla/([0-9])", &["version=$1", "old"]),
+            rule("version", "^[5-9]$", &["!old", "modern=yes"]),
+            rule("Referer", "^$", &["direct"]),
+            rule("Request_URI", "^/x", &["never"]),
+        ];
+        let mut variables = Variables::default();
+        variables.apply(&rules, |attribute| match attribute {
+            Attribute::Named(name, _) if name == "user-agent" => Some("Mozilla/5.0".into()),
+            Attribute::RequestUri => Some("/y".into()),
+            _ => None,
+        });
+        let all: Vec<_> = variables.iter().collect();
+        assert_eq!(all, [("version", "5"), ("modern", "yes"), ("direct", "1")]);
+    }
+
+    #[test]
+    fn a_condition_asks_whether_a_variable_is_set() {
+        let mut variables = Variables::default();
+        variables.set("a", Some(String::new()));
+        assert!(Condition::parse("env=a").unwrap().holds(&variables));
+        assert!(!Condition::parse("env=!a").unwrap().holds(&variables));
+        assert!(Condition::parse("ENV=!b").unwrap().holds(&variables));
+        assert!(Condition::parse("env=").is_err() && Condition::parse("a").is_err());
+    }
+}

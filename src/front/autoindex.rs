@@ -1,0 +1,187 @@
+//! The list of a folder that has no index, where `Options Indexes` allows it.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::fs::DirEntry;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Local};
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use percent_encoding::percent_encode;
+
+use super::payload::Kind;
+use super::route::Route;
+use super::static_files::PATH;
+use crate::config::rules::listing::{Column, Listing};
+
+/// What is shown of a file.
+struct Entry {
+    /// As bytes: it need not be UTF-8.
+    name: Vec<u8>,
+    is_folder: bool,
+    size: u64,
+    changed: Option<SystemTime>,
+}
+
+/// How the list is sorted.
+#[derive(Clone, Copy)]
+struct Order {
+    column: Column,
+    backwards: bool,
+}
+
+/// The list of `folder` under `route`'s path; the query `C=S;O=D` sorts it.
+pub fn list(route: &Route, folder: &Path, query: Option<&str>) -> io::Result<Response<Kind>> {
+    let listing = &route.settings.rules.listing;
+    let order = Order::of(listing, query.unwrap_or_default());
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        entries.extend(Entry::of(&entry?, listing));
+    }
+    entries.sort_by(|a, b| order.compare(a, b, listing));
+    let mut response = Response::new(Kind::whole(page(&route.path, &entries, listing, order).into()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    Ok(response)
+}
+
+impl Entry {
+    /// `None` for what is not shown, or has gone meanwhile.
+    fn of(entry: &DirEntry, listing: &Listing) -> Option<Entry> {
+        let name = entry.file_name();
+        if !listing.shows(&name.to_string_lossy()) {
+            return None;
+        }
+        let metadata = std::fs::metadata(entry.path()).ok()?;
+        Some(Entry {
+            name: name.as_bytes().to_vec(),
+            is_folder: metadata.is_dir(),
+            size: metadata.len(),
+            changed: metadata.modified().ok(),
+        })
+    }
+}
+
+impl Order {
+    fn of(listing: &Listing, query: &str) -> Order {
+        let (column, backwards) = listing.order.unwrap_or((Column::Name, false));
+        let mut order = Order { column, backwards };
+        for part in query.split([';', '&']) {
+            match part {
+                "C=N" | "C=D" => order.column = Column::Name,
+                "C=M" => order.column = Column::Date,
+                "C=S" => order.column = Column::Size,
+                "O=A" => order.backwards = false,
+                "O=D" => order.backwards = true,
+                _ => {}
+            }
+        }
+        order
+    }
+
+    fn compare(self, a: &Entry, b: &Entry, listing: &Listing) -> Ordering {
+        let names = || match listing.ignore_case {
+            Some(true) => a.name.to_ascii_lowercase().cmp(&b.name.to_ascii_lowercase()),
+            _ => a.name.cmp(&b.name),
+        };
+        let by_column = match self.column {
+            Column::Name => names(),
+            Column::Date => a.changed.cmp(&b.changed).then_with(names),
+            Column::Size => a.size.cmp(&b.size).then_with(names),
+        };
+        let folders = if listing.folders_first == Some(true) { b.is_folder.cmp(&a.is_folder) } else { Ordering::Equal };
+        folders.then(if self.backwards { by_column.reverse() } else { by_column })
+    }
+
+    /// The query that sorts by `column`; asked for again, the other way round.
+    fn link(self, column: Column) -> String {
+        let letter = match column {
+            Column::Name => 'N',
+            Column::Date => 'M',
+            Column::Size => 'S',
+        };
+        let backwards = self.column == column && !self.backwards;
+        format!("?C={letter};O={}", if backwards { 'D' } else { 'A' })
+    }
+}
+
+fn page(path: &[u8], entries: &[Entry], listing: &Listing, order: Order) -> String {
+    let title = escape(path);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of {title}</title></head>\n\
+         <body><h1>Index of {title}</h1>\n"
+    );
+    match listing.fancy {
+        Some(true) => table(&mut page, path, entries, order),
+        _ => plain(&mut page, path, entries),
+    }
+    page + "</body></html>\n"
+}
+
+fn plain(page: &mut String, path: &[u8], entries: &[Entry]) {
+    page.push_str("<ul>");
+    if path != b"/" {
+        page.push_str("<li><a href=\"../\">Parent Directory</a></li>\n");
+    }
+    for entry in entries {
+        let _ = writeln!(page, "<li>{}</li>", link(entry));
+    }
+    page.push_str("</ul>\n");
+}
+
+fn table(page: &mut String, path: &[u8], entries: &[Entry], order: Order) {
+    page.push_str("<table><tr>");
+    for (column, title) in [(Column::Name, "Name"), (Column::Date, "Last modified"), (Column::Size, "Size")] {
+        let _ = write!(page, "<th><a href=\"{}\">{title}</a></th>", order.link(column));
+    }
+    page.push_str("</tr>\n");
+    if path != b"/" {
+        page.push_str("<tr><td><a href=\"../\">Parent Directory</a></td><td></td><td>-</td></tr>\n");
+    }
+    for entry in entries {
+        let changed = entry.changed.map(|time| DateTime::<Local>::from(time).format("%Y-%m-%d %H:%M").to_string());
+        let size = if entry.is_folder { "-".to_owned() } else { size(entry.size) };
+        let _ =
+            writeln!(page, "<tr><td>{}</td><td>{}</td><td>{size}</td></tr>", link(entry), changed.unwrap_or_default());
+    }
+    page.push_str("</table>\n");
+}
+
+fn link(entry: &Entry) -> String {
+    let slash = if entry.is_folder { "/" } else { "" };
+    let target = percent_encode(&entry.name, PATH);
+    format!("<a href=\"{target}{slash}\">{}{slash}</a>", escape(&entry.name))
+}
+
+/// `812`, `3.4K`, `17M`
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["", "K", "M", "G"] {
+        if value < 1000.0 {
+            let digits = usize::from(!unit.is_empty() && value < 10.0);
+            return format!("{value:.digits$}{unit}");
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1}T")
+}
+
+fn escape(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, expected) in
+            [(0, "0"), (812, "812"), (1000, "1.0K"), (3482, "3.4K"), (17 << 20, "17M"), (5 << 40, "5.0T")]
+        {
+            assert_eq!(super::size(bytes), expected);
+        }
+    }
+}

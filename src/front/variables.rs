@@ -1,0 +1,50 @@
+//! The variables of a request: what `SetEnvIf` finds in it, and what `SetEnv` says anyway.
+
+use std::borrow::Cow;
+
+use http::request::Parts;
+
+use super::record::Record;
+use super::request::protocol;
+use super::route::Route;
+use crate::config::rules::setenv::{Attribute, Variables};
+
+/// Works out the variables of a request that leads to `route`.
+pub fn settle(visit: &Record, head: &Parts, route: &Route) {
+    let rules = &route.settings.rules;
+    let mut variables = visit.before.borrow().clone();
+    if rules.has_variables() {
+        variables.apply(&rules.set_env_if, |attribute| look(visit, head, route, attribute));
+        for (name, value) in &rules.env {
+            if let Some(value) = value {
+                variables.set(name, Some(value.clone()));
+            }
+        }
+    }
+    *visit.variables.borrow_mut() = variables;
+}
+
+fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &Attribute) -> Option<Cow<'a, str>> {
+    match attribute {
+        // The client's name is known only where HostnameLookups asks for it; its address is the next best thing.
+        Attribute::RemoteAddr | Attribute::RemoteHost => Some(visit.client.remote.ip.as_str().into()),
+        Attribute::ServerAddr => Some(visit.client.local.ip.as_str().into()),
+        Attribute::RequestMethod => Some(head.method.as_str().into()),
+        Attribute::RequestProtocol => Some(protocol(head.version).into()),
+        Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
+        Attribute::Named(name, _) => {
+            head.headers.get(name.as_str()).map(|value| String::from_utf8_lossy(value.as_bytes()))
+        }
+    }
+}
+
+/// As they travel to a worker: `NAME=value`, each followed by a zero byte.
+pub fn encode(variables: &Variables) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in variables.iter() {
+        // A header's value has no zero bytes, a configuration's may.
+        bytes.extend(format!("{name}={value}").bytes().filter(|byte| *byte != 0));
+        bytes.push(0);
+    }
+    bytes
+}

@@ -124,7 +124,7 @@ fn said(said: &Said) -> String {
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
     word("access", (said.access != Default::default()).then(|| format!("({})", access(&said.access))));
-    out.push_str(&rules(&said.rules).replace('\n', " "));
+    out.push_str(&rule_lines(&said.rules).replace('\n', " "));
     out
 }
 
@@ -158,7 +158,7 @@ fn access(said: &access::Said) -> String {
 }
 
 /// As one section would say it.
-fn as_one_section(rules: &access::Rules) -> access::Said {
+fn rules(rules: &access::Rules) -> access::Said {
     let rules = rules.clone();
     access::Said {
         hosts: (!rules.hosts.is_empty()).then_some(rules.hosts),
@@ -193,13 +193,13 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "options {}", options(settings.options)).unwrap();
     writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
-    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rules(&settings.rules)).unwrap();
-    writeln!(out, "access {}", access(&as_one_section(&settings.access))).unwrap();
+    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rule_lines(&settings.rules)).unwrap();
+    writeln!(out, "access {}", access(&rules(&settings.access))).unwrap();
     out
 }
 
 /// Each kind of rule that was said, on a line of its own.
-fn rules(rules: &Rules) -> String {
+fn rule_lines(rules: &Rules) -> String {
     let mut out = String::new();
     let mut line = |name: &str, said: bool, value: &dyn std::fmt::Debug| {
         if said {

@@ -68,8 +68,8 @@ impl Settings {
         if let Some(options) = &said.options {
             self.options = self.options.after(options);
         }
-        self.access.merge(&said.access);
         self.rules.merge(&said.rules);
+        self.access.merge(&said.access);
         self.merge_variables(said);
     }
 
@@ -120,8 +120,8 @@ fn nothing() -> Settings {
         limit_request_body: 0,
         request_timeout: Duration::ZERO,
         queue_timeout: Duration::ZERO,
-        access: access::Rules::default(),
         handler_is_set: false,
         rules: Rules::default(),
+        access: access::Rules::default(),
     }
 }

@@ -402,10 +402,10 @@ pub struct Said {
     pub request_timeout: Option<Duration>,
     /// `QueueTimeout`
     pub queue_timeout: Option<Duration>,
-    /// Who may come in.
-    pub access: access::Said,
     /// See there.
     pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Said,
 }
 
 /// `Options`: either a new set or changes to the outer one.

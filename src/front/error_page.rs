@@ -38,14 +38,14 @@ impl Refusal {
         Refusal { status, header: Some((name, value)), close: false }
     }
 
-    /// There is no place for it now; the client should ask again.
-    pub fn busy() -> Refusal {
-        Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
-    }
-
     /// What has gone wrong, for a reader.
     pub fn explanation(&self) -> &'static str {
         explanation(self.status)
+    }
+
+    /// There is no place for it now; the client should ask again.
+    pub fn busy() -> Refusal {
+        Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
     }
 
     /// The page.

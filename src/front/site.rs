@@ -25,10 +25,10 @@ pub struct Site {
     pub pool: Pool,
     /// Where paths lead.
     pub routes: Routes,
-    /// How many requests are under way where that is limited.
-    pub throttles: Throttles,
     /// How its files are opened.
     pub opener: Opener,
+    /// How many requests are under way where that is limited.
+    pub throttles: Throttles,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -51,8 +51,8 @@ impl Site {
             generation,
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
-            throttles: Throttles::default(),
             opener: Opener::default(),
+            throttles: Throttles::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

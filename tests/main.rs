@@ -25,6 +25,10 @@ mod http;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Modules of mod_perl's time.
+mod modules;
+/// Perl that makes configuration.
+mod perl_config;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

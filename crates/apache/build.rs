@@ -4,8 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 6] =
-    ["Apache.xs", "Apache/Connection.xs", "Apache/Log.xs", "Apache/Registry.xs", "Apache/Server.xs", "Apache/Table.xs"];
+const FILES: [&str; 8] = [
+    "Apache.xs",
+    "Apache/Connection.xs",
+    "Apache/Leak.xs",
+    "Apache/Log.xs",
+    "Apache/Registry.xs",
+    "Apache/Server.xs",
+    "Apache/Table.xs",
+    "B/TerseSize.xs",
+];
 
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();

@@ -255,6 +255,14 @@ sub module {
 
 # Apache->define('SSL'): was the server started with -DSSL?
 our %DEFINED;
+
+# Lines of configuration, which are read where the code stands that hands them over.
+sub httpd_conf ( $, @lines ) {
+    require Cameleer::Sections;
+    Cameleer::Sections::hand(@lines);
+    return;
+}
+
 sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
 # The front has time limits for its clients; a worker waits for nobody.

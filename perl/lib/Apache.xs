@@ -80,6 +80,7 @@ status(r, ...)
     satisfies = APACHE_SATISFIES
     some_auth_required = APACHE_SOME_AUTH_REQUIRED
     allowed = APACHE_ALLOWED
+    expects_header = APACHE_EXPECTS_HEADER
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:

@@ -10,7 +10,7 @@ fn rules(lines: &str) -> Rules {
     let source = parse::Source::disk("/srv", &|_| None);
     let text = format!("Listen 80\n<Location />\n{lines}\n</Location>");
     let tree = parse::text(&text, "test", &source).expect("lines that can be read");
-    let facts = ConfigFacts { server_root: Path::new("/srv").into(), env: Vec::new() };
+    let facts = ConfigFacts { server_root: Path::new("/srv").into(), ..Default::default() };
     let config = Config::build(&tree, &facts).unwrap_or_else(|errors| panic!("{errors:?}"));
     config.settings(&config.sections(0, "/", Path::new("/srv/htdocs/")), false).access
 }

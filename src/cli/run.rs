@@ -113,7 +113,7 @@ pub fn origin(text: String, program: &Program) -> anyhow::Result<Origin> {
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Facts { server_root, env: env.collect() }
+    Facts { server_root, env: env.collect(), ..Facts::default() }
 }
 
 impl Program {

@@ -3,6 +3,7 @@
 //! [`directives`]: super::directives
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,17 +14,30 @@ use super::directives::{Row, Takes};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
 use super::{
-    At, Config, ConfigError, Directive, Host, HostAddress, Limits, LogLevel, LogTarget, Pool, Said, Scope, Section,
-    StartUp, Step, Timeouts, depth, directives, logs, value, words,
+    At, Config, ConfigError, Directive, Host, HostAddress, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
+    Said, Scope, Section, StartUp, Step, Timeouts, depth, directives, logs, value, words,
 };
 
 /// What a configuration depends on besides its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// `-d`; a `ServerRoot` directive takes precedence.
     pub server_root: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
+    /// Names of `-D` and `Define` with their values, for `Apache->define`.
+    pub defined: Vec<(String, Option<String>)>,
+    /// What the configuration's Perl has said, when it was asked.
+    pub expanded: Option<Expanded>,
+    /// A server runs, and reads its configuration anew.
+    pub reload: bool,
+}
+
+/// What is known after the configuration's Perl has run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expanded {
+    /// Directives that Perl modules define, in lower case.
+    pub own: Vec<String>,
 }
 
 impl Config {
@@ -35,6 +49,16 @@ impl Config {
         draft.main_server();
         draft.walk(tree);
         draft.finish()
+    }
+
+    /// What the tree means as far as it can be understood: for those who run before it is whole.
+    pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
+        let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.defaults();
+        draft.main_server();
+        draft.walk(tree);
+        draft.complete();
+        draft.config
     }
 }
 
@@ -100,6 +124,8 @@ pub struct Draft {
     pub errors: Vec<ConfigError>,
     /// The directive at work.
     pub at: At,
+    /// `Port`, for a site without Listen.
+    pub port: Option<u16>,
     /// The host whose directives are read; 0 is the main server.
     pub host: u16,
     /// The methods of the `<Limit>` that we are in.
@@ -126,6 +152,7 @@ impl Draft {
             logs: Logs::default(),
             errors: Vec::new(),
             at,
+            port: None,
             host: 0,
             methods: Methods::ALL,
             throttles: 0,
@@ -181,7 +208,10 @@ impl Draft {
     }
 
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
-        let row = directives::find(&directive.name)?;
+        let row = match directives::find(&directive.name) {
+            Err(_) if self.is_own(&directive.name) => return self.own(directive),
+            found => found?,
+        };
         row.check_form(directive)?;
         if let Some(rules) = &self.htaccess {
             rules.check(row, directive)?;
@@ -196,6 +226,25 @@ impl Draft {
             self.said_at.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
+    }
+
+    /// Whether a Perl module of the site defines it.
+    fn is_own(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.facts.expanded.as_ref().is_some_and(|expanded| expanded.own.contains(&name))
+    }
+
+    /// Its module is told at the start; here it is only noted where.
+    fn own(&mut self, directive: &Directive) -> Result<(), String> {
+        let [args, inside @ ..] = directive.args.as_slice() else { return Ok(()) };
+        self.start_up(Step::Own {
+            name: directive.name.clone(),
+            args: args.clone(),
+            inside: inside.first().cloned(),
+            section: self.section,
+            host: self.host,
+        });
+        Ok(())
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {
@@ -316,11 +365,18 @@ impl Draft {
         (self.config.sections.len() - 1) as u16
     }
 
-    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
-        logs::finish(&mut self);
+    fn complete(&mut self) {
+        if let (Some(port), true) = (self.port, self.config.listen.is_empty()) {
+            self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
+        }
+        logs::finish(self);
         self.inherit();
         self.order_containers();
         self.checks();
+    }
+
+    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
+        self.complete();
         if self.config.listen.is_empty() && self.errors.is_empty() {
             let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
             self.errors.push(ConfigError { at: None, message });
@@ -402,6 +458,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },
         keep_alive: false,
         max_keep_alive_requests: 0,
+        perl: PerlSwitches::default(),
         start_up: Vec::new(),
         error_log: LogTarget::Standard,
         log_level: LogLevel::Warn,

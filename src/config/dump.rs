@@ -20,6 +20,7 @@ pub fn dump(config: &Config) -> String {
     );
     writeln!(out, "{:?}\n{:?}\n{:?}", config.pool, config.timeouts, config.limits).unwrap();
     writeln!(out, "keep_alive {} max_requests {}", config.keep_alive, config.max_keep_alive_requests).unwrap();
+    writeln!(out, "{:?}", config.perl).unwrap();
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
     config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());

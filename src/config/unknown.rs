@@ -43,9 +43,6 @@ const LATER: &[(&[&str], &str)] = &[
             "PerlChildInitHandler",
             "PerlChildExitHandler",
             "PerlRestartHandler",
-            "PerlFreshRestart",
-            "PerlTaintCheck",
-            "PerlWarn",
             "PerlDispatchHandler",
         ],
         "is not supported yet: of the phases only PerlHandler and PerlCleanupHandler run so far",
@@ -78,9 +75,8 @@ const LATER: &[(&[&str], &str)] = &[
         ],
         "has nothing to do here: remove it, or put it in <IfModule !cameleer.c>",
     ),
-    (&["Port", "BindAddress"], "is Apache 1's: write Listen address:port"),
+    (&["BindAddress"], "is Apache 1's: write Listen address:port"),
     (&["If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"], "is not supported yet"),
-    (&["=pod", "=head1", "=over", "=begin", "=for", "=cut"], "POD is not supported yet: write comments with #"),
 ];
 
 /// The sentence for a name that is no directive.

@@ -48,6 +48,7 @@ mod redirection;
 mod request;
 mod response;
 mod route;
+mod scoreboard;
 mod site;
 mod static_files;
 mod stream;
@@ -82,21 +83,26 @@ use crate::access::names::System;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
+/// How many idle clients a status names; their number is told in any case.
+const SHOWN_CLIENTS: usize = 100;
 /// A buffer that a large request has grown is not kept.
 const SPARE_FRAME_SIZE: usize = 128 * 1024;
 
-/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`].
-pub fn run(control: OwnedFd) -> anyhow::Result<()> {
+/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`], `master` the
+/// process that has the other.
+pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     raise_descriptor_limit();
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control))
+    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control, master))
 }
 
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
-pub async fn serve(control: OwnedFd) -> anyhow::Result<()> {
+pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let front = Rc::new(Front::new(Master::new(control)?));
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
+    let scoreboard = tokio::task::spawn_local(scoreboard::run(front.clone(), master));
     let served = control::obey(&front).await;
     clock.abort();
+    scoreboard.abort();
     front.listeners.close();
     front.flush_logs();
     served
@@ -256,8 +262,11 @@ impl Front {
     /// For `cameleer status`.
     pub fn status(&self) -> FrontStatus {
         let sites = self.sites.borrow();
+        let kept = self.connections.kept();
         FrontStatus {
             connections: self.connections.count() as u64,
+            kept: kept.len() as u64,
+            kept_clients: kept.iter().take(SHOWN_CLIENTS).map(|client| client.status()).collect(),
             requests: self.counters.requests.get(),
             worker_requests: self.counters.worker_requests.get(),
             queue_timeouts: self.counters.queue_timeouts.get(),

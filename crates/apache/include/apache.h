@@ -71,6 +71,7 @@ enum {
     APACHE_SATISFIES = 15,
     APACHE_SOME_AUTH_REQUIRED = 16,
     APACHE_ALLOWED = 17,
+    APACHE_EXPECTS_HEADER = 18,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */

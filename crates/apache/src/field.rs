@@ -36,6 +36,7 @@ fields! {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
         Satisfies, SomeAuthRequired, Allowed,
+        ExpectsHeader,
     }
 }
 

@@ -63,7 +63,9 @@ void apache_check(pTHX_ int status)
 
 SV *apache_sv_of(pTHX_ apache_text text)
 {
-    return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SV *const sv = text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SvTAINTED_on(sv); /* PerlTaintCheck: a client may have sent it */
+    return sv;
 }
 
 /* A copy as bytes; says whether some character had to become UTF-8. */
@@ -231,10 +233,12 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 #define PACKAGES(each)                                                                                                 \
     each(Apache, Apache)                                                                                               \
     each(Apache__Connection, Apache::Connection)                                                                       \
+    each(Apache__Leak, Apache::Leak)                                                                                   \
     each(Apache__Log, Apache::Log)                                                                                     \
     each(Apache__Registry, Apache::Registry)                                                                           \
     each(Apache__Server, Apache::Server)                                                                               \
-    each(Apache__Table, Apache::Table)
+    each(Apache__Table, Apache::Table)                                                                                 \
+    each(B__TerseSize, B::TerseSize)
 
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)

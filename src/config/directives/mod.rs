@@ -8,6 +8,7 @@ mod headers;
 mod limits;
 mod logs;
 mod perl;
+mod perl_switches;
 mod pool;
 mod redirects;
 mod sections;
@@ -103,6 +104,23 @@ const MANY: usize = usize::MAX;
 /// The row of a name, or the sentence for the user who wrote it.
 pub(super) fn find(name: &str) -> Result<&'static Row, String> {
     all().find(|row| row.is_called(name)).ok_or_else(|| unknown::message(name))
+}
+
+/// Whether the table has it.
+pub fn is_known(name: &str) -> bool {
+    all().any(|row| row.is_called(name))
+}
+
+/// For Perl that makes directives, a line a name: name, `section` or `line`, least and most arguments, -1 for any number.
+pub fn for_perl() -> String {
+    let names = |row: &'static Row| std::iter::once(row.name).chain(row.aliases.iter().copied());
+    let line = |row: &Row, name: &str| {
+        let form = if row.takes.form() == Form::Section { "section" } else { "line" };
+        let count = row.takes.count();
+        let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
+        format!("{name} {form} {} {most}\n", count.start())
+    };
+    all().flat_map(|row| names(row).map(move |name| line(row, name))).collect()
 }
 
 /// The sentence for too few or too many arguments.
@@ -233,6 +251,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         access::ROWS,
         variables::ROWS,
         perl::ROWS,
+        perl_switches::ROWS,
         logs::ROWS,
         sections::ROWS,
     ];

@@ -129,7 +129,7 @@ sub pnotes {
 }
 
 sub register_cleanup ( $r, $code ) {
-    $r->want_cleanup;
+    $r->want_cleanup if Apache->request;
     push @CLEANUPS, $code;
     return;
 }
@@ -157,9 +157,11 @@ sub can_stack_handlers { return 1 }
 sub perl_hook          { return mod_perl::hook( $_[-1] ) }
 sub current_callback   { return 'PerlHandler' }
 
-# Called by the server. What a handler does must not stop the next: so each stands in its own eval.
+# Called by the server. What a handler does must not stop the next: so each stands in its own eval. What it wants cleaned
+# up is cleaned up at once, since no request is there whose end could be awaited.
 sub run_handlers ($phase) {
     _each( $HANDLERS{$phase} // [] );
+    run_cleanups();
     return;
 }
 

@@ -47,4 +47,5 @@ fn a_refused_client_is_forgiven_after_its_time() {
 fn without_a_limit_nothing_is_counted() {
     let server = serve("");
     assert_eq!(verdict(&server, "x").0, "-1");
+    assert!(!server.log().contains("SpeedLimit.pm"), "no warning: {}", server.log());
 }

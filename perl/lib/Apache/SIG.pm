@@ -7,23 +7,25 @@ use Apache::Constants qw(DECLINED);
 
 # PerlFixupHandler: SIGPIPE ends the request.
 sub handler {
-    my $r = $_[-1];
     set();
-    $r->register_cleanup( \&unset );
     return DECLINED;
 }
 
 my ( $is_set, $before );
 
 sub set {
-    ( $is_set, $before ) = ( 1, $SIG{PIPE} ) if !$is_set;
+    return if $is_set;
+    ( $is_set, $before ) = ( 1, $SIG{PIPE} );
     $SIG{PIPE} = \&PIPE;    ## no critic: unset puts it back
+    Apache->request->register_cleanup( \&unset );
     return;
 }
 
 sub unset {
-    $SIG{PIPE} = $before // 'DEFAULT' if $is_set;    ## no critic
+    return if !$is_set;
     $is_set = 0;
+    return delete $SIG{PIPE} if !defined $before;
+    $SIG{PIPE} = $before;    ## no critic: as it was
     return;
 }
 

@@ -66,8 +66,8 @@ sub with_record ( $hash, $do ) {
     flock $own, LOCK_EX or die "Apache::SpeedLimit: flock: $!\n";
     my $at = $SIZE * ( unpack( 'L', $hash ) % $PLACES );
     sysseek $own, $at, 0;
-    my %record;
-    my $read = sysread $own, my $bytes, $SIZE;
+    my ( %record, $bytes );
+    my $read = sysread $own, $bytes, $SIZE;
     @record{qw(hash since count refused)} = unpack $RECORD, $bytes if ( $read // 0 ) == $SIZE;
     %record = ( hash => $hash, since => time_now(), count => 0, refused => 0 ) if ( $record{hash} // '' ) ne $hash;
     my $result = $do->( \%record );

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{self, Methods};
 use super::directives::{Row, Takes};
+use super::foreign::{self, Fate};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
 use super::{
@@ -209,8 +210,9 @@ impl Draft {
 
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
         let row = match directives::find(&directive.name) {
+            Ok(row) => row,
             Err(_) if self.is_own(&directive.name) => return self.own(directive),
-            found => found?,
+            Err(unknown) => return self.foreign(directive, unknown),
         };
         row.check_form(directive)?;
         if let Some(rules) = &self.htaccess {
@@ -245,6 +247,18 @@ impl Draft {
             host: self.host,
         });
         Ok(())
+    }
+
+    /// httpd's directives that we do not have are passed over when nothing depends on them.
+    fn foreign(&mut self, directive: &Directive, unknown: String) -> Result<(), String> {
+        match foreign::find(&directive.name, &directive.args) {
+            Some((Fate::Ignored, message)) => {
+                self.warn(&message);
+                Ok(())
+            }
+            Some((Fate::Refused, message)) => Err(message),
+            None => Err(unknown),
+        }
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {

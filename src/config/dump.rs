@@ -216,6 +216,7 @@ fn rule_lines(rules: &Rules) -> String {
     line("env", !rules.env.is_empty(), &rules.env);
     line("types", rules.types != Default::default(), &rules.types.words());
     line("directory_slash", rules.directory_slash.is_some(), &rules.directory_slash);
+    line("canonical_name", rules.canonical_name.is_some(), &rules.canonical_name);
     line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
     line("compress", rules.compress != Default::default(), &rules.compress);
     let listing = format!("{:?}", rules.listing);

@@ -23,6 +23,7 @@ mod words;
 
 pub mod directives;
 
+mod foreign;
 mod unknown;
 
 pub mod access;
@@ -52,6 +53,7 @@ mod golden;
 pub use build::{Expanded, Facts};
 pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
+pub use modules::EMBODIED as MODULES;
 pub use overrides::{Overrides, PerlHtaccess};
 pub use translate::Mapping;
 

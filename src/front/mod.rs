@@ -21,6 +21,7 @@ mod autoindex;
 mod body;
 mod client;
 mod clock;
+mod compress;
 mod conditional;
 mod connection;
 mod connections;

@@ -19,7 +19,7 @@ use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
-use super::{error_document, headers, locate, redirection, response, static_files, variables};
+use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
 use crate::config::LogLevel;
 use crate::log;
 
@@ -343,6 +343,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     let (mut head, mut kind) = response.into_parts();
     let config = &visit.site.config;
     let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
+    kind = compress::apply(&visit, &mut head, kind);
     headers::complete(&visit, &mut head.headers, ending.refused);
     let wants = |name| visit.variables.borrow().get(name).is_some();
     let old = wants("downgrade-1.0") || wants("force-response-1.0");

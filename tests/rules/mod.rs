@@ -1,5 +1,6 @@
 //! What the configuration says of answers: where they are, what they look like, which headers they have.
 
+mod compress;
 mod errors;
 mod folders;
 mod headers;

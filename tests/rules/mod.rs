@@ -4,6 +4,7 @@ mod compress;
 mod errors;
 mod folders;
 mod headers;
+mod htaccess;
 mod redirects;
 mod types;
 mod variables;

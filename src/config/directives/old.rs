@@ -1,6 +1,7 @@
 //! What Apache 1.3 had and nobody needs today, so that its configurations can be read.
 
 use super::super::build::Draft;
+use super::super::overrides::Class;
 use super::super::rules::headers;
 use super::{ANYWHERE, Effect, Form, HOSTS, Row, SERVER, Takes};
 
@@ -68,7 +69,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "ErrorHeader",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("set|append|add|unset name [value]", 2..=4, |d, args| {
             headers::header(d, &[&["always".to_owned()], args].concat())
         }),
@@ -80,7 +81,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "FancyIndexing",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Flag(|d, on| d.said().rules.listing.fancy = Some(on)),
         default: None,
         because: "see IndexOptions",

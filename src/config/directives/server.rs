@@ -1,6 +1,7 @@
 //! The server as a whole: where it lives, whom it runs as, which hosts it is.
 
 use super::super::build::Draft;
+use super::super::overrides::Class;
 use super::super::site;
 use super::super::value;
 use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};
@@ -113,7 +114,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "UseCanonicalName",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("On|Off|DNS", canonical_name),
         default: None,
         because: "Off: programs see the name that the client asked for",

@@ -114,23 +114,23 @@ impl Site {
 
     /// The settings for a frame's sections and file, merged and looked up once per worker.
     pub(super) fn located(&mut self, key: PlaceKey, file: &[u8]) -> Result<Rc<Located>, Interrupted> {
-        let located = self.located_by(key.clone())?;
+        let located = self.located_by(&key)?;
         match located.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
-            Some(handler) => self.located_by(PlaceKey { handler: Some(handler), ..key }),
+            Some(handler) => self.located_by(&PlaceKey { handler: Some(handler), ..key }),
             None => Ok(located),
         }
     }
 
-    fn located_by(&mut self, key: PlaceKey) -> Result<Rc<Located>, Interrupted> {
-        if let Some(located) = self.places.get(&key) {
+    fn located_by(&mut self, key: &PlaceKey) -> Result<Rc<Located>, Interrupted> {
+        if let Some(located) = self.places.get(key) {
             return Ok(located.clone());
         }
         // Every edit of a `.htaccess` file makes new places.
         if self.places.len() >= MAX_PLACES {
             self.places.clear();
         }
-        let located = Rc::new(self.locate(&key)?);
-        self.places.insert(key, located.clone());
+        let located = Rc::new(self.locate(key)?);
+        self.places.insert(key.clone(), located.clone());
         Ok(located)
     }
 

@@ -1,6 +1,5 @@
 //! Headers of requests and answers.
 
-use super::super::overrides::Class;
 use super::super::rules::{compress, expires, headers};
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 

@@ -1,6 +1,5 @@
 //! Other places, and pages for errors.
 
-use super::super::overrides::Class;
 use super::super::rules::{error_document, redirect};
 use super::super::site;
 use super::{ANYWHERE, Class, Effect, HOSTS, Row, Takes};

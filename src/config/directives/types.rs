@@ -1,6 +1,5 @@
 //! What a file's extensions say of it.
 
-use super::super::overrides::Class;
 use super::super::rules::types::{self, Kind};
 use super::{ANYWHERE, Class, Effect, MANY, Row, SERVER, Takes};
 

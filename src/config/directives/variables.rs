@@ -1,6 +1,5 @@
 //! Variables that a request gets: `%ENV` of programs, conditions of other directives.
 
-use super::super::overrides::Class;
 use super::super::rules::setenv::{self, EXACT, NO_CASE};
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 

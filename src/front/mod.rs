@@ -27,6 +27,7 @@ mod connection;
 mod connections;
 mod control;
 mod error_document;
+mod error_logs;
 mod error_page;
 mod exchange;
 mod failure;

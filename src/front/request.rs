@@ -20,8 +20,6 @@ use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
 use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
-use crate::config::LogLevel;
-use crate::log;
 
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -241,7 +239,8 @@ fn inform(visit: &Record, head: &wire::reply::Head) {
 
 fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
     let path = String::from_utf8_lossy(&route.path);
-    log::write(LogLevel::Error, "front", Some(&visit.client.remote), &format_args!("{path}: {bad}"));
+    let message = format_args!("{path}: {bad}");
+    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 

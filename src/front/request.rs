@@ -137,6 +137,8 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
 /// A worker's, when it is its turn.
 async fn hand_over(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incoming>) -> Result<Answer, Refusal> {
     take_turn(visit, head, &route)?;
+    // Its name may be known since it was let in.
+    variables::settle(visit, head, &route);
     let head = headers::asked(visit, head, &route);
     work(visit, &head, route, body).await
 }

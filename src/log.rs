@@ -7,7 +7,6 @@
 //! Every process writes its own lines with one `write` each, so that lines of several processes never mix.
 
 use std::fmt::{Display, Write as _};
-use std::io::Write as _;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::config::LogLevel;
@@ -58,9 +57,20 @@ pub fn debug(module: &str, message: impl Display) {
 /// Writes a line, with the client that it is about.
 pub fn write(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) {
     if enabled(level) {
-        // A full disk or a closed log must not stop the server.
-        let _ = std::io::stderr().write_all(line(level, module, client, message).as_bytes());
+        write_to(&mut std::io::stderr(), level, module, client, message);
     }
+}
+
+/// The same to another log, whatever `LogLevel` says.
+pub fn write_to(
+    log: &mut dyn std::io::Write,
+    level: LogLevel,
+    module: &str,
+    client: Option<&dyn Display>,
+    message: &dyn Display,
+) {
+    // A full disk or a closed log must not stop the server.
+    let _ = log.write_all(line(level, module, client, message).as_bytes());
 }
 
 fn line(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) -> String {

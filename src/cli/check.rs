@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 
 use super::run::{Program, origin};
-use super::serve::Conf;
+use super::serve::{self, Conf};
 use super::{Misuse, directives};
 use crate::config::reference;
 use crate::master::site::{From, Origin};
@@ -26,6 +26,7 @@ pub struct Check {
 impl Check {
     pub fn run(self) -> anyhow::Result<()> {
         match self.directives.as_deref() {
+            None if self.conf.dumps_modules() => print(&serve::modules()),
             None => compile(&self.origin()?),
             Some("") => print(&reference::summary()),
             Some(name) => print(&reference::entry(name).map_err(|error| Misuse(format!("{name}: {error}")))?),
@@ -45,7 +46,7 @@ impl Check {
 }
 
 /// `check --directives | head` is no failure.
-fn print(text: &str) -> anyhow::Result<()> {
+pub fn print(text: &str) -> anyhow::Result<()> {
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
 }

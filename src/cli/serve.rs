@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::check::print;
 use super::client::Which;
 use super::{Misuse, Unfit, check, daemon, ready, reload, report, run, single, stop};
+use crate::config::MODULES;
 use crate::master::control_socket::How;
 use crate::master::site::{From, Origin};
 use crate::master::{self, Options};
@@ -28,6 +30,12 @@ pub struct Serve {
     /// Show the version and what was built in
     #[arg(short = 'V')]
     build: bool,
+    /// List the modules of httpd whose work is done here, as -t -D DUMP_MODULES
+    #[arg(short = 'M')]
+    modules: bool,
+    /// The same by their source files
+    #[arg(short = 'l')]
+    files: bool,
     /// start, stop, restart, graceful or graceful-stop the server of this configuration
     #[arg(short = 'k', hide_possible_values = true, value_name = "VERB")]
     verb: Option<Verb>,
@@ -71,6 +79,12 @@ impl Serve {
             }
             return Ok(());
         }
+        if self.files {
+            return print(&module_files());
+        }
+        if self.modules || self.conf.dumps_modules() {
+            return print(&modules());
+        }
         if self.test {
             return check::compile(&self.conf.origin()?).map_err(|error| Unfit(report(&error)).into());
         }
@@ -105,6 +119,11 @@ impl Serve {
 }
 
 impl Conf {
+    /// `-D DUMP_MODULES`, which httpd takes for a question.
+    pub fn dumps_modules(&self) -> bool {
+        self.defines.iter().any(|name| name == "DUMP_MODULES")
+    }
+
     /// A configuration to which nothing is added.
     pub fn of(file: &Path) -> Conf {
         Conf { file: Some(file.to_owned()), ..Conf::default() }
@@ -152,6 +171,17 @@ fn options(origin: Origin, in_background: ready::Then) -> Options {
         From::Text(_) => "the command line".to_string(),
     };
     Options { origin, on_ready: ready::announce(name, in_background) }
+}
+
+/// As httpd lists them; all are built in.
+pub fn modules() -> String {
+    let lines: String = MODULES.iter().map(|(_, identifier)| format!(" {identifier} (static)\n")).collect();
+    format!("Loaded Modules:\n{lines}")
+}
+
+fn module_files() -> String {
+    let lines: String = MODULES.iter().map(|(file, _)| format!("  {file}\n")).collect();
+    format!("Compiled in modules:\n{lines}")
 }
 
 fn build() -> String {

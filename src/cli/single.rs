@@ -34,10 +34,11 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let (to_worker, to_front) = wire::channel::pair()?;
     let master: Channel<ToFront, FromFront> = Channel::new(masters);
     let names: Vec<Listener> = bound.iter().map(|b| Listener { address: listeners::name(&b.address) }).collect();
-    let configure = ToFront::Configure { generation: GENERATION, logs: opened.access.len(), listeners: names };
+    let configure =
+        ToFront::Configure { generation: GENERATION, logs: opened.access.len() + opened.hosts.len(), listeners: names };
     let configuration = site.in_memory()?;
     let sockets = bound.iter().map(|bound| &bound.fd);
-    let fds = std::iter::once(&configuration).chain(&opened.access).chain(sockets);
+    let fds = std::iter::once(&configuration).chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| std::os::fd::AsRawFd::as_raw_fd(&**fd)).collect();
     master.send(&configure, &fds)?;
     let worker = ToFront::Worker { slot: SLOT, generation: GENERATION };
@@ -56,7 +57,8 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let mut config = site.config;
     // It is the process: when it left, the debugger's subject would be gone.
     config.pool.max_requests = 0..=0;
-    worker::single::run(config, &facts, to_front)
+    let hosts = opened.hosts.iter().map(|log| log.try_clone()).collect::<Result<_, _>>()?;
+    worker::single::run(config, &facts, to_front, hosts)
 }
 
 /// Says when the worker is ready; everything else a master would care for.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{self, Methods};
 use super::directives::{Row, Takes};
+use super::foreign::{self, Fate};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
 use super::{
@@ -209,8 +210,9 @@ impl Draft {
 
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
         let row = match directives::find(&directive.name) {
+            Ok(row) => row,
             Err(_) if self.is_own(&directive.name) => return self.own(directive),
-            found => found?,
+            Err(unknown) => return self.foreign(directive, unknown),
         };
         row.check_form(directive)?;
         if let Some(rules) = &self.htaccess {
@@ -245,6 +247,18 @@ impl Draft {
             host: self.host,
         });
         Ok(())
+    }
+
+    /// httpd's directives that we do not have are passed over when nothing depends on them.
+    fn foreign(&mut self, directive: &Directive, unknown: String) -> Result<(), String> {
+        match foreign::find(&directive.name, &directive.args) {
+            Some((Fate::Ignored, message)) => {
+                self.warn(&message);
+                Ok(())
+            }
+            Some((Fate::Refused, message)) => Err(message),
+            None => Err(unknown),
+        }
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {
@@ -462,6 +476,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         start_up: Vec::new(),
         error_log: LogTarget::Standard,
         log_level: LogLevel::Warn,
+        error_logs: Vec::new(),
         logs: Vec::new(),
         hosts: vec![empty_host()],
         sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default(), rank: Rank::HOST }],
@@ -485,6 +500,8 @@ fn empty_host() -> Host {
         aliases: Vec::new(),
         access_file_names: Vec::new(),
         redirects: Vec::new(),
+        error_log: None,
+        log_level: None,
         access_logs: Vec::new(),
         base: 0,
         containers: Vec::new(),

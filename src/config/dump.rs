@@ -24,6 +24,11 @@ pub fn dump(config: &Config) -> String {
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
     config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());
+    config
+        .error_logs
+        .iter()
+        .enumerate()
+        .for_each(|(i, log)| writeln!(out, "host_error_log {i} {}", target(log)).unwrap());
     config.types.iter().for_each(|(extension, name)| writeln!(out, "type {extension} {name}").unwrap());
     config.hosts.iter().enumerate().for_each(|(i, host)| out.push_str(&host_lines(i, host)));
     config.sections.iter().enumerate().skip(1).for_each(|(i, section)| out.push_str(&section_line(i, section)));
@@ -65,6 +70,9 @@ fn host_lines(index: usize, host: &Host) -> String {
             AliasFrom::Match(regex) => format!("~ {regex}"),
         };
         line(format!("{} {from} {}", if alias.script { "script_alias" } else { "alias" }, alias.to.display()));
+    }
+    if host.logs_errors_itself() {
+        line(format!("error_log {:?} level {:?}", host.error_log, host.log_level));
     }
     for redirect in &host.redirects {
         line(format!("{redirect:?}"));
@@ -216,6 +224,7 @@ fn rule_lines(rules: &Rules) -> String {
     line("env", !rules.env.is_empty(), &rules.env);
     line("types", rules.types != Default::default(), &rules.types.words());
     line("directory_slash", rules.directory_slash.is_some(), &rules.directory_slash);
+    line("canonical_name", rules.canonical_name.is_some(), &rules.canonical_name);
     line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
     line("compress", rules.compress != Default::default(), &rules.compress);
     let listing = format!("{:?}", rules.listing);

@@ -61,7 +61,12 @@ pub fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
     if draft.host == 0 {
         draft.config.error_log = target;
     } else {
-        draft.warn("a virtual host has no error log of its own yet: its lines go to the main server's");
+        let logs = &mut draft.config.error_logs;
+        let index = logs.iter().position(|known| *known == target).unwrap_or_else(|| {
+            logs.push(target);
+            logs.len() - 1
+        });
+        draft.host().error_log = Some(index);
     }
     Ok(())
 }
@@ -92,7 +97,7 @@ pub fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         if draft.host == 0 {
             draft.config.log_level = level.1;
         } else {
-            draft.warn("a virtual host has no LogLevel of its own yet: the main server's holds");
+            draft.host().log_level = Some(level.1);
         }
     }
     Ok(())

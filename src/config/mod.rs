@@ -23,6 +23,7 @@ mod words;
 
 pub mod directives;
 
+mod foreign;
 mod unknown;
 
 pub mod access;
@@ -52,6 +53,7 @@ mod golden;
 pub use build::{Expanded, Facts};
 pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
+pub use modules::EMBODIED as MODULES;
 pub use overrides::{Overrides, PerlHtaccess};
 pub use translate::Mapping;
 
@@ -136,6 +138,8 @@ pub struct Config {
     pub error_log: LogTarget,
     /// `LogLevel`
     pub log_level: LogLevel,
+    /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
+    pub error_logs: Vec<LogTarget>,
     /// Every access log once, in order of first mention; [`AccessLog::log`] is an index into it.
     pub logs: Vec<LogTarget>,
     /// The main server is the first; it answers what no virtual host claims.
@@ -317,12 +321,23 @@ pub struct Host {
     pub access_file_names: Vec<String>,
     /// `Redirect` outside of containers, in the order they are tried.
     pub redirects: Vec<rules::Redirect>,
+    /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
+    pub error_log: Option<usize>,
+    /// `LogLevel`; `None`: the main server's.
+    pub log_level: Option<LogLevel>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
     /// Its section of settings that stand outside any container; the first of every merge after the main server's.
     pub base: u16,
     /// Containers that can apply to it, in merge order: Directory, Files, Location; the main server's first in each.
     pub containers: Vec<u16>,
+}
+
+impl Host {
+    /// Whether its errors are logged otherwise than the main server's.
+    pub fn logs_errors_itself(&self) -> bool {
+        self.error_log.is_some() || self.log_level.is_some()
+    }
 }
 
 /// An address in `<VirtualHost>`; `None` is `*`.

@@ -1,7 +1,7 @@
 //! httpd's modules whose work we do ourselves: `<IfModule>` finds them, `LoadModule` has nothing to load.
 
 /// Source file and identifier; with either the module can be asked for.
-const EMBODIED: &[(&str, &str)] = &[
+pub const EMBODIED: &[(&str, &str)] = &[
     ("core.c", "core_module"),
     ("http_core.c", "http_module"),
     ("prefork.c", "mpm_prefork_module"),
@@ -16,12 +16,18 @@ const EMBODIED: &[(&str, &str)] = &[
     ("mod_authz_groupfile.c", "authz_groupfile_module"),
     ("mod_authz_host.c", "authz_host_module"),
     ("mod_authz_user.c", "authz_user_module"),
+    ("mod_autoindex.c", "autoindex_module"),
     ("mod_cgi.c", "cgi_module"),
+    ("mod_deflate.c", "deflate_module"),
     ("mod_dir.c", "dir_module"),
     ("mod_env.c", "env_module"),
+    ("mod_expires.c", "expires_module"),
+    ("mod_filter.c", "filter_module"),
+    ("mod_headers.c", "headers_module"),
     ("mod_log_config.c", "log_config_module"),
     ("mod_mime.c", "mime_module"),
     ("mod_perl.c", "perl_module"),
+    ("mod_setenvif.c", "setenvif_module"),
     ("mod_so.c", "so_module"),
     ("mod_throttle_access.c", "throttle_access_module"),
     ("mod_unixd.c", "unixd_module"),

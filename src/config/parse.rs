@@ -226,7 +226,11 @@ impl<'a> Reader<'a> {
             }
             ("include", [pattern]) => self.include(pattern, include::Missing::IsAnError, page)?,
             ("includeoptional", [pattern]) => self.include(pattern, include::Missing::IsFine, page)?,
-            ("include" | "includeoptional", _) => return Err(format!("{name}: expected one file, folder or pattern")),
+            ("resourceconfig" | "accessconfig", [file]) if file == "/dev/null" => {}
+            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::Missing::IsFine, page)?,
+            ("include" | "includeoptional" | "resourceconfig" | "accessconfig", _) => {
+                return Err(format!("{name}: expected one file, folder or pattern"));
+            }
             (lower, first) => {
                 if let ("serverroot", [root]) = (lower, first) {
                     self.server_root = self.server_root.join(root);

@@ -49,7 +49,8 @@ pub fn summary() -> String {
 
 /// All about one directive, or the sentence for a name that is none.
 pub fn entry(name: &str) -> Result<String, String> {
-    let row = super::directives::find(name)?;
+    let row = super::directives::find(name)
+        .map_err(|unknown| super::foreign::find(name, &[]).map_or(unknown, |(_, message)| message))?;
     let places = row.contexts.names().join(", ");
     Ok(format!(
         "{}\n\n{}\n\nWhere:   {places}\nDefault: {} ({})\nA change takes effect {}\n",

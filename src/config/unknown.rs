@@ -6,30 +6,6 @@ use super::directives;
 const LATER: &[(&[&str], &str)] = &[
     (
         &[
-            "AuthDBMUserFile",
-            "AuthDBMGroupFile",
-            "AuthDigestProvider",
-            "AuthDigestDomain",
-            "AuthDigestFile",
-            "AuthMerging",
-        ],
-        "is not supported: users stand in the file of AuthUserFile; remove it, or check them in a PerlAuthenHandler",
-    ),
-    (
-        &["RewriteEngine", "RewriteRule", "RewriteCond", "RewriteBase", "RewriteMap", "RewriteOptions"],
-        "is not supported yet: use Alias and ScriptAlias, or rewrite in the Perl program",
-    ),
-    (&["Action", "Script"], "is not supported: use SetHandler or AddHandler"),
-    (
-        &["ProxyPass", "ProxyPassReverse", "ProxyRequests", "RemoteIPHeader", "RemoteIPInternalProxy"],
-        "is not supported yet",
-    ),
-    (
-        &["SSLEngine", "SSLCertificateFile", "SSLCertificateKeyFile", "SSLProtocol", "SSLCipherSuite", "Protocols"],
-        "is not supported yet: put a TLS proxy in front",
-    ),
-    (
-        &[
             "PerlInitHandler",
             "PerlPostReadRequestHandler",
             "PerlTransHandler",
@@ -58,25 +34,6 @@ const LATER: &[(&[&str], &str)] = &[
         ],
         "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
     ),
-    (
-        &["ServerTokens", "ServerSignature", "TraceEnable", "UseCanonicalName"],
-        "is not supported yet: remove it, or put it in <IfModule !cameleer.c>",
-    ),
-    (
-        &[
-            "Mutex",
-            "LockFile",
-            "ScoreBoardFile",
-            "ServerLimit",
-            "ThreadsPerChild",
-            "ClearModuleList",
-            "AddModule",
-            "ServerType",
-        ],
-        "has nothing to do here: remove it, or put it in <IfModule !cameleer.c>",
-    ),
-    (&["BindAddress"], "is Apache 1's: write Listen address:port"),
-    (&["If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"], "is not supported yet"),
 ];
 
 /// The sentence for a name that is no directive.

@@ -16,9 +16,7 @@ use super::route::Route;
 use super::throttle::Turn;
 use super::variables;
 use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
-use crate::config::LogLevel;
 use crate::config::access::{Lookups, Methods, Rules};
-use crate::log;
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
 const HASHES_AT_ONCE: usize = 2;
@@ -159,7 +157,8 @@ fn unauthorized(rules: &Rules) -> Refusal {
 
 fn complain(visit: &Record, route: &Route, why: &str) {
     let path = String::from_utf8_lossy(&route.path);
-    log::write(LogLevel::Error, "front", Some(&visit.client.remote), &format_args!("{}: {why}", path.escape_debug()));
+    let message = format_args!("{}: {why}", path.escape_debug());
+    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
 }
 
 /// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.

@@ -174,14 +174,17 @@ fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
 fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {
     let error_log = fds.next().context("no error log came with Logs")?;
     nix::unistd::dup2_stderr(&error_log)?;
-    let access_logs: Vec<_> = fds.collect();
     for site in front.sites.borrow().iter() {
-        site.pool.reopen_log(error_log.as_fd());
+        site.pool.reopen_log(0, error_log.as_fd());
     }
-    match front.serving() {
-        Some(site) => site.access_logs.reopen(access_logs),
-        None => Ok(()),
+    let Some(site) = front.serving() else { return Ok(()) };
+    let access_logs = fds.by_ref().take(site.config.logs.len()).collect();
+    let hosts: Vec<_> = fds.collect();
+    for (number, log) in (1..).zip(&hosts) {
+        site.pool.reopen_log(number, log.as_fd());
     }
+    site.error_logs.reopen(hosts);
+    site.access_logs.reopen(access_logs)
 }
 
 /// A worker's task: takes what it says until it has gone.

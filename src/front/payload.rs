@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use super::compress::Gzip;
 use super::exchange::Shared;
 use super::failure::Truncated;
 use super::record::Visit;
@@ -29,6 +30,8 @@ pub enum Kind {
     Stream(Ticket, Option<u64>),
     /// From a file.
     File(FileBody),
+    /// Compressed on the way.
+    Gzip(Box<Gzip>),
 }
 
 /// A claim on an exchange; giving it up lets the worker finish for nobody.
@@ -98,6 +101,32 @@ impl Kind {
             Kind::Whole(bytes) => Some(bytes.len() as u64),
             Kind::Stream(_, length) => *length,
             Kind::File(file) => Some(file.left),
+            Kind::Gzip(_) => None,
+        }
+    }
+
+    /// The next bytes.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        match self {
+            Kind::Empty => Poll::Ready(None),
+            Kind::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                *self = Kind::Empty;
+                Poll::Ready(Some(Ok(bytes)))
+            }
+            Kind::Stream(ticket, left) => {
+                let chunk = ready!(ticket.exchange.borrow_mut().poll_chunk(cx));
+                match (chunk, left) {
+                    (Some(Ok(chunk)), left) => {
+                        *left = left.map(|left| left.saturating_sub(chunk.len() as u64));
+                        Poll::Ready(Some(Ok(chunk)))
+                    }
+                    (None, None | Some(0)) => Poll::Ready(None),
+                    _ => Poll::Ready(Some(Err(io::Error::other(Truncated)))),
+                }
+            }
+            Kind::File(file) => Poll::Ready(file.next().transpose()),
+            Kind::Gzip(gzip) => gzip.poll(cx),
         }
     }
 }
@@ -119,29 +148,6 @@ impl Payload {
         cx.waker().wake_by_ref();
         Poll::Pending
     }
-
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        match &mut self.kind {
-            Kind::Empty => Poll::Ready(None),
-            Kind::Whole(bytes) => {
-                let bytes = std::mem::take(bytes);
-                self.kind = Kind::Empty;
-                Poll::Ready(Some(Ok(bytes)))
-            }
-            Kind::Stream(ticket, left) => {
-                let chunk = ready!(ticket.exchange.borrow_mut().poll_chunk(cx));
-                match (chunk, left) {
-                    (Some(Ok(chunk)), left) => {
-                        *left = left.map(|left| left.saturating_sub(chunk.len() as u64));
-                        Poll::Ready(Some(Ok(chunk)))
-                    }
-                    (None, None | Some(0)) => Poll::Ready(None),
-                    _ => Poll::Ready(Some(Err(io::Error::other(Truncated)))),
-                }
-            }
-            Kind::File(file) => Poll::Ready(file.next().transpose()),
-        }
-    }
 }
 
 impl Body for Payload {
@@ -149,7 +155,7 @@ impl Body for Payload {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        match ready!(self.poll_bytes(cx)) {
+        match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
                 self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
                 if self.is_end_stream() || self.kind.length() == Some(0) {
@@ -171,6 +177,7 @@ impl Body for Payload {
             Kind::Whole(_) => false,
             Kind::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
             Kind::File(file) => file.left == 0,
+            Kind::Gzip(gzip) => gzip.is_over(),
         }
     }
 

@@ -271,9 +271,9 @@ impl Pool {
     }
 
     /// Tells all workers of a new error log.
-    pub fn reopen_log(&self, log: BorrowedFd<'_>) {
+    pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
         for worker in self.workers.borrow().iter() {
-            worker.reopen_log(log);
+            worker.reopen_log(number, log);
         }
     }
 

@@ -19,9 +19,7 @@ use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
-use super::{error_document, headers, locate, redirection, response, static_files, variables};
-use crate::config::LogLevel;
-use crate::log;
+use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
 
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -125,6 +123,8 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
     }
     settle(visit, head, &route);
     take_turn(visit, head, &route)?;
+    // Its name may be known since it was let in.
+    variables::settle(visit, head, &route);
     let head = headers::asked(visit, head, &route);
     work(visit, &head, route, body).await
 }
@@ -241,7 +241,8 @@ fn inform(visit: &Record, head: &wire::reply::Head) {
 
 fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
     let path = String::from_utf8_lossy(&route.path);
-    log::write(LogLevel::Error, "front", Some(&visit.client.remote), &format_args!("{path}: {bad}"));
+    let message = format_args!("{path}: {bad}");
+    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -343,6 +344,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     let (mut head, mut kind) = response.into_parts();
     let config = &visit.site.config;
     let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
+    kind = compress::apply(&visit, &mut head, kind);
     headers::complete(&visit, &mut head.headers, ending.refused);
     let wants = |name| visit.variables.borrow().get(name).is_some();
     let old = wants("downgrade-1.0") || wants("force-response-1.0");

@@ -181,10 +181,12 @@ impl Routes {
             Handler::PerlScript | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
             _ => None,
         };
-        let server_name = match (name.is_empty(), &config.hosts[host as usize].server_name) {
+        let canonical = settings.rules.canonical_name == Some(true);
+        let server_name = match (name.is_empty() || canonical, &config.hosts[host as usize].server_name) {
             (false, _) => name,
             (true, Some(name)) => name.clone(),
-            (true, None) => asked.local.ip.clone(),
+            (true, None) if name.is_empty() => asked.local.ip.clone(),
+            (true, None) => name,
         };
         Ok(Route {
             host,

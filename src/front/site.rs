@@ -9,6 +9,7 @@ use wire::control::Generation;
 
 use super::Front;
 use super::access_log::AccessLogs;
+use super::error_logs::ErrorLogs;
 use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
@@ -31,6 +32,8 @@ pub struct Site {
     pub throttles: Throttles,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
+    /// Where the errors of hosts with a log of their own are logged.
+    pub error_logs: ErrorLogs,
     /// The sockets that it serves, from the time it begins to.
     pub listeners: Cell<Vec<(String, OwnedFd)>>,
 }
@@ -41,7 +44,7 @@ impl Site {
         front: &Rc<Front>,
         generation: Generation,
         bundle: OwnedFd,
-        logs: Vec<OwnedFd>,
+        mut logs: Vec<OwnedFd>,
         listeners: Vec<(String, OwnedFd)>,
     ) -> anyhow::Result<Site> {
         let text = wire::transport::read_all(bundle).context("configuration")?;
@@ -53,6 +56,7 @@ impl Site {
             routes: Routes::new(&config),
             opener: Opener::default(),
             throttles: Throttles::default(),
+            error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

@@ -129,8 +129,8 @@ impl Worker {
     }
 
     /// Tells it of a new error log. One that cannot hear it keeps the old one.
-    pub fn reopen_log(&self, log: BorrowedFd<'_>) {
-        let _ = self.port.get_ref().send(&Order::Logs(log));
+    pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
+        let _ = self.port.get_ref().send(&Order::Log { number, log });
     }
 
     /// Stops listening until [`Worker::resume`].

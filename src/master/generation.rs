@@ -131,9 +131,9 @@ impl Master {
     }
 
     fn start_mold(&self, number: Number, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
-        let configuration = site.in_memory()?;
+        let fds = std::iter::once(site.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
-        mold.peer.send(ToMold::Configure { generation: number }, vec![configuration]);
+        mold.peer.send(ToMold::Configure { generation: number }, fds);
         log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));
         Ok(mold)
     }

@@ -55,6 +55,8 @@ pub struct Opened {
     pub error: Fd,
     /// [`Config::logs`], in its order.
     pub access: Vec<Fd>,
+    /// [`Config::error_logs`], in its order.
+    pub hosts: Vec<Fd>,
 }
 
 impl Logs {
@@ -74,12 +76,15 @@ impl Logs {
     pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
         let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
         let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
-        Ok(Opened { error, access: access.collect::<anyhow::Result<_>>()? })
+        let access = access.collect::<anyhow::Result<_>>()?;
+        let hosts = config.error_logs.iter().map(|log| self.descriptor("ErrorLog", log, |logs| logs.stderr.clone()));
+        Ok(Opened { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
     }
 
     /// Closes what `config` does not name.
     pub fn keep(&mut self, config: &Config) {
-        self.sinks.retain(|sink| sink.target == config.error_log || config.logs.contains(&sink.target));
+        let named = |target: &LogTarget| config.logs.contains(target) || config.error_logs.contains(target);
+        self.sinks.retain(|sink| sink.target == config.error_log || named(&sink.target));
     }
 
     /// Opens the files anew, after they were moved away. What cannot be opened stays as it is and is reported.

@@ -246,10 +246,15 @@ impl Master {
         if let Err(error) = opened.take_stderr() {
             log::error("master", format_args!("ErrorLog: {error}"));
         }
-        let all = std::iter::once(&opened.error).chain(&opened.access).cloned().collect();
+        let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
         self.tell_front(ToFront::Logs, all);
-        for mold in self.generations.iter_mut().filter_map(|g| g.mold.as_mut()) {
-            mold.peer.send(ToMold::Logs, vec![opened.error.clone()]);
+        for generation in &mut self.generations {
+            // The logs of hosts are known by their places in a configuration: an older one has others there.
+            let hosts = if Rc::ptr_eq(&generation.site, &self.site) { &opened.hosts[..] } else { &[] };
+            let logs = std::iter::once(&opened.error).chain(hosts).cloned().collect();
+            if let Some(mold) = &mut generation.mold {
+                mold.peer.send(ToMold::Logs, logs);
+            }
         }
         self.opened = Some(opened);
     }

@@ -58,6 +58,9 @@ impl Site {
         let https = frame.flags().has(Flags::HTTPS);
         let subject = Subject::of(&frame);
         subject.becomes_current();
+        let config = self.config.clone();
+        let host = config.hosts.get(usize::from(frame.host()));
+        self.error_logs.enter(host)?;
         let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
@@ -73,6 +76,7 @@ impl Site {
             self.clean_up(located.as_ref().map_or(&[], |located| &located.cleanup_handlers), request);
         }
         let ended = apache::end();
+        self.error_logs.leave(&config, host)?;
         self.restore(subject.path());
         Subject::none();
         let next = if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay };

@@ -4,6 +4,7 @@
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;
+mod error_logs;
 pub mod expander;
 mod limits;
 pub mod mold;
@@ -14,7 +15,7 @@ mod start_up;
 mod subject;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -92,9 +93,11 @@ impl Worker {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
-                Some(Inbound::Logs(log)) => {
-                    use_as_stderr(&log)?;
-                    self.site.perl.stderr_is_log();
+                Some(Inbound::Log { number, log }) => {
+                    self.site.error_logs.renew(number, log)?;
+                    if number == 0 {
+                        self.site.perl.stderr_is_log();
+                    }
                 }
                 Some(Inbound::Request(frame, body)) => {
                     let last = self.limit.is_last();
@@ -114,9 +117,4 @@ impl Worker {
         Reply::Ready { fork_us }.put(0, &mut packet);
         self.port.borrow_mut().send(&[io::IoSlice::new(&packet)])
     }
-}
-
-/// Descriptor 2 becomes `log`; what Perl and its children write there goes to the new file.
-fn use_as_stderr(log: &OwnedFd) -> io::Result<()> {
-    crate::sys::replace(log.as_fd().as_raw_fd(), 2)
 }

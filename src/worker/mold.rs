@@ -13,6 +13,7 @@ use wire::channel::Channel;
 use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
 use wire::transport::read_all;
 
+use super::error_logs::ErrorLogs;
 use super::site::Site;
 use super::{Identity, Worker};
 use crate::config::{Bundle, Config, Facts};
@@ -24,10 +25,10 @@ type Master = Channel<FromMold, ToMold>;
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     let master = Master::new(control);
-    let (generation, config, facts) = configuration(&master)?;
+    let Configured { generation, config, facts, logs } = configuration(&master)?;
     sys::drop_privileges(&config)?;
     let started = Instant::now();
-    let site = match Site::load(config, &facts) {
+    let mut site = match Site::load(config, &facts) {
         Ok(site) => site,
         Err(error) => {
             master.send(&FromMold::Failed { error: format!("{error:#}") }, &[])?;
@@ -36,26 +37,38 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     };
     let load_ms = started.elapsed().as_millis() as u64;
     master.send(&FromMold::Ready { load_ms }, &[])?;
-    let mut mold = Mold { master, generation, children: Vec::new(), retiring: false };
+    let logs = ErrorLogs::new(logs)?;
+    let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
     match mold.serve()? {
         Some(birth) => {
             let (socket, identity) = birth;
-            drop(mold);
+            site.error_logs = mold.logs;
+            drop((mold.master, mold.children));
             Worker::new(site, socket, identity).run()
         }
         None => Ok(()),
     }
 }
 
-fn configuration(master: &Master) -> anyhow::Result<(Generation, Config, Facts)> {
+/// What the master's first message brings.
+struct Configured {
+    generation: Generation,
+    config: Config,
+    facts: Facts,
+    /// The error logs of hosts.
+    logs: Vec<OwnedFd>,
+}
+
+fn configuration(master: &Master) -> anyhow::Result<Configured> {
     let Some((ToMold::Configure { generation }, fds)) = master.receive()? else {
         bail!("the master's first message was no configuration");
     };
-    let memory = fds.into_iter().next().context("the configuration came without its text")?;
+    let mut fds = fds.into_iter();
+    let memory = fds.next().context("the configuration came without its text")?;
     let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok((generation, config, bundle.facts))
+    Ok(Configured { generation, config, facts: bundle.facts, logs: fds.collect() })
 }
 
 struct Child {
@@ -68,6 +81,8 @@ struct Child {
 struct Mold {
     master: Master,
     generation: Generation,
+    /// For the workers to come.
+    logs: ErrorLogs,
     children: Vec<Child>,
     retiring: bool,
 }
@@ -117,11 +132,13 @@ impl Mold {
 
     fn obey(&mut self) -> anyhow::Result<Option<Birth>> {
         let Some((order, fds)) = self.master.receive()? else { bail!("the master has gone") };
-        let fd = fds.into_iter().next();
+        let mut fds = fds.into_iter();
         match order {
-            ToMold::Spawn { slot } => self.fork(slot, fd.context("Spawn without a socket")?),
+            ToMold::Spawn { slot } => self.fork(slot, fds.next().context("Spawn without a socket")?),
             ToMold::Logs => {
-                super::use_as_stderr(&fd.context("Logs without a log")?)?;
+                for (number, log) in (0..).zip(fds) {
+                    self.logs.renew(number, log)?;
+                }
                 Ok(None)
             }
             ToMold::Retire => {

@@ -3,13 +3,15 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use super::error_logs::ErrorLogs;
 use super::site::Site;
 use super::{Identity, Worker};
 use crate::config::{Config, Facts};
 
 /// Loads the site and answers on `socket` until the front leaves; ends the process.
-pub fn run(config: Config, facts: &Facts, socket: OwnedFd) -> anyhow::Result<()> {
-    let site = Site::load(config, facts)?;
+pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+    let mut site = Site::load(config, facts)?;
+    site.error_logs = ErrorLogs::new(logs)?;
     Worker::new(site, socket, Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() })
         .run()
 }

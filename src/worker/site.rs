@@ -9,6 +9,7 @@ use std::rc::Rc;
 use anyhow::anyhow;
 use libperl::{Code, Interpreter, Interrupted};
 
+use super::error_logs::ErrorLogs;
 use super::{overrides, start_up};
 use crate::config::access::{Requirement, Satisfy};
 use crate::config::{Applied, Config, Facts, Handler, Listen, PsgiApp, Settings};
@@ -29,6 +30,8 @@ pub struct Site {
     /// `%ENV` as the start-up steps left it: what every request's begins with.
     pub(super) start_env: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
+    /// Descriptor 2, whose log it is.
+    pub(super) error_logs: ErrorLogs,
     /// The application asked this worker to leave (`psgix.harakiri.commit`).
     pub(super) leave: bool,
     /// `psgix.cleanup.handlers` wait for the response to be sent.
@@ -75,6 +78,7 @@ impl Site {
             places: HashMap::new(),
             start_env,
             told: Default::default(),
+            error_logs: ErrorLogs::default(),
             leave: false,
             psgi_cleanup: false,
         })
@@ -114,23 +118,23 @@ impl Site {
 
     /// The settings for a frame's sections and file, merged and looked up once per worker.
     pub(super) fn located(&mut self, key: PlaceKey, file: &[u8]) -> Result<Rc<Located>, Interrupted> {
-        let located = self.located_by(key.clone())?;
+        let located = self.located_by(&key)?;
         match located.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
-            Some(handler) => self.located_by(PlaceKey { handler: Some(handler), ..key }),
+            Some(handler) => self.located_by(&PlaceKey { handler: Some(handler), ..key }),
             None => Ok(located),
         }
     }
 
-    fn located_by(&mut self, key: PlaceKey) -> Result<Rc<Located>, Interrupted> {
-        if let Some(located) = self.places.get(&key) {
+    fn located_by(&mut self, key: &PlaceKey) -> Result<Rc<Located>, Interrupted> {
+        if let Some(located) = self.places.get(key) {
             return Ok(located.clone());
         }
         // Every edit of a `.htaccess` file makes new places.
         if self.places.len() >= MAX_PLACES {
             self.places.clear();
         }
-        let located = Rc::new(self.locate(&key)?);
-        self.places.insert(key, located.clone());
+        let located = Rc::new(self.locate(key)?);
+        self.places.insert(key.clone(), located.clone());
         Ok(located)
     }
 

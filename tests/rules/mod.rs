@@ -1,8 +1,11 @@
 //! What the configuration says of answers: where they are, what they look like, which headers they have.
 
+mod compress;
+mod error_logs;
 mod errors;
 mod folders;
 mod headers;
+mod htaccess;
 mod redirects;
 mod types;
 mod variables;

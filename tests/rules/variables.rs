@@ -40,6 +40,29 @@ fn programs_find_the_variables_in_their_environment() {
 }
 
 #[test]
+fn who_may_come_in_can_depend_on_a_variable() {
+    let server = serve(
+        "SetEnvIf User-Agent ^Friend friend\n<LocationMatch ^/(perl|page)>\nOrder deny,allow\nDeny from all\nAllow from env=friend\n\
+         </LocationMatch>",
+    );
+    for path in ["/perl", "/page.html"] {
+        server.get(path).is(403);
+        server.send(Request::get(path).header("User-Agent", "Friend")).is(200);
+    }
+}
+
+#[test]
+fn a_name_can_be_looked_for() {
+    let server =
+        serve("HostnameLookups On\nSetEnvIf Remote_Host ^localhost named=$0\nSetEnvIf Remote_Addr ^127 address");
+    let text = server.text("/perl");
+    has(&text, "address=1");
+    let named = text.lines().any(|line| line.starts_with("named=localhost"));
+    // The name is /etc/hosts' to say.
+    assert_eq!(named, text.lines().any(|line| line.starts_with("REMOTE_HOST=localhost")), "{text}");
+}
+
+#[test]
 fn a_client_cannot_forge_a_variable() {
     let server = serve("SetEnvIf X-Kind (.*) kind=$1");
     let text = server.send(Request::get("/perl").header("X-Kind", "a=b\tREMOTE_USER=root")).text();

@@ -52,7 +52,7 @@ pub enum ToFront {
         /// How many.
         count: u32,
     },
-    /// Logs were opened anew. Descriptors: the error log, then the access logs as in `Configure`.
+    /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
     Logs,
     /// Describe yourself: answered by `FromFront::Status`.
     Status,

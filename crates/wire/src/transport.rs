@@ -27,7 +27,7 @@ const MAX_FRAME: u64 = 64 * 1024 * 1024;
 
 const REQUEST: u8 = 1;
 const REQUEST_IN_FD: u8 = 2;
-const LOGS: u8 = 3;
+const LOG: u8 = 3;
 const LEAVE: u8 = 4;
 
 /// What the front tells a worker.
@@ -41,7 +41,12 @@ pub enum Order<'a> {
         body: Option<BorrowedFd<'a>>,
     },
     /// Use this error log from now on.
-    Logs(BorrowedFd<'a>),
+    Log {
+        /// 0 is the main server's, the others are those of hosts.
+        number: u16,
+        /// Opened anew.
+        log: BorrowedFd<'a>,
+    },
     /// Leave: no request will come.
     Leave,
 }
@@ -74,8 +79,13 @@ pub trait WorkerPort {
 pub enum Inbound {
     /// Answer this.
     Request(Frame, Option<OwnedFd>),
-    /// The error log was opened anew.
-    Logs(OwnedFd),
+    /// An error log was opened anew.
+    Log {
+        /// As in [`Order::Log`].
+        number: u16,
+        /// The log.
+        log: OwnedFd,
+    },
     /// Leave.
     Leave,
 }
@@ -115,7 +125,9 @@ impl FrontPort for SocketFront {
         let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
-            Order::Logs(log) => send_packet(to, &[IoSlice::new(&[LOGS])], &[log.as_raw_fd()]),
+            Order::Log { number, log } => {
+                send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
+            }
             Order::Request { frame, body } => {
                 let mut fds: Vec<RawFd> = Vec::new();
                 if frame.len() <= MAX_INLINE {
@@ -156,7 +168,7 @@ impl FrontPort for SocketFront {
         }
         for other in others {
             match other {
-                Inbound::Logs(log) => self.send(&Order::Logs(log.as_fd()))?,
+                Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
                 _ => self.send(&Order::Leave)?,
             }
         }
@@ -199,7 +211,10 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
     let mut packet = Cursor(packet);
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
-        LOGS => Inbound::Logs(fds.next().ok_or(Malformed("no log descriptor"))?),
+        LOG => {
+            let log = fds.next().ok_or(Malformed("no log descriptor"))?;
+            Inbound::Log { number: packet.u16()?, log }
+        }
         REQUEST => {
             buffer.clear();
             buffer.extend_from_slice(packet.0);

@@ -85,7 +85,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "DeflateCompressionLevel",
         aliases: &[],
-        contexts: ANYWHERE,
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Number(1..=9, |d, n| d.said().rules.compress.level = Some(n as u32)),
         default: None,
         because: "6, zlib's own: more costs much and saves little",

@@ -7,6 +7,7 @@ mod folders;
 mod headers;
 mod limits;
 mod logs;
+mod old;
 mod perl;
 mod perl_switches;
 mod pool;
@@ -253,6 +254,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         perl::ROWS,
         perl_switches::ROWS,
         logs::ROWS,
+        old::ROWS,
         sections::ROWS,
     ];
     topics.into_iter().flatten()

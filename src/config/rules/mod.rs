@@ -44,6 +44,8 @@ pub struct Rules {
     pub listing: Listing,
     /// `DirectorySlash`; default on.
     pub directory_slash: Option<bool>,
+    /// `UseCanonicalName`; default off.
+    pub canonical_name: Option<bool>,
     /// `FileETag`; default size and time.
     pub file_etag: Option<FileEtag>,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
@@ -75,6 +77,7 @@ impl Rules {
         self.types.merge(&inner.types);
         self.listing.merge(&inner.listing);
         self.directory_slash = inner.directory_slash.or(self.directory_slash);
+        self.canonical_name = inner.canonical_name.or(self.canonical_name);
         self.file_etag = inner.file_etag.or(self.file_etag);
         self.compress.merge(&inner.compress);
     }

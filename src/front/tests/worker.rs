@@ -57,7 +57,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
                     return;
                 }
             }
-            Inbound::Logs(_) => {}
+            Inbound::Log { .. } => {}
             Inbound::Leave => return,
         }
     }

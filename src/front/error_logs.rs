@@ -1,0 +1,40 @@
+//! Error logs of hosts that have their own. What is about a request goes to its host's.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use crate::config::{Config, LogLevel};
+use crate::log;
+
+/// See the module's text.
+pub struct ErrorLogs {
+    files: RefCell<Vec<File>>,
+}
+
+impl ErrorLogs {
+    /// `logs` are the opened [`Config::error_logs`], in their order.
+    pub fn new(logs: Vec<OwnedFd>) -> ErrorLogs {
+        ErrorLogs { files: RefCell::new(logs.into_iter().map(File::from).collect()) }
+    }
+
+    /// Goes on in other files.
+    pub fn reopen(&self, logs: Vec<OwnedFd>) {
+        *self.files.borrow_mut() = logs.into_iter().map(File::from).collect();
+    }
+
+    /// Writes an error about a request of `host`.
+    pub fn error(&self, config: &Config, host: u16, client: Option<&dyn Display>, message: &dyn Display) {
+        let host = config.hosts.get(usize::from(host));
+        let level = host.and_then(|host| host.log_level).unwrap_or(config.log_level);
+        if level < LogLevel::Error {
+            return;
+        }
+        let mut files = self.files.borrow_mut();
+        match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
+            Some(file) => log::write_to(file, LogLevel::Error, "front", client, message),
+            None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", client, message),
+        }
+    }
+}

@@ -4,6 +4,8 @@ use v5.36;
 use Cwd      ();
 use XSLoader ();
 
+use Apache::Server::Variables ();
+
 XSLoader::load(__PACKAGE__);
 
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
@@ -22,8 +24,8 @@ sub log       { return Apache::Log->new }
 
 sub dir_config {
     my ( $s, $name ) = @_;
-    my %value = $s->variables;
-    return defined $name ? $value{$name} : \%value;
+    my $variables = Apache::Server::Variables->new( $s->variables );
+    return defined $name ? $variables->get($name) : $variables;
 }
 
 sub names { return [] }

@@ -14,10 +14,6 @@ our $CWD = Cwd::getcwd();
 our $Starting   = 0;
 our $ReStarting = 0;
 
-# Their names before mod_perl 1.20, which modules still read.
-*Apache::ServerStarting   = \$Starting;
-*Apache::ServerReStarting = \$ReStarting;
-
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
 sub log       { return Apache::Log->new }

@@ -1,27 +1,25 @@
-# Apache->server->dir_config: what PerlSetVar says outside any container, in requests and while the server starts.
+# Apache->server->dir_config: what PerlSetVar says, read like a table. And which hooks there are.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
 use TestServer;
 
-sub described ($variables) {
-    my @all = map { scalar( $variables->get($_) ) . '(' . join( '|', $variables->get( lc $_ ) ) . ')' } sort keys %$variables;
-    return join ' ', @all, $variables->{ROOT}, exists $variables->{Other} ? 'other' : 'no other', scalar( () = $variables->get('Other') );
-}
-
 package My::Variables {
-    my $at_start = TestServer::in_server() && main::described( Apache->server->dir_config );
+    my $at_start = TestServer::in_server() && ref Apache->server->dir_config;
+
+    my %ANSWERS = (
+        hooks  => sub ($) { join ' ', map { Apache::perl_hook($_) ? $_ : "no $_" } qw(TableApi MethodHandlers Nonsense) },
+        start  => sub ($variables) { $at_start },
+        names  => sub ($variables) { join ' ', sort keys %$variables },
+        first  => sub ($variables) { join ' ', scalar $variables->get('List'), $variables->{LIST} },
+        all    => sub ($variables) { join ' ', $variables->get('list') },
+        none   => sub ($variables) { exists $variables->{None} ? 'there' : scalar( () = $variables->get('None') ) },
+        named  => sub ($variables) { Apache->server->dir_config('Root') },
+        change => sub ($variables) { eval { $variables->{Root} = 'x' } // $@ },
+    );
 
     sub handler ($r) {
-        my $server = $r->server;
-        my $change = eval { $server->dir_config->{Root} = 'x'; 'changed' } // $@;
-        my %say    = (
-            '/start'   => $at_start,
-            '/request' => main::described( $server->dir_config ),
-            '/named'   => $server->dir_config('Root'),
-            '/change'  => $change,
-        );
-        $r->print( $say{ $r->path_info } );
+        $r->print( $ANSWERS{ $r->path_info =~ s{/}{}r }->( $r->server->dir_config ) );
         return 0;
     }
 }
@@ -36,16 +34,15 @@ PerlSetVar Root /first
 PerlAddVar List a
 PerlAddVar List b
 <Location /v>
-SetHandler perl-script
-PerlHandler My::Variables
-PerlSetVar Other inner
+    SetHandler perl-script
+    PerlHandler My::Variables
 </Location>
 END
 
-my $expected = 'a(a|b) /first(/first) /first no other 0';
-is $server->get('/v/start')->{content},   $expected, 'while the server starts';
-is $server->get('/v/request')->{content}, $expected, 'in a request, without the section of its own';
-is $server->get('/v/named')->{content},   '/first',  'one by name';
-like $server->get('/v/change')->{content}, qr/\Athe server's variables are what its configuration says/, 'not to be changed';
+my %expected = (
+    start => 'Apache::Server::Variables', names => 'List Root', first => 'a a', all => 'a b', none => '0', named => '/first',
+    hooks => 'TableApi MethodHandlers no Nonsense', change => "the server's variables are what its configuration says\n",
+);
+is $server->get("/v/$_")->{content}, $expected{$_}, $_ for sort keys %expected;
 
 done_testing;

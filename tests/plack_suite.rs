@@ -12,7 +12,7 @@ fn placks_own_server_suite_passes_whole() {
 
 #[test]
 fn the_apache_api_does_what_its_perl_tests_say() {
-    for folder in ["Apache", "Apache-PerlRun", "Apache-Registry", "Apache-Table"] {
+    for folder in ["Apache", "Apache-Server", "Apache-PerlRun", "Apache-Registry", "Apache-Table"] {
         prove(folder);
     }
 }

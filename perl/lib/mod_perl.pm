@@ -5,7 +5,17 @@ use v5.36;
 our $VERSION = '1.31';
 
 # Asked by old modules before they use a feature: mod_perl::hook('Trans') is true when the phase can be handled.
-my %HOOKS = map { $_ => 1 } qw(Handler Log Cleanup ChildInit ChildExit);
+my %HOOKS = map { $_ => 1 } qw(Handler Log Cleanup ChildInit ChildExit
+  StackedHandlers MethodHandlers TableApi LogApi ConnectionApi ServerApi);
+
+# use mod_perl qw(1.24 Authen): dies when this is older, or when there is no such hook.
+sub import ( $class, @wanted ) {
+    for my $name (@wanted) {
+        if    ( $name =~ /\A\d/ ) { $class->VERSION($name) }
+        elsif ( !hook($name) )    { die "mod_perl: there is no hook \"$name\" here\n" }
+    }
+    return;
+}
 
 sub hook ($name) { return $HOOKS{ $name =~ s/\APerl|Handler\z//gr || 'Handler' } // 0 }
 
@@ -20,6 +30,7 @@ mod_perl - says which generation of the Apache API this process speaks
 =head1 SYNOPSIS
 
     use mod_perl 1.21;
+    use mod_perl qw(1.24 StackedHandlers TableApi);
     print "mod_perl $mod_perl::VERSION\n";
 
 =head1 DESCRIPTION

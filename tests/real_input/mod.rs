@@ -4,6 +4,7 @@ mod asp;
 mod cases;
 mod database;
 mod dbi;
+mod packages;
 mod tool;
 
 use std::process::Command;

@@ -4,6 +4,8 @@ use v5.36;
 use Cwd      ();
 use XSLoader ();
 
+use Apache::Server::Variables ();
+
 XSLoader::load(__PACKAGE__);
 
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
@@ -12,18 +14,14 @@ our $CWD = Cwd::getcwd();
 our $Starting   = 0;
 our $ReStarting = 0;
 
-# Their names before mod_perl 1.20, which modules still read.
-*Apache::ServerStarting   = \$Starting;
-*Apache::ServerReStarting = \$ReStarting;
-
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
 sub log       { return Apache::Log->new }
 
 sub dir_config {
     my ( $s, $name ) = @_;
-    my %value = $s->variables;
-    return defined $name ? $value{$name} : \%value;
+    my $variables = Apache::Server::Variables->new( $s->variables );
+    return defined $name ? $variables->get($name) : $variables;
 }
 
 sub names { return [] }

@@ -16,11 +16,13 @@ my @kept;
 sub begin {
     $mold   = $$;
     %before = map { $_ => 1 } _descriptors();
+    $Apache::ServerStarting = 1;
     return;
 }
 
 # After the last.
 sub end {
+    $Apache::ServerStarting = 0;
     for my $handle ( _connections() ) {
         warn "start-up left a connection to \"dbi:$handle->{Driver}{Name}:$handle->{Name}\" open: each worker makes one of "
           . "its own instead; connect in PerlChildInitHandler to be spared this\n";
@@ -39,13 +41,13 @@ sub end {
 sub forked {
     return if $$ == $mold;
     _hang_up(@sockets);
-    $Apache::Server::Starting = 1;    # or Apache::DBI keeps what is connected here
+    $Apache::ServerStarting = 1;    # or Apache::DBI keeps what is connected here
     for my $handle ( _connections() ) {
         my $own = eval { $handle->clone( {} ) };
         $own && $handle->swap_inner_handle($own) or warn "cannot connect in place of start-up's connection: $@";
         push @kept, $own;
     }
-    $Apache::Server::Starting = 0;
+    $Apache::ServerStarting = 0;
     return;
 }
 
@@ -70,7 +72,7 @@ sub _is_local ($handle) {
 
 sub _descriptors {
     opendir my $folder, '/proc/self/fd' or return;
-    return grep { /\A\d+\z/ && -e "/proc/self/fd/$_" } readdir $folder;
+    return grep { -e "/proc/self/fd/$_" } map { /\A(\d+)\z/a } readdir $folder;    # captured: not tainted
 }
 
 # Whom a stream's descriptor is connected to. A pair of sockets has no name at either end: who makes one wants to share it.
@@ -123,8 +125,8 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
 
 =head1 DESCRIPTION
 
-Called by the server. Between C<begin> and C<end> C<$Apache::Server::Starting> is 1, as L<Apache::DBI> wants it: it does
-not keep connections that are made then. C<end> warns, in the error log, about each connection of L<DBI> and each other
+Called by the server. Between C<begin> and C<end> C<$Apache::ServerStarting> is 1: L<Apache::DBI> keeps no connection that
+is made then. C<end> warns, in the error log, about each connection of L<DBI> and each other
 connected stream socket that the start-up steps left open.
 
 In a worker those sockets are at their end: reading finds end of file, and what is written goes nowhere. A C<$dbh> from the

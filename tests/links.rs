@@ -107,7 +107,9 @@ fn a_document_root_that_is_a_link_is_the_administrators() {
 
 #[test]
 fn no_spelling_of_a_path_leads_out() {
-    let server = site().file("secret", "secret").serve("Options None\nAlias /docs/ @DIR@/htdocs/sub/");
+    let server = site()
+        .file("secret", "secret")
+        .serve("Options None\nAlias /docs/ @DIR@/htdocs/sub/\nAliasMatch ^/m(.*) @DIR@/htdocs/$1");
     for path in [
         "/../secret",
         "/%2e%2e/secret",
@@ -124,6 +126,9 @@ fn no_spelling_of_a_path_leads_out() {
         "/%5c..%5csecret",
         "/..;/secret",
         "//secret",
+        "/m../secret",
+        "/m%2e%2e/secret",
+        "/m..//secret",
         "/./../secret",
         "/folder/../../secret",
         "/..%c0%afsecret",
@@ -134,5 +139,19 @@ fn no_spelling_of_a_path_leads_out() {
     ] {
         let response = server.send(Request::get(path));
         assert!(response.status >= 400 && !response.text().contains("secret"), "{path}: {response:?}");
+    }
+}
+
+#[test]
+fn an_index_that_a_htaccess_file_names_lies_in_its_folder() {
+    let site = site().file("secret", "secret");
+    let names = ["../../secret", "/etc/passwd", "@DIR@/secret", "./../../secret"];
+    for (number, name) in names.iter().enumerate() {
+        site.write(&format!("htdocs/{number}/.htaccess"), &format!("DirectoryIndex {name} page.html"));
+        site.write(&format!("htdocs/{number}/page.html"), "page");
+    }
+    let server = site.serve("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>");
+    for (number, name) in names.iter().enumerate() {
+        assert_eq!(server.text(&format!("/{number}/")), "page", "{name}");
     }
 }

@@ -1,6 +1,6 @@
 //! URL paths to files, and which sections are for a request.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::rules::pattern;
 use super::{Alias, AliasFrom, Config, Scope, Section};
@@ -51,10 +51,16 @@ impl Alias {
             AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
             AliasFrom::Match(regex) => {
                 let to = self.to.to_str()?;
-                Some(PathBuf::from(pattern::expand(to, &regex.captures(path)?, &str::to_owned)))
+                let file = PathBuf::from(pattern::expand(to, &regex.captures(path)?, &str::to_owned));
+                // `^/x(.*)` to `/srv/x/$1` must not make `/x../secret` climb.
+                (parents(&file) == parents(&self.to)).then_some(file)
             }
         }
     }
+}
+
+fn parents(path: &Path) -> usize {
+    path.components().filter(|part| *part == Component::ParentDir).count()
 }
 
 /// What follows `prefix`, if the path is there. `/icons/` does not have `/icons`, `/icons` does not have `/iconsfoo`.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
 
@@ -20,7 +20,7 @@ pub enum Spot {
     /// A folder without a slash at the end of its path.
     NoSlash,
     /// A folder without an index, whose contents may be listed.
-    Folder(PathBuf),
+    Folder(Opened),
 }
 
 /// A file and how it was named.
@@ -51,7 +51,7 @@ pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refus
     let extra = &whole[name.len()..];
     if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
-            (b"" | b"/", true) => index(site, route, (root, filename)),
+            (b"" | b"/", true) => index(site, route, (root, filename), opened),
             (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
@@ -84,9 +84,9 @@ fn parent(name: &[u8]) -> Option<&[u8]> {
     Some(&name[..slash])
 }
 
-fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path)) -> Result<Spot, Refusal> {
+fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
-    for name in &route.settings.directory_index {
+    for name in route.settings.directory_index.iter().filter(|name| stays_below(name)) {
         let file = folder.join(name);
         if let Ok(opened) = site.opener.open(root, &file, links)
             && opened.kind.is_file()
@@ -96,9 +96,14 @@ fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path)) -> Result<S
         }
     }
     match route.settings.options.indexes {
-        true => Ok(Spot::Folder(folder.to_owned())),
+        true => Ok(Spot::Folder(itself)),
         false => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
+}
+
+/// `DirectoryIndex` may stand in a `.htaccess` file, whose owner is not everybody's.
+fn stays_below(name: &str) -> bool {
+    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn not_found() -> Refusal {

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -82,11 +83,13 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     }
 }
 
-fn folder_list(route: &Route, folder: &Path, head: &Parts) -> Result<Response<Kind>, Refusal> {
+fn folder_list(route: &Route, folder: &Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
-    autoindex::list(route, folder, head.uri.query()).map_err(refusal)
+    // The very folder that was opened, whatever its path leads to by now.
+    let folder = format!("/proc/self/fd/{}", folder.file.as_raw_fd());
+    autoindex::list(route, Path::new(&folder), head.uri.query()).map_err(refusal)
 }
 
 /// Looks for the file that a worker did not want to answer for.

@@ -5,6 +5,7 @@ mod classes;
 mod merging;
 mod mistakes;
 mod perl;
+mod watching;
 
 use std::time::Duration;
 

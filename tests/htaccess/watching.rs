@@ -1,0 +1,101 @@
+//! What the front watches, and what it does where it cannot.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use super::{serve, serve_allowing, soon};
+use crate::support::{Server, Site, signal, until, within};
+
+fn front(server: &Server) -> i32 {
+    server.status()["front_pid"].as_i64().expect("the front has a number") as i32
+}
+
+/// How many folders the front watches, by inotify instance.
+fn watched(server: &Server) -> Vec<usize> {
+    let front = front(server);
+    let files = fs::read_dir(format!("/proc/{front}/fd")).expect("our own process").flatten();
+    let inotify = files.filter(|file| fs::read_link(file.path()).is_ok_and(|to| to.ends_with("anon_inode:inotify")));
+    let info =
+        inotify.map(|file| fs::read_to_string(format!("/proc/{front}/fdinfo/{}", file.file_name().to_string_lossy())));
+    info.map_while(Result::ok).map(|text| text.lines().filter(|line| line.starts_with("inotify wd:")).count()).collect()
+}
+
+#[test]
+fn nothing_is_watched_where_nothing_is_allowed() {
+    let server = serve_allowing("None", Site::new().file("htdocs/.htaccess", "Nonsense"), "");
+    assert_eq!(server.text("/a/b"), "conf");
+    assert!(watched(&server).is_empty());
+}
+
+#[test]
+fn each_folder_on_the_way_is_watched_once_and_let_go_with_its_generation() {
+    let server = serve(Site::new().file("htdocs/a/b/page", ""), "");
+    for target in ["/a/b/page", "/a/b/other", "/a/c", "/none/x/y"] {
+        server.get(target).is(200);
+    }
+    let folders = server.site.path("htdocs/a/b").components().count();
+    assert_eq!(watched(&server), [folders]);
+    server.reload().succeeded();
+    assert_eq!(server.text("/a/b/page"), "conf");
+    until("the old generation's watches are gone", || watched(&server) == [folders]);
+}
+
+#[test]
+fn folders_that_cannot_be_watched_are_looked_at_every_second() {
+    let site = Site::new().file("htdocs/a/page", "").file("lib/Show.pm", super::SHOW);
+    site.configure(
+        "MaxClients 1\nStartServers 1\nPerlLib lib\nPerlModule Show\n<Directory @DIR@/htdocs>\nAllowOverride All\n\
+         SetHandler perl-script\nPerlHandler Show\nPerlSetVar X conf\n</Directory>",
+    );
+    let command = with_few_watches(&site);
+    let server = Server::start(site, command);
+    assert_eq!(server.text("/a/page"), "conf");
+    server.logged(".htaccess files are looked at once a second where they cannot be watched:");
+    let seen = |text: &str| {
+        let limit = Duration::from_secs(2);
+        within(limit, &format!("{text} is seen"), || server.text("/a/page") == text);
+    };
+    server.site.write("htdocs/a/.htaccess", "PerlSetVar X new");
+    seen("new");
+    server.site.write("htdocs/a/.htaccess", "PerlSetVar X edited");
+    seen("edited");
+    fs::rename(server.site.path("htdocs/a"), server.site.path("htdocs/b")).expect("renamed");
+    seen("conf");
+    assert_eq!(server.text("/b/page"), "edited");
+    assert_eq!(server.log().matches("fs.inotify.max_user_watches").count(), 1, "it is said once");
+}
+
+/// The command that serves `site` with a kernel that watches two folders for it and no more.
+fn with_few_watches(site: &Site) -> Command {
+    let plain = site.serve_command();
+    let mut command = Command::new("unshare");
+    command.args(["-Ur", "sh", "-c", "echo 2 > /proc/sys/user/max_inotify_watches && exec \"$@\"", "sh"]);
+    command.arg(plain.get_program()).args(plain.get_args()).current_dir(site.folder());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+#[test]
+fn a_change_is_seen_although_the_kernel_lost_the_word_of_it() {
+    let server = serve(Site::new().file("htdocs/a/page", ""), "");
+    assert_eq!(server.text("/a/page"), "conf");
+    let kept: usize =
+        fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").expect("Linux").trim().parse().expect("a number");
+    let front = front(&server);
+    signal(front, Signal::SIGSTOP);
+    // Two words each: written, closed.
+    for n in 0..kept / 2 + 1 {
+        fs::write(server.site.path(&format!("htdocs/a/{}", n % 2)), "x").expect("written");
+    }
+    server.site.write("htdocs/a/.htaccess", "PerlSetVar X new");
+    signal(front, Signal::SIGCONT);
+    soon(&server, "/a/page", "new");
+}

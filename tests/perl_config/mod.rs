@@ -3,6 +3,9 @@
 /// `<Perl>` sections: variables, what they become, and in which order.
 mod sections;
 
+/// Directives that Perl modules define.
+mod directives;
+
 /// Sections that die, that never end, that say nonsense.
 mod mistakes;
 

@@ -6,6 +6,9 @@ mod sections;
 /// Directives that Perl modules define.
 mod directives;
 
+/// How a handler may be spelt.
+mod handlers;
+
 /// Sections that die, that never end, that say nonsense.
 mod mistakes;
 

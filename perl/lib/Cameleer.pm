@@ -69,6 +69,8 @@ sub begin_section ($directives) {
 # What Perl code handed to Apache->httpd_conf since it was asked last.
 sub said ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed() : '' }
 
+sub defines_directive ($name) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::knows($name) : '' }
+
 sub set_env ($pair) {
     my ( $name, $value ) = split /=/, $pair, 2;
     $ENV{$name} = $value;

@@ -56,6 +56,7 @@ pub use htaccess::{Applied, Htaccess, depth};
 pub use modules::EMBODIED as MODULES;
 pub use overrides::{Overrides, PerlHtaccess};
 pub use translate::Mapping;
+pub use words::split as split_words;
 
 /// One directive or section as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -408,6 +409,20 @@ pub enum Scope {
     Location(String),
     /// `<LocationMatch re>` or `<Location ~ re>`
     LocationMatch(regex::Regex),
+}
+
+impl Scope {
+    /// As it was written, or the regular expression that it became.
+    pub fn argument(&self) -> String {
+        match self {
+            Scope::Host => String::new(),
+            Scope::Directory(path) => path.to_string_lossy().into_owned(),
+            Scope::Location(path) => path.clone(),
+            Scope::DirectoryMatch(regex) | Scope::Files(regex) | Scope::LocationMatch(regex) => {
+                regex.as_str().to_owned()
+            }
+        }
+    }
 }
 
 /// What a section says. `None` and empty mean: nothing, keep what was.

@@ -117,7 +117,7 @@ impl Site {
     /// What a configuration means that is read completely.
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
         let config = bundle.build().map_err(Mistakes)?;
-        check_log_formats(&config)?;
+        check_log_formats(&config, &bundle.tree)?;
         Ok(Site { config, bundle })
     }
 
@@ -147,11 +147,13 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
 }
 
 /// Which items a log can have only the front knows; that one is wrong must be said before it starts.
-fn check_log_formats(config: &Config) -> Result<(), Mistakes> {
+fn check_log_formats(config: &Config, tree: &[Directive]) -> Result<(), Mistakes> {
     for log in config.hosts.iter().flat_map(|host| &host.access_logs) {
         crate::front::check_log_format(&log.format).map_err(|reason| {
-            let message = format!("CustomLog or LogFormat \"{}\": {reason}", log.format);
-            Mistakes(vec![ConfigError { at: None, message }])
+            let said = flat(tree).find(|directive| directive.args.contains(&log.format));
+            let name = said.map_or("CustomLog", |directive| &directive.name);
+            let message = format!("{name} \"{}\": {reason}", log.format);
+            Mistakes(vec![ConfigError { at: said.map(|directive| directive.at.clone()), message }])
         })?;
     }
     Ok(())

@@ -12,9 +12,9 @@ use wire::channel::Channel;
 use wire::control::{FromExpander, ToExpander};
 use wire::transport::{in_memory, read_all};
 
-use super::start_up;
+use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
-use crate::config::{At, Bundle, Config, ConfigError, Directive, Expanded, Facts, StartUp, Step};
+use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, Step, directives};
 use crate::sys;
 
 type Master = Channel<FromExpander, ToExpander>;
@@ -33,7 +33,8 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     perl.call(c"Cameleer::starting", Some(if bundle.facts.reload { "ReStarting" } else { "Starting" }))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
-    let mut expander = Expander { perl, facts };
+    let within = Within { section: 1, server: 1, path: String::new() };
+    let mut expander = Expander { perl, facts, within, sections: 1 };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
     master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
@@ -45,12 +46,14 @@ struct Expander {
     perl: Interpreter,
     /// ServerRoot is the one that the configuration says.
     facts: Facts,
+    within: Within,
+    /// Sections so far; the main server is the first.
+    sections: u16,
 }
 
 impl Expander {
     fn bundle(&mut self, tree: Vec<Directive>) -> Result<Bundle, Mistakes> {
-        let tree = self.all(tree)?;
-        Ok(Bundle { tree, facts: Facts { expanded: Some(Expanded::default()), ..self.facts.clone() } })
+        Ok(Bundle { tree: self.all(tree)?, facts: self.facts.clone() })
     }
 
     fn all(&mut self, tree: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
@@ -63,10 +66,11 @@ impl Expander {
 
     fn one(&mut self, mut directive: Directive, expanded: &mut Vec<Directive>) -> Result<(), Mistakes> {
         let at = directive.at.clone();
-        directive.section = match directive.section.take() {
-            Some(inside) => Some(self.all(inside)?),
-            None => None,
-        };
+        if let Some(inside) = directive.section.take() {
+            directive.section = Some(self.section(&directive, inside)?);
+        }
+        self.learn(&directive.name)
+            .map_err(|error| vec![ConfigError { at: Some(at.clone()), message: error.to_string() }])?;
         let mut said = String::new();
         for step in self.steps(&directive) {
             said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
@@ -74,6 +78,26 @@ impl Expander {
         expanded.push(directive);
         let made = self.read(&said, &at)?;
         expanded.extend(self.all(made)?);
+        Ok(())
+    }
+
+    fn section(&mut self, directive: &Directive, inside: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
+        self.sections = self.sections.saturating_add(1);
+        let is_host = directive.name.eq_ignore_ascii_case("VirtualHost");
+        let server = if is_host { self.sections } else { self.within.server };
+        let path = directive.args.last().cloned().unwrap_or_default();
+        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, path });
+        let expanded = self.all(inside);
+        self.within = outer;
+        expanded
+    }
+
+    /// Whether a module that is loaded by now defines this directive.
+    fn learn(&mut self, name: &str) -> libperl::Result {
+        if !directives::is_known(name) && !self.perl.ask(c"Cameleer::defines_directive", name)?.is_empty() {
+            let own = &mut self.facts.expanded.get_or_insert_default().own;
+            own.push(name.to_ascii_lowercase());
+        }
         Ok(())
     }
 
@@ -88,6 +112,9 @@ impl Expander {
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
         if let Step::Section(code) = &step.step {
             return start_up::section(&mut self.perl, code, &step.at);
+        }
+        if let Step::Own { .. } = &step.step {
+            start_up::own(&mut self.perl, step, &self.within)?;
         }
         start_up::load(&mut self.perl, step)?;
         self.perl.ask(c"Cameleer::said", "")

@@ -65,7 +65,7 @@ impl Site {
         let mut perl = start_up::boot(&config, facts)?;
         let mut apps = HashMap::new();
         for step in &config.start_up {
-            start_up::take(&mut perl, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
+            start_up::take(&mut perl, &config, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
         }
         perl.call(c"Cameleer::started", None)?;
         perl.call(c"Cameleer::StartUp::end", None)?;
@@ -156,14 +156,18 @@ impl Site {
         let handlers = self.resolve(&names)?;
         let cleanup_handlers = self.resolve(&settings.cleanup_handlers)?;
         let start_env = self.start_env.clone();
-        let place = Rc::new(apache::Place { start_env, ..place(&self.config, key.host, &settings) });
+        let place = Rc::new(apache::Place {
+            start_env,
+            sections: key.sections.clone(),
+            ..place(&self.config, key.host, &settings)
+        });
         Ok(Located { settings, place, handlers, cleanup_handlers, app })
     }
 
     fn settings(&mut self, key: &PlaceKey) -> Result<Settings, Interrupted> {
         let files = overrides::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
         for step in files.iter().flat_map(|file| &file.start_up) {
-            start_up::take(&mut self.perl, step, &mut self.apps)?;
+            start_up::take(&mut self.perl, &self.config, step, &mut self.apps)?;
         }
         Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
     }

@@ -8,7 +8,9 @@ use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::site::{MOD_PERL, place};
-use crate::config::{At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, StartUp, Step, directives};
+use crate::config::{
+    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
+};
 
 /// Boots Perl for what is known of a configuration.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
@@ -83,8 +85,9 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
 
 /// Does one step of a mold.
-pub fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
+pub fn take(perl: &mut Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
+        Step::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
         Step::Psgi(app) => {
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));
@@ -108,6 +111,34 @@ pub fn load(perl: &mut Interpreter, step: &StartUp) -> Result<(), Interrupted> {
         Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
         Step::Psgi(_) | Step::Registry { .. } | Step::Section(_) | Step::Own { .. } => Ok(()),
     }
+}
+
+/// Where a directive of a Perl module stands. Sections are numbered, the server or virtual host among them.
+#[derive(Debug, Clone, Default)]
+pub struct Within {
+    pub section: u16,
+    pub server: u16,
+    pub path: String,
+}
+
+impl Within {
+    fn of(config: &Config, section: u16, host: u16) -> Within {
+        let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
+        let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
+        Within { section, server, path: scope.map(Scope::argument).unwrap_or_default() }
+    }
+}
+
+/// Hands a directive to the Perl module that defines it.
+pub fn own(perl: &mut Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
+    let Step::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
+    let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
+    let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
+    let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];
+    fields.push(inside.clone().unwrap_or_default());
+    fields.extend([within.section.to_string(), within.server.to_string(), within.path.clone()]);
+    fields.extend(words);
+    perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
 }
 
 /// Runs a `<Perl>` section; the directives that it says, as text.

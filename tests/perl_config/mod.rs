@@ -3,6 +3,12 @@
 /// `<Perl>` sections: variables, what they become, and in which order.
 mod sections;
 
+/// Directives that Perl modules define.
+mod directives;
+
+/// How a handler may be spelt.
+mod handlers;
+
 /// Sections that die, that never end, that say nonsense.
 mod mistakes;
 

@@ -119,6 +119,7 @@ int apache_child_terminate(uint64_t r);
 void apache_server_text(uint32_t field, apache_text *out);
 int64_t apache_server_number(uint32_t field);
 void apache_server_var(size_t at, apache_text *name, apache_text *value);
+int32_t apache_section(size_t at); /* -1: no more */
 void apache_log(uint32_t level, apache_text text);
 
 /* Of whichever request is current: the hooks of the interpreter. */

@@ -250,6 +250,11 @@ extern "C" fn apache_server_number(field: u32) -> i64 {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn apache_section(at: usize) -> i32 {
+    place().and_then(|place| place.sections.get(at).copied()).map_or(-1, i32::from)
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn apache_server_var(at: usize, name: *mut ApacheText, value: *mut ApacheText) {
     let place = place();
     let pair = place.as_ref().and_then(|place| place.set_vars.get(at));

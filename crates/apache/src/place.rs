@@ -19,6 +19,8 @@ pub struct Place {
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
     pub location: String,
+    /// The sections that apply, in the order of their merge.
+    pub sections: Vec<u16>,
     /// `PerlSetVar` and `PerlAddVar`, in order (`$r->dir_config`).
     pub set_vars: Vec<(String, String)>,
     /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
@@ -85,6 +87,7 @@ impl Default for Place {
             server_software: String::new(),
             is_virtual: false,
             location: String::new(),
+            sections: Vec::new(),
             set_vars: Vec::new(),
             set_env: Vec::new(),
             start_env: Vec::new(),

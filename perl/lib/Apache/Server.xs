@@ -43,3 +43,14 @@ variables(...)
         PUSHs(sv_2mortal(apache_sv_of(aTHX_ name)));
         PUSHs(sv_2mortal(apache_sv_of(aTHX_ value)));
     }
+
+void
+sections(...)
+  PPCODE:
+    PERL_UNUSED_VAR(items);
+    for (size_t at = 0;; at++) {
+        const int32_t section = apache_section(at);
+        if (section < 0)
+            break;
+        mXPUSHi(section);
+    }

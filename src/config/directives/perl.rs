@@ -11,6 +11,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            preload(d, names);
             d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
         }),
@@ -25,6 +26,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            preload(d, names);
             d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
         }),
@@ -209,4 +211,12 @@ fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> 
         draft.start_up(step);
     }
     Ok(())
+}
+
+/// `+Module` and `+Class->method` are loaded at the start.
+fn preload(draft: &mut Draft, names: &[String]) {
+    for name in names.iter().filter_map(|name| name.strip_prefix('+')) {
+        let module = name.split_once("->").map_or(name, |(class, _)| class);
+        draft.start_up(Step::Module(module.to_owned()));
+    }
 }

@@ -1,0 +1,64 @@
+package Apache::CmdParms;
+
+use v5.36;
+
+our $VERSION = '1.31';
+
+sub info     ($self) { return $self->{info} }
+sub path     ($self) { return $self->{path} }
+sub server   ($self) { return $self->{server} }
+sub override ($self) { return $self->{override} }
+sub limited  ($self) { return $self->{limited} }
+sub cmd      ($self) { return bless $self->{cmd}, 'Apache::Command' }
+
+# The next line of the section, without its end, in the variable given; false behind the last.
+sub getline {
+    my ( $self, undef ) = @_;
+    my $line = shift @{ $self->{lines} };
+    $_[1] = $line if @_ > 1;
+    return defined $line ? 1 : 0;
+}
+
+sub GETC ($self) {
+    $self->{rest} = shift( @{ $self->{lines} } ) // return undef unless length( $self->{rest} // '' );    ## no critic
+    $self->{rest} .= "\n" if $self->{rest} !~ /\n\z/;
+    return substr $self->{rest}, 0, 1, '';
+}
+
+# The handle that a sub with the prototype ($$$;*) gets.
+sub TIEHANDLE ( $class, $self ) { return $self }
+
+sub READLINE ($self) {
+    my $line = shift @{ $self->{lines} };
+    return defined $line ? "$line\n" : undef;
+}
+
+package Apache::Command;
+
+sub name         ($self) { return $self->{name} }
+sub errmsg       ($self) { return $self->{errmsg} }
+sub req_override ($self) { return $self->{req_override} }
+sub args_how     ($self) { return $self->{args_how} }
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::CmdParms - where a directive of a Perl module stands
+
+=head1 SYNOPSIS
+
+    sub MyDirective ($$$) {
+        my ( $config, $parms, $value ) = @_;
+        die "not in " . $parms->path if ...;
+        $config->{MyDirective} = $value;
+    }
+
+=head1 METHODS
+
+C<info> (cmd_data of the table), C<path> of the section, C<server>, C<override>, C<limited> (always -1), C<cmd> (C<name>, C<errmsg>,
+C<req_override>, C<args_how>). Of a section with RAW_ARGS: C<getline($line)> and C<GETC> read its lines; the last is its end tag.
+
+=cut

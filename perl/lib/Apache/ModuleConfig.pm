@@ -1,0 +1,70 @@
+package Apache::ModuleConfig;
+
+use v5.36;
+use DynaLoader ();
+
+use Cameleer::Directives ();
+
+our $VERSION = '1.31';
+
+sub get ( $, $about, $class = scalar caller ) {
+    return Cameleer::Directives::config_of( $about, ref $class || $class );
+}
+
+sub has_srv_config { return 1 }
+
+# A module whose directives were declared by its compiled half calls bootstrap; here nothing is compiled.
+my $bootstrap = \&DynaLoader::bootstrap;
+
+sub without_object ($class) {
+    my $path = $class =~ s{::}{/}gr;
+    my $name = $class =~ s/.*:://r;
+    return !grep { !ref && -f "$_/auto/$path/$name.so" } @INC;
+}
+
+{
+    no warnings 'redefine';
+    *DynaLoader::bootstrap = sub {
+        my $class = $_[0];
+        return 1 if without_object($class) && Cameleer::Directives::register_module($class);
+        goto &$bootstrap;
+    };
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::ModuleConfig - values of directives that Perl modules define
+
+=head1 SYNOPSIS
+
+    package My::Directives;
+    use Apache::ModuleConfig ();
+    use DynaLoader ();
+    our @ISA = 'DynaLoader';
+    __PACKAGE__->bootstrap if $ENV{MOD_PERL};
+
+    sub Color ($$$) { my ( $config, $parms, $color ) = @_; $config->{color} = $color }
+
+    sub handler {
+        my $r      = shift;
+        my $config = Apache::ModuleConfig->get($r);    # or ($r, 'My::Directives'), ($r->server)
+        ...
+    }
+
+=head1 DESCRIPTION
+
+In mod_perl 1 the table of a module's directives was compiled. Here C<bootstrap> of a module that has no compiled half reads the table from
+F<My/Directives.directives> beside F<My/Directives.pm>, a Perl file whose value is the list that Makefile.PL gave to
+C<command_table>. Without such a file every sub is a directive whose name begins with a capital and whose prototype with C<$$>. Or
+the module calls L<Apache::ExtUtils>' C<command_table> itself. Modules must be loaded above the first use of their
+directives.
+
+C<< get($r) >> returns the object of the request's sections, merged by C<DIR_MERGE> (without one the innermost counts);
+C<< get($server) >> that of C<SERVER_CREATE> and C<SERVER_MERGE>. Objects are made by C<DIR_CREATE>, or are empty hashes.
+Undef when no directive of the class stands there. Own directives are not possible in .htaccess.
+
+=cut

@@ -1,0 +1,149 @@
+package Cameleer::Directives;
+
+use v5.36;
+
+use Apache::CmdParms ();
+
+# Directives that Perl modules define, by name in lower case: name, class, func, args_how, req_override, errmsg, info.
+my %OWN;
+
+# Their values: class, then section, then the object that the module's subs fill. Sections are numbered by the server.
+my ( %DIR, %SERVER, %MERGED );
+
+# The server section that a directive at work stands in.
+our $CURRENT;
+
+# As http_config.h numbers them; how many arguments each takes, -1 for any number.
+my @ARGS_HOW = qw(RAW_ARGS TAKE1 TAKE2 ITERATE ITERATE2 FLAG NO_ARGS TAKE12 TAKE3 TAKE23 TAKE123);
+my %COUNT    = (
+    TAKE1  => [ 1, 1 ], TAKE2  => [ 2, 2 ], TAKE3   => [ 3, 3 ],  TAKE12 => [ 1, 2 ], TAKE23 => [ 2, 3 ], TAKE123 => [ 1, 3 ],
+    FLAG   => [ 1, 1 ], NO_ARGS => [ 0, 0 ], ITERATE => [ 1, -1 ], ITERATE2 => [ 2, -1 ],
+);
+my %OF_PROTOTYPE = (
+    '$$'     => 'NO_ARGS', '$$$'    => 'TAKE1',   '$$$$' => 'TAKE2',   '$$$;$' => 'TAKE12',   '$$$$$'  => 'TAKE3',
+    '$$$$;$' => 'TAKE23',  '$$$;$$' => 'TAKE123', '$$@'  => 'ITERATE', '$$@;@' => 'ITERATE2', '$$$;*' => 'RAW_ARGS',
+);
+my %NO_DIRECTIVE = map { $_ => 1 } qw(DIR_CREATE DIR_MERGE SERVER_CREATE SERVER_MERGE DESTROY AUTOLOAD BEGIN END INIT CHECK);
+
+# http_config.h: 128 outside of containers, 64 in them, 31 is everything that .htaccess may say.
+my ( $IN_SERVER, $IN_CONTAINER ) = ( 128 | 2 | 4 | 16, 64 | 31 );
+
+# What Apache::ExtUtils::command_table takes: 'Name', ['Name', 'usage'] or { name => ..., func => ..., ... }.
+sub register ( $class, @rows ) {
+    for my $row (@rows) {
+        my %row = ref $row eq 'HASH' ? %$row : ref $row eq 'ARRAY' ? ( name => $row->[0], errmsg => $row->[1] ) : ( name => $row );
+        my $name = $row{name} =~ s/\A<|>\z//gr;
+        my $func = $row{func} // "${class}::$name";
+        $func = "${class}::$func" unless ref $func || $func =~ /::/;
+        no strict 'refs';
+        my $code = ref $func ? $func : \&$func;
+        my $how  = $row{args_how} // $OF_PROTOTYPE{ prototype($code) // '' } // 'TAKE123';
+        $how = $ARGS_HOW[$how] // $how if $how =~ /\A\d+\z/;
+        $OWN{ lc $name } = {
+            name => $name, class => $class, code => $code, args_how => $how, errmsg => $row{errmsg},
+            info => $row{cmd_data}, req_override => $row{req_override} // 31 | 128 | 64,
+        };
+    }
+    return;
+}
+
+# A module without its compiled half: its table stands beside it, or follows from the prototypes of its subs.
+sub register_module ($class) {
+    my $file = $INC{ $class =~ s{::}{/}gr . '.pm' } // '';
+    ( my $table = $file ) =~ s/\.pm\z/.directives/ or return 0;
+    my @rows;
+    if ( -f $table ) {
+        @rows = do "./$table" if $table !~ m{\A/};
+        @rows = do $table     if $table =~ m{\A/};
+        die $@ if $@;
+        @rows = @{ $rows[0] } if @rows == 1 && ref $rows[0] eq 'ARRAY';
+    }
+    else { @rows = by_prototype($class) }
+    register( $class, @rows );
+    return scalar @rows;
+}
+
+sub by_prototype ($class) {
+    no strict 'refs';
+    my @subs = grep { /\A[A-Z]/ && !$NO_DIRECTIVE{$_} && defined &{"${class}::$_"} } sort keys %{"${class}::"};
+    return grep { ( prototype( \&{"${class}::$_"} ) // '' ) =~ /\A\$\$/ } @subs;
+}
+
+sub knows ($name) { return $OWN{ lc $name } ? 1 : '' }
+
+# One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
+# of the section, of the server's section, path of the section, and the words of the line.
+sub apply ($packed) {
+    my ( $file, $line, $name, $rest, $inside, $section, $server, $path, @words ) = split /\0/, $packed, -1;
+    my $row   = $OWN{ lc $name } or die "$name: the module that defines it is not loaded\n";
+    my $class = $row->{class};
+    local $CURRENT = $server;
+    my $parms = bless {
+        cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
+        server => Apache->server, override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
+    }, 'Apache::CmdParms';
+    $row->{req_override} & $parms->{override} or die "$name: is not allowed here\n";
+    $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE');
+    my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
+    call( $row, $config, $parms, $rest, @words );
+    return;
+}
+
+sub create ( $class, $method, $parms ) {
+    return $class->can($method) ? $class->$method($parms) : bless {}, $class;
+}
+
+sub call ( $row, $config, $parms, $rest, @words ) {
+    my ( $code, $how ) = @$row{qw(code args_how)};
+    if ( $how eq 'RAW_ARGS' ) {
+        my $handle = do { local *HANDLE; *HANDLE };
+        tie *$handle, 'Apache::CmdParms', $parms;
+        push @{ $parms->{lines} }, "</$row->{name}>" if $parms->{lines} && @{ $parms->{lines} };
+        return &$code( $config, $parms, $rest, \$handle ) if prototype($code) && prototype($code) =~ /\*/;
+        return &$code( $config, $parms, $rest );
+    }
+    my ( $least, $most ) = @{ $COUNT{$how} // die "$row->{name}: its module says args_how $how, which nobody knows\n" };
+    if ( @words < $least || ( $most >= 0 && @words > $most ) ) {
+        die "$row->{name}: " . ( $row->{errmsg} // "takes $least" . ( $most < 0 ? ' or more' : $most > $least ? " to $most" : '' ) . ' arguments' )
+            . ', got ' . @words . "\n";
+    }
+    if ( $how eq 'FLAG' ) {
+        $words[0] =~ /\A(?:on|off)\z/i or die "$row->{name}: expected On or Off, got \"$words[0]\"\n";
+        return &$code( $config, $parms, lc $words[0] eq 'on' ? 1 : 0 );
+    }
+    return map { &$code( $config, $parms, $_ ) } @words if $how eq 'ITERATE';
+    my $first = shift @words;
+    return map { &$code( $config, $parms, $first, $_ ) } @words if $how eq 'ITERATE2';
+    return &$code( $config, $parms, defined $first ? ( $first, @words ) : () );
+}
+
+# What holds for the request that is answered now, or for the directive at work.
+sub config_of ( $about, $class ) {
+    my $is_request = ref $about && $about->isa('Apache');
+    my ( $values, $merge ) = $is_request ? ( $DIR{$class}, 'DIR_MERGE' ) : ( $SERVER{$class}, 'SERVER_MERGE' );
+    return $values && $values->{$CURRENT} if defined $CURRENT && !$is_request;
+    my @sections = Apache::Server::sections();
+    @sections = 1 unless @sections;
+    my $key = join ',', $class, $merge, @sections;
+    return $MERGED{$key} //= do {
+        my $merged;
+        for my $config ( grep { defined } map { $values->{$_} } @sections ) {
+            $merged = defined $merged && $class->can($merge) ? $class->can($merge)->( $merged, $config ) : $config;
+        }
+        $merged;
+    };
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Directives - directives that Perl modules define
+
+=head1 DESCRIPTION
+
+Called by the server and by L<Apache::ModuleConfig>, L<Apache::ExtUtils> and L<Apache::CmdParms>, where the rules stand.
+
+=cut

@@ -30,6 +30,7 @@ mod address;
 mod logs;
 mod options;
 mod overrides;
+pub mod phases;
 mod site;
 mod value;
 
@@ -53,6 +54,7 @@ pub use build::{Expanded, Facts};
 pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
 pub use overrides::{Overrides, PerlHtaccess};
+pub use phases::{Phase, Phases};
 pub use translate::Mapping;
 
 /// One directive or section as it stands in a file.
@@ -404,6 +406,8 @@ pub struct Said {
     pub perl_handlers: Option<Vec<String>>,
     /// `PerlCleanupHandler`
     pub cleanup_handlers: Option<Vec<String>>,
+    /// The other phases.
+    pub phases: Phases,
     /// `PsgiApp`
     pub psgi_app: Option<PsgiApp>,
     /// `PerlSetVar` and `PerlAddVar`: name, value, whether it is added to earlier values.
@@ -483,6 +487,8 @@ pub struct Settings {
     pub perl_handlers: Vec<String>,
     /// See [`Said::cleanup_handlers`].
     pub cleanup_handlers: Vec<String>,
+    /// See [`Said::phases`].
+    pub phases: Phases,
     /// See [`Said::psgi_app`].
     pub psgi_app: Option<PsgiApp>,
     /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.

@@ -30,22 +30,8 @@ const LATER: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "PerlInitHandler",
-            "PerlPostReadRequestHandler",
-            "PerlTransHandler",
-            "PerlHeaderParserHandler",
-            "PerlAccessHandler",
-            "PerlAuthenHandler",
-            "PerlAuthzHandler",
-            "PerlTypeHandler",
-            "PerlFixupHandler",
-            "PerlLogHandler",
-            "PerlChildInitHandler",
-            "PerlChildExitHandler",
-            "PerlRestartHandler",
-            "PerlDispatchHandler",
         ],
-        "is not supported yet: of the phases only PerlHandler and PerlCleanupHandler run so far",
+        "is not supported yet",
     ),
     (
         &[

@@ -5,8 +5,8 @@ use http::header::{HeaderValue, LOCATION};
 use percent_encoding::percent_encode;
 
 use super::error_page::Refusal;
-use super::route::Text;
 use super::static_files::PATH;
+use crate::path::Text;
 use crate::config::rules::redirect::Answer;
 use crate::config::{Host, Settings};
 

@@ -1,13 +1,16 @@
 //! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
 //!
-//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request. One interpreter, one request at a
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request through its `phases`, `lead` those that it
+//! leads to. One interpreter, one request at a
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;
 pub mod expander;
+mod lead;
 mod limits;
 pub mod mold;
 mod overrides;
+mod phases;
 pub mod single;
 mod site;
 mod start_up;
@@ -21,6 +24,7 @@ use std::time::Instant;
 use wire::reply::Reply;
 use wire::transport::{Inbound, SocketWorker, WorkerPort};
 
+use crate::config::Phase;
 use crate::log;
 use limits::RequestLimit;
 use site::Site;
@@ -43,7 +47,7 @@ pub struct Identity {
 
 /// A forked worker.
 pub struct Worker {
-    site: Site,
+    site: Rc<Site>,
     port: Port,
     identity: Identity,
     limit: RequestLimit,
@@ -58,7 +62,7 @@ enum Next {
 
 impl Worker {
     /// A worker for `site`, answering on `socket`.
-    pub fn new(mut site: Site, socket: OwnedFd, identity: Identity) -> Worker {
+    pub fn new(site: Site, socket: OwnedFd, identity: Identity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
@@ -66,8 +70,10 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
         libperl::keep_from_children(socket.as_fd());
+        let site = Rc::new(site);
+        apache::engine_is(site.clone());
         site.remember_master(identity.master);
-        site.run_phase("PerlChildInitHandler");
+        site.run_phase(Phase::ChildInit);
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
     }

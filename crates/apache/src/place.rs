@@ -19,6 +19,12 @@ pub struct Place {
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
     pub location: String,
+    /// `SetHandler`; `None` is a file.
+    pub handler: Option<&'static str>,
+    /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
+    pub phases: Vec<(&'static str, Vec<String>)>,
+    /// `PerlDispatchHandler`
+    pub dispatcher: Option<String>,
     /// `PerlSetVar` and `PerlAddVar`, in order (`$r->dir_config`).
     pub set_vars: Vec<(String, String)>,
     /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
@@ -85,6 +91,9 @@ impl Default for Place {
             server_software: String::new(),
             is_virtual: false,
             location: String::new(),
+            handler: Some("perl-script"),
+            phases: Vec::new(),
+            dispatcher: None,
             set_vars: Vec::new(),
             set_env: Vec::new(),
             start_env: Vec::new(),

@@ -9,6 +9,7 @@ mod limits;
 mod logs;
 mod perl;
 mod perl_switches;
+mod phases;
 mod pool;
 mod redirects;
 mod sections;
@@ -252,6 +253,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         variables::ROWS,
         perl::ROWS,
         perl_switches::ROWS,
+        phases::ROWS,
+        phases::FURTHER,
         logs::ROWS,
         sections::ROWS,
     ];

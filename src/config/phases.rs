@@ -73,10 +73,7 @@ impl Phase {
 
     /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
     fn needs_worker(self) -> bool {
-        !matches!(
-            self,
-            Phase::Handler | Phase::Cleanup | Phase::ChildInit | Phase::ChildExit | Phase::Restart
-        )
+        !matches!(self, Phase::Handler | Phase::Cleanup | Phase::ChildInit | Phase::ChildExit | Phase::Restart)
     }
 }
 

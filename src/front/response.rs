@@ -56,7 +56,9 @@ fn is_in_parts(file: &Response<Kind>) -> bool {
 /// The words behind the status; those that HTTP does not allow are not worth an error.
 fn reason(head: &Head) -> Extensions {
     let mut extensions = Extensions::new();
-    if !head.reason.is_empty() && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..]) {
+    if !head.reason.is_empty()
+        && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..])
+    {
         extensions.insert(reason);
     }
     extensions

@@ -87,7 +87,8 @@ impl Site {
             too_deep();
             return None;
         };
-        let way = self.way(apache::asked(sub).host, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
+        let way =
+            self.way(apache::asked(sub).host, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
         let prepared = self.within(sub, || {
             let first = self.moved(sub, way.key)?;
             self.prepare(sub, first, kind)

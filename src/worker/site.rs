@@ -309,3 +309,77 @@ fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
     names.dedup();
     names
 }
+<<<<<<< HEAD
+=======
+
+/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
+fn prepare(perl: &Interpreter, library: &Path, config: &Config) -> anyhow::Result<()> {
+    let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
+    perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
+    if speaks_mod_perl(config) {
+        perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
+    } else {
+        perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
+    }
+    for (name, value) in main_server_env(config) {
+        perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
+    }
+    Ok(())
+}
+
+/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too.
+fn main_server_env(config: &Config) -> &[(String, String)] {
+    let base = config.hosts.first().map_or(0, |host| usize::from(host.base));
+    config.sections.get(base).map_or(&[], |section| &section.said.set_env)
+}
+
+/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
+fn speaks_mod_perl(config: &Config) -> bool {
+    let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
+    let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
+    let phases = config.sections.iter().any(|section| !section.said.phases.is_empty());
+    let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    overrides
+        || phases
+        || scripts
+        || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+}
+
+fn take(perl: &Interpreter, step: &StartUp, apps: &mut HashMap<PsgiApp, Rc<Code>>) -> Result<(), Interrupted> {
+    match &step.step {
+        Step::Module(name) => perl.require_module(name),
+        Step::Require(file) => perl.require(&file.to_string_lossy()),
+        Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
+        Step::Psgi(app) => {
+            let code = load_app(perl, app)?;
+            apps.insert(app.clone(), Rc::new(code));
+            Ok(())
+        }
+        Step::Registry { file, uri } => {
+            let both = format!("{uri}\0{}", file.to_string_lossy());
+            perl.call(c"Cameleer::preload_script", Some(&both))
+        }
+    }
+}
+
+fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
+    match app {
+        PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
+        PsgiApp::Code(code) => perl.load_psgi(code, false),
+    }
+}
+
+/// Our Perl modules: installed beside the program, or in the source tree that it was built in.
+fn perl_library() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("where this program is")?;
+    program
+        .ancestors()
+        .skip(1)
+        .flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")])
+        .find(|folder| folder.join("Cameleer.pm").is_file())
+        .with_context(|| {
+            format!("no share/cameleer/perl near {}: install the program with its library", program.display())
+        })
+}
+>>>>>>> 2e670b1 (tests: the phases of a request, subrequests, redirects and error responses through the door)

@@ -105,7 +105,8 @@ pub fn discard(request: u64) -> bool {
 
 /// `$r->custom_response`, if one was given for that status.
 pub fn custom_response(request: u64, status: u16) -> Option<Vec<u8>> {
-    let find = |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());
+    let find =
+        |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());
     with(request, find).ok().flatten()
 }
 

@@ -211,9 +211,8 @@ pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
 
 /// The place of the current request, or the server's.
 pub(crate) fn place() -> Option<Rc<Place>> {
-    STATE.with_borrow(|state| {
-        state.records.get(state.running).map(|r| r.place.clone()).or_else(|| state.server.clone())
-    })
+    STATE
+        .with_borrow(|state| state.records.get(state.running).map(|r| r.place.clone()).or_else(|| state.server.clone()))
 }
 
 /// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.

@@ -154,7 +154,14 @@ impl Output {
     }
 
     /// The front is to answer with something else: a file, or another place of the site.
-    pub fn send_reference(&mut self, id: u64, head: Option<Head>, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
+    pub fn send_reference(
+        &mut self,
+        id: u64,
+        head: Option<Head>,
+        to: &Reply<'_>,
+        last: &Reply<'_>,
+        client: &mut dyn Client,
+    ) {
         self.packet.clear();
         if let Some(head) = head {
             Reply::Head(head).put(id, &mut self.packet);

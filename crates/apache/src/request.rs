@@ -10,8 +10,8 @@ use crate::field::{Number, Text};
 use crate::lead::Links;
 use crate::method;
 use crate::output::Output;
-use crate::stack::Stacks;
 use crate::script_name::{self, Split};
+use crate::stack::Stacks;
 use crate::table::Table;
 use crate::tables::{self, Id, Tables};
 

@@ -256,7 +256,8 @@ mod tests {
     #[test]
     fn every_truncated_or_spoiled_packet_is_an_error_or_safe() {
         let mut packet = Vec::new();
-        Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() }).put(1, &mut packet);
+        Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() })
+            .put(1, &mut packet);
         for length in 1..packet.len() {
             assert!(Packet::new(&packet[..length]).any(|m| m.is_err()));
         }

@@ -81,6 +81,11 @@ sub leave {
     my $script = $RUNNING;
     undef $RUNNING;
     $script->run_end_blocks if $script && @{ $script->{end_blocks} };
+    if ( my $outer = pop @OUTER ) {
+        ( $RUNNING, $FILE ) = @$outer;
+        enter($FILE);
+        return;
+    }
     go_home() or chdir $Apache::Server::CWD;    # in the mold there is no home yet
     return;
 }

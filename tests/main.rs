@@ -25,15 +25,12 @@ mod http;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
-<<<<<<< HEAD
 /// Modules of mod_perl's time.
 mod modules;
 /// Perl that makes configuration.
 mod perl_config;
-=======
 /// Every phase of mod_perl 1, subrequests and redirects.
 mod phases;
->>>>>>> 2e670b1 (tests: the phases of a request, subrequests, redirects and error responses through the door)
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

@@ -30,11 +30,6 @@ const LATER: &[(&[&str], &str)] = &[
     ),
     (
         &[
-        ],
-        "is not supported yet",
-    ),
-    (
-        &[
             "PerlResponseHandler",
             "PerlOptions",
             "PerlLoadModule",

@@ -14,16 +14,11 @@ use http::StatusCode;
 use super::client::Address;
 use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
-<<<<<<< HEAD
 use super::locate::root;
 use super::redirection;
 use crate::config::rules::redirect::Answer;
-use crate::path::{BadPath, Text, normalise};
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
-=======
-use crate::config::{Applied, Config, Handler, Scope, Settings};
 use crate::path::{BadPath, Text, normalise};
->>>>>>> 2e670b1 (tests: the phases of a request, subrequests, redirects and error responses through the door)
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;

@@ -55,7 +55,8 @@ pub fn said(request: u64) -> Said {
 
 /// `$r->method`
 pub fn method(request: u64) -> String {
-    let method = with(request, |r| String::from_utf8_lossy(r.known_text(Text::Method).unwrap_or_default()).into_owned());
+    let method =
+        with(request, |r| String::from_utf8_lossy(r.known_text(Text::Method).unwrap_or_default()).into_owned());
     method.unwrap_or_default()
 }
 

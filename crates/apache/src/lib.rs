@@ -30,7 +30,8 @@ pub use stack::{Stack, enter_phase, stack};
 
 mod facts;
 pub use facts::{
-    Asked, Said, asked, filename, handler, is_https, keep_content_type, method, place_is, retarget, said, set_location, set_note, set_status, status,
+    Asked, Said, asked, filename, handler, is_https, keep_content_type, method, place_is, retarget, said, set_location,
+    set_note, set_status, status,
 };
 
 mod answer;

@@ -15,6 +15,8 @@ pub mod log;
 
 pub mod access;
 
+pub mod path;
+
 pub mod cli;
 
 pub mod master;

@@ -29,6 +29,8 @@ mod logs;
 mod modules;
 /// Perl that makes configuration.
 mod perl_config;
+/// Every phase of mod_perl 1, subrequests and redirects.
+mod phases;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

@@ -54,7 +54,7 @@ fn wire_knows_nothing_of_the_others() {
 
 #[test]
 fn unsafe_stands_in_its_four_places_only() {
-    let allowed = ["crates/libperl-sys/", "crates/libperl/", "crates/apache/src/exports.rs", "src/sys.rs"];
+    let allowed = ["crates/libperl-sys/", "crates/libperl/", "crates/apache/src/exports", "src/sys.rs"];
     let word = Regex::new(r"\bunsafe\b").expect("a pattern");
     for source in sources("src").into_iter().chain(sources("crates")) {
         let free = allowed.iter().any(|place| source.name.starts_with(place));

@@ -6,6 +6,7 @@ use XSLoader ();
 use Apache::Connection ();
 use Apache::Constants  ();
 use Apache::Log        ();
+use Apache::Phases     ();
 use Apache::Server     ();
 use Apache::Table      ();
 use mod_perl           ();
@@ -14,14 +15,14 @@ our $VERSION = '1.27';
 
 XSLoader::load(__PACKAGE__);
 
-# The hashes and lists below live for one request: the server calls run_cleanups when it is over.
-our ( %PNOTES, @CLEANUPS, @LOG_HANDLERS );
+@Apache::SubRequest::ISA = 'Apache';
 
-# What must be put right when a handler is left by exit or die: the server calls unwind then.
+# These live for one client's request, %PNOTES by the number of the record: the server calls run_cleanups when it is over.
+our ( %PNOTES, @CLEANUPS );
+
+# What must be put right when a handler is left by exit or die, each with the number of its request: the server calls
+# unwind then.
 our @UNWIND;
-
-# Handlers that start-up code pushed, by phase: the server runs them with run_handlers.
-our %HANDLERS;
 
 # --- the request line and the arguments
 
@@ -46,12 +47,14 @@ sub finfo ($r) {
     return \*main::_;
 }
 
-sub main            { return undef }     ## no critic: a list context expects one value
-sub prev            { return undef }
-sub next            { return undef }
-sub last            { return $_[0] }
-sub is_main         { return 1 }
-sub is_initial_req  { return 1 }
+sub is_main        { return !defined $_[0]->main }
+sub is_initial_req { return !defined $_[0]->main && !defined $_[0]->prev }
+
+sub last ($r) {
+    while ( my $later = $r->next ) { $r = $later }
+    return $r;
+}
+
 sub proxyreq        { return 0 }
 
 # --- the body, which STDIN holds
@@ -117,14 +120,46 @@ sub subprocess_env {
     return;
 }
 
+# What the client gets for an error of that status: a text, a path of this server or a URL.
+sub custom_response ( $r, $status, $response ) {
+    return $r->_custom_response( $status, ref $response eq 'SCALAR' ? $$response : $response );
+}
+
+# --- who asks
+
+# (OK, password) or (what to return, undef): the user's name is in $r->connection->user then.
+sub get_basic_auth_pw ($r) {
+    my $type = $r->auth_type;
+    return ( Apache::Constants::DECLINED(), undef ) if defined $type && lc $type ne 'basic';
+    my $given = $r->header_in( $r->proxyreq ? 'Proxy-Authorization' : 'Authorization' );
+    if ( !defined $given || $given !~ /\A\s*Basic\s+(\S+)/i ) {
+        $r->note_basic_auth_failure;
+        return ( Apache::Constants::AUTH_REQUIRED(), undef );
+    }
+    require MIME::Base64;
+    my ( $user, $password ) = split /:/, MIME::Base64::decode_base64($1), 2;
+    $r->connection->user( $user // '' );
+    $r->connection->auth_type('Basic');
+    return ( Apache::Constants::OK(), $password // '' );
+}
+
+# The question for the password, sent with a 401.
+sub note_basic_auth_failure ($r) {
+    my $name  = $r->auth_name // '';
+    my $field = $r->proxyreq ? 'Proxy-Authenticate' : 'WWW-Authenticate';
+    $r->err_headers_out->set( $field => 'Basic realm="' . $name =~ s/(["\\\\])/\\$1/gr . '"' );
+    return;
+}
+
 # --- values that live as long as the request
 
 sub pnotes {
     my $r = shift;
     $r->want_cleanup;
-    return \%PNOTES unless @_;
-    my $before = $PNOTES{ $_[0] };
-    $PNOTES{ $_[0] } = $_[1] if @_ > 1;
+    my $notes = $PNOTES{ $r->number } //= {};
+    return $notes unless @_;
+    my $before = $notes->{ $_[0] };
+    $notes->{ $_[0] } = $_[1] if @_ > 1;
     return $before;
 }
 
@@ -135,64 +170,32 @@ sub register_cleanup ( $r, $code ) {
 }
 sub post_connection { goto &register_cleanup }
 
-# --- phases
+# --- phases: push_handlers and its kin stand in Apache::Phases
 
-my %OF_START = map { $_ => 1 } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler);
-
-sub push_handlers {
-    my ( $self, $phase, @codes ) = @_;
-    @codes = map { ref $_ eq 'ARRAY' ? @$_ : $_ } @codes;
-    return $self->register_cleanup($_) for $phase eq 'PerlCleanupHandler' ? @codes : ();
-    return if $phase eq 'PerlCleanupHandler';
-    if ( $phase eq 'PerlLogHandler' ) {
-        $self->want_cleanup;
-        push @LOG_HANDLERS, @codes;
-    }
-    elsif ( $OF_START{$phase} ) { push @{ $HANDLERS{$phase} }, @codes }
-    else                        { _croak("push_handlers: $phase cannot be pushed here") }
-    return;
-}
-
-sub can_stack_handlers { return 1 }
-sub perl_hook          { return mod_perl::hook( $_[-1] ) }
-sub current_callback   { return 'PerlHandler' }
-
-# Called by the server. What a handler does must not stop the next: so each stands in its own eval. What it wants cleaned
-# up is cleaned up at once, since no request is there whose end could be awaited.
-sub run_handlers ($phase) {
-    _each( $HANDLERS{$phase} // [] );
-    run_cleanups();
-    return;
-}
-
-# Called by the server when the answer is on its way; again when one of the handlers called exit.
+# Called by the server when the answer is on its way; again when one of them called exit or died.
 sub run_cleanups {
-    _each( \@LOG_HANDLERS, 1 );
-    _each( \@CLEANUPS,     1 );
+    while ( defined( my $code = shift @CLEANUPS ) ) {
+        eval { Apache::Phases::call( Apache->request, $code ); 1 } or log_error($@);
+    }
+    return;
+}
+
+# Called by the server when everything of a request is over.
+sub forget {
     %PNOTES = ();
+    Apache::Phases::forget();
     return;
 }
 
 # Called by the server when a handler was left by exit or die, before the answer is finished.
 sub unwind {
-    while ( my $code = pop @UNWIND ) { $code->() }
+    my $number = Apache->request->number;
+    while ( @UNWIND && $UNWIND[-1][0] == $number ) { pop(@UNWIND)->[1]->() }
     return;
 }
 
-sub _each ( $codes, $takes = 0 ) {
-    my @todo = $takes ? () : @$codes;
-    while ( defined( my $code = shift @{ $takes ? $codes : \@todo } ) ) {
-        eval { _code($code)->( Apache->request ); 1 } or log_error($@);
-    }
-    return;
-}
-
-sub _code ($handler) {
-    return $handler if ref $handler;
-    require Cameleer;
-    my ( $code, $class ) = Cameleer::resolve_handler($handler);
-    return $class ? sub { $code->( $class, @_ ) } : $code;
-}
+# Taint mode, as 1.x modules ask for it.
+our $__T = ${^TAINT} ? 1 : 0;
 
 # The request or the process ends here. A code of DONE asks the worker to leave after this request.
 sub exit {    ## no critic: the name is the API's
@@ -339,8 +342,6 @@ module define chdir_file slurp_filename>
 C<content_type> and C<headers_out> as they are when the first bytes leave.
 
 =item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
-
-=item * The reason phrase of C<status_line> stays here: clients see the standard one.
 
 =item * C<get_remote_logname> is undef: nobody asks clients' ident services.
 

@@ -5,7 +5,8 @@ MODULE = Apache    PACKAGE = Apache
 SV *
 request(...)
   CODE:
-    PERL_UNUSED_VAR(items);
+    if (items > 1 && SvROK(ST(1)))
+        apache_check(aTHX_ apache_set_current(apache_request_of(aTHX_ ST(1))));
     const Request r = apache_generation();
     RETVAL = r ? apache_object(aTHX_ "Apache", r) : newSV(0);
   OUTPUT:
@@ -50,6 +51,8 @@ uri(r, ...)
     auth_name = APACHE_PLACE_AUTH_NAME
     handler = APACHE_HANDLER
     virtual_host = APACHE_VIRTUAL_HOST
+    current_callback = APACHE_CURRENT_CALLBACK
+    dispatcher = APACHE_DISPATCHER
   CODE:
     RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -93,6 +96,86 @@ requires(r)
     RETVAL = apache_requirements(aTHX_ r);
   OUTPUT:
     RETVAL
+
+UV
+number(r)
+    Request r
+  CODE:
+    RETVAL = (UV)r;
+  OUTPUT:
+    RETVAL
+
+SV *
+main(r)
+    Request r
+  ALIAS:
+    main = APACHE_MAIN
+    prev = APACHE_PREV
+    next = APACHE_NEXT
+  CODE:
+    Request other;
+    apache_check(aTHX_ apache_linked(r, ix, &other));
+    RETVAL = other ? apache_object(aTHX_ "Apache", other) : newSV(0);
+  OUTPUT:
+    RETVAL
+
+SV *
+lookup_uri(r, target)
+    Request r
+    SV *target
+  ALIAS:
+    lookup_file = 1
+  CODE:
+    Request sub;
+    const apache_text text = apache_text_of(aTHX_ target);
+    apache_check(aTHX_ ix ? apache_lookup_file(r, text, &sub) : apache_lookup_uri(r, text, &sub));
+    RETVAL = sub ? apache_object(aTHX_ "Apache::SubRequest", sub) : newSV(0);
+  OUTPUT:
+    RETVAL
+
+void
+internal_redirect(r, target)
+    Request r
+    SV *target
+  ALIAS:
+    internal_redirect_handler = 1
+  CODE:
+    apache_check(aTHX_ apache_internal_redirect(r, apache_text_of(aTHX_ target), ix));
+
+void
+_custom_response(r, status, response)
+    Request r
+    IV status
+    SV *response
+  CODE:
+    apache_check(aTHX_ apache_custom_response(r, status, apache_text_of(aTHX_ response)));
+
+# Perl code pushed handlers for the phase, or replaced them. False when there is no such phase.
+IV
+_stack_touched(r, phase, replaced)
+    Request r
+    SV *phase
+    int replaced
+  CODE:
+    int64_t known;
+    apache_check(aTHX_ apache_stack_touched(r, apache_text_of(aTHX_ phase), replaced, &known));
+    RETVAL = (IV)known;
+  OUTPUT:
+    RETVAL
+
+void
+_configured(r, phase)
+    Request r
+    SV *phase
+  PPCODE:
+    const apache_text name = apache_text_of(aTHX_ phase);
+    apache_text handler;
+    for (size_t at = 0;; at++) {
+        apache_check(aTHX_ apache_configured(r, name, at, &handler));
+        if (!handler.bytes)
+            break;
+        mXPUSHs(apache_sv_of(aTHX_ handler));
+    }
 
 void
 headers_in(r)
@@ -225,5 +308,17 @@ unescape_url(text)
     RETVAL = newSVpvn(bytes, length);
     SvCUR_set(RETVAL, apache_unescape(SvPVX(RETVAL), length, ix));
     *SvEND(RETVAL) = '\0';
+  OUTPUT:
+    RETVAL
+
+MODULE = Apache    PACKAGE = Apache::SubRequest
+
+IV
+run(r)
+    Request r
+  CODE:
+    int64_t status;
+    apache_check(aTHX_ apache_run_sub(r, &status));
+    RETVAL = (IV)status;
   OUTPUT:
     RETVAL

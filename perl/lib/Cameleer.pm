@@ -98,6 +98,9 @@ sub preload_script ($uri_and_file) {
 
 # What a Perl*Handler directive names: (code, class to call it on or undef).
 sub resolve_handler ($name) {
+    if ( $name =~ /\A([^\0]*)\0(.*)\z/s ) {    # the name of PerlDispatchHandler stands before that of the handler
+        return ( Apache::Phases::dispatching( $1, $2 ), undef );
+    }
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
     $name =~ s/\A\+//;
     return method( $1, $2 ) if $name =~ /\A(\w+(?:::\w+)*)->(\w+)\z/;

@@ -5,8 +5,10 @@ use v5.36;
 our $VERSION = '1.31';
 
 # Asked by old modules before they use a feature: mod_perl::hook('Trans') is true when the phase can be handled.
-my %HOOKS = map { $_ => 1 } qw(Handler Log Cleanup ChildInit ChildExit
-  StackedHandlers MethodHandlers TableApi LogApi ConnectionApi ServerApi);
+my %HOOKS = map { $_ => 1 } qw(
+    PostReadRequest Init Trans HeaderParser Access Authen Authz Type Fixup Handler Log Cleanup ChildInit ChildExit Restart
+    Dispatch StackedHandlers MethodHandlers TableApi LogApi ConnectionApi ServerApi
+);
 
 # use mod_perl qw(1.24 Authen): dies when this is older, or when there is no such hook.
 sub import ( $class, @wanted ) {

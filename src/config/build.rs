@@ -305,6 +305,11 @@ impl Draft {
         self.config.start_up.push(StartUp { at: self.at.clone(), step });
     }
 
+    /// Whether what is said is said of a whole host.
+    pub fn is_outside_containers(&self) -> bool {
+        matches!(self.context, Context::Server | Context::VirtualHost)
+    }
+
     /// Whether the section at work is a `<DirectoryMatch>`; paths with wildcards are none.
     pub fn is_in_regex(&self) -> bool {
         self.config.sections[usize::from(self.section)].rank == Rank::DIRECTORY_MATCH

@@ -110,6 +110,10 @@ fn said(said: &Said) -> String {
     word("handler", said.handler.as_ref().map(|v| format!("{v:?}")));
     word("perl", said.perl_handlers.as_ref().map(|v| format!("{v:?}")));
     word("cleanup", said.cleanup_handlers.as_ref().map(|v| format!("{v:?}")));
+    for (phase, handlers) in said.phases.said() {
+        word(phase.name(), Some(format!("{handlers:?}")));
+    }
+    word("dispatch", said.phases.dispatch.clone());
     word("psgi", said.psgi_app.as_ref().map(|v| format!("{v:?}")));
     for (name, value, added) in &said.set_vars {
         word("var", Some(format!("{name}:{}{value:?}", if *added { "+" } else { "" })));
@@ -197,6 +201,7 @@ pub fn settings(settings: &Settings) -> String {
     let Settings { handler, perl_handlers, cleanup_handlers, psgi_app, mount, set_vars, set_env, .. } = settings;
     let mut out =
         format!("handler {handler:?} mount {mount:?}\nperl {perl_handlers:?}\ncleanup {cleanup_handlers:?}\n");
+    settings.phases.said().for_each(|(phase, handlers)| writeln!(out, "{} {handlers:?}", phase.name()).unwrap());
     writeln!(out, "psgi {psgi_app:?}\nvars {set_vars:?}\nenv {set_env:?}").unwrap();
     writeln!(out, "send_header {}\nsetup_env {}", settings.send_header, settings.setup_env).unwrap();
     writeln!(out, "options {}", options(settings.options)).unwrap();

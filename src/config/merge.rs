@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::{Applied, Config, Handler, Options, Said, Scope, Settings, access};
+use super::{Applied, Config, Handler, Options, Phases, Said, Scope, Settings, access};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
@@ -53,6 +53,7 @@ impl Settings {
         replace(&mut self.handler, &said.handler);
         replace(&mut self.perl_handlers, &said.perl_handlers);
         replace(&mut self.cleanup_handlers, &said.cleanup_handlers);
+        self.phases.merge(&said.phases);
         replace(&mut self.send_header, &said.send_header);
         replace(&mut self.setup_env, &said.setup_env);
         replace(&mut self.directory_index, &said.directory_index);
@@ -108,6 +109,7 @@ fn nothing() -> Settings {
         handler: Handler::Default,
         perl_handlers: Vec::new(),
         cleanup_handlers: Vec::new(),
+        phases: Phases::default(),
         psgi_app: None,
         mount: String::new(),
         set_vars: Vec::new(),

@@ -31,6 +31,7 @@ mod address;
 mod logs;
 mod options;
 mod overrides;
+pub mod phases;
 mod site;
 mod value;
 
@@ -55,6 +56,7 @@ pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
 pub use modules::EMBODIED as MODULES;
 pub use overrides::{Overrides, PerlHtaccess};
+pub use phases::{Phase, Phases};
 pub use translate::Mapping;
 pub use words::split as split_words;
 
@@ -434,6 +436,8 @@ pub struct Said {
     pub perl_handlers: Option<Vec<String>>,
     /// `PerlCleanupHandler`
     pub cleanup_handlers: Option<Vec<String>>,
+    /// The other phases.
+    pub phases: Phases,
     /// `PsgiApp`
     pub psgi_app: Option<PsgiApp>,
     /// `PerlSetVar` and `PerlAddVar`: name, value, whether it is added to earlier values.
@@ -513,6 +517,8 @@ pub struct Settings {
     pub perl_handlers: Vec<String>,
     /// See [`Said::cleanup_handlers`].
     pub cleanup_handlers: Vec<String>,
+    /// See [`Said::phases`].
+    pub phases: Phases,
     /// See [`Said::psgi_app`].
     pub psgi_app: Option<PsgiApp>,
     /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.

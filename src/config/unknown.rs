@@ -3,38 +3,17 @@
 use super::directives;
 
 /// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
-const LATER: &[(&[&str], &str)] = &[
-    (
-        &[
-            "PerlInitHandler",
-            "PerlPostReadRequestHandler",
-            "PerlTransHandler",
-            "PerlHeaderParserHandler",
-            "PerlAccessHandler",
-            "PerlAuthenHandler",
-            "PerlAuthzHandler",
-            "PerlTypeHandler",
-            "PerlFixupHandler",
-            "PerlLogHandler",
-            "PerlChildInitHandler",
-            "PerlChildExitHandler",
-            "PerlRestartHandler",
-            "PerlDispatchHandler",
-        ],
-        "is not supported yet: of the phases only PerlHandler and PerlCleanupHandler run so far",
-    ),
-    (
-        &[
-            "PerlResponseHandler",
-            "PerlOptions",
-            "PerlLoadModule",
-            "PerlPostConfigRequire",
-            "PerlConfigRequire",
-            "PerlSwitches",
-        ],
-        "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
-    ),
-];
+const LATER: &[(&[&str], &str)] = &[(
+    &[
+        "PerlResponseHandler",
+        "PerlOptions",
+        "PerlLoadModule",
+        "PerlPostConfigRequire",
+        "PerlConfigRequire",
+        "PerlSwitches",
+    ],
+    "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
+)];
 
 /// The sentence for a name that is no directive.
 pub fn message(name: &str) -> String {

@@ -5,8 +5,8 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
 use super::failure::Failure;
-use super::path::BadPath;
 use super::payload::Kind;
+use crate::path::BadPath;
 
 /// A request that is answered with a page that says no.
 #[derive(Debug)]

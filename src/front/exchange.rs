@@ -87,7 +87,7 @@ pub struct Exchange {
     pub head: Option<Head>,
     /// Where to look instead, a path of this server.
     pub elsewhere: Option<Vec<u8>>,
-    /// The file to send instead of a head and a body.
+    /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
     pub chunks: VecDeque<Bytes>,
@@ -151,7 +151,8 @@ impl Exchange {
         }
     }
 
-    /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or `File [Complete] End`.
+    /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or
+    /// `[Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_))) {
             return Err(Malformed("a message after the end"));
@@ -162,7 +163,7 @@ impl Exchange {
                 self.said_head = true;
                 self.head = Some(head);
             }
-            Reply::File(path) if !self.said_head => {
+            Reply::File(path) if self.takes_file() => {
                 self.said_head = true;
                 self.file = Some(path.to_vec());
             }
@@ -176,6 +177,12 @@ impl Exchange {
             _ => return Err(Malformed("messages out of order")),
         }
         Ok(())
+    }
+
+    /// Only a head that the client has not got yet can still be a file's.
+    fn takes_file(&self) -> bool {
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.chunks.is_empty();
+        !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {

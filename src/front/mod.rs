@@ -41,7 +41,6 @@ mod log_item;
 mod mime;
 mod names;
 mod open;
-mod path;
 mod payload;
 mod pool;
 mod range;

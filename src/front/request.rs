@@ -4,7 +4,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 use std::time::UNIX_EPOCH;
 
-use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, RANGE, SERVER, TRANSFER_ENCODING,
+};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
@@ -101,7 +104,7 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
         route.refused()?;
         return Err(redirection::refusal(answer, head.uri.query()));
     }
-    if route.is_static() {
+    if route.is_static() && !route.settings.has_perl_phases() {
         match find_file(visit, head, &route).await? {
             Found::Response(response) => return Ok(Answer::Here(response)),
             Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
@@ -212,24 +215,51 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incom
     });
     answered.await?;
     let said = ticket.exchange().borrow_mut().head.take();
+    let file = ticket.exchange().borrow_mut().file.take();
+    if let Some(file) = file {
+        return send_file(visit, head, &route, (&file, said)).await.map(Answer::Here);
+    }
     if let Some(said) = said {
         return response::response(ticket, said).map(Answer::Here).map_err(|bad| complain(visit, &route, &bad));
     }
-    if let Some(target) = ticket.exchange().borrow_mut().elsewhere.take() {
-        return Ok(Answer::Elsewhere(target));
-    }
-    let file = ticket.exchange().borrow_mut().file.take().unwrap_or_default();
-    match static_files::find_declined(&visit.site, &route, &file, head)? {
-        Found::Response(response) => Ok(Answer::Here(response)),
+    let target = ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default();
+    Ok(Answer::Elsewhere(target))
+}
+
+/// Sends the file that a worker names, with the headers that its handlers have set.
+async fn send_file(
+    visit: &Record,
+    head: &Parts,
+    route: &Route,
+    (file, said): (&[u8], Option<wire::reply::Head>),
+) -> Result<Response<Kind>, Refusal> {
+    let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
+    let head = if stands_in { unconditional(head) } else { head.clone() };
+    let response = match static_files::find_declined(&visit.site, route, file, &head)? {
+        Found::Response(response) => return Ok(response),
         Found::File(file, opened) => {
             // A handler may have named another file than the one that was asked for.
             if !Rc::ptr_eq(&file.settings, &route.settings) {
-                admit(visit, head, &file).await?;
+                admit(visit, &head, &file).await?;
             }
-            static_files::send(&visit.site, &file, opened, head).map(Answer::Here)
+            static_files::send(&visit.site, &file, opened, &head)?
         }
-        Found::Beyond(_) | Found::Handled(_) => Err(Refusal::new(StatusCode::NOT_FOUND)),
+        Found::Beyond(_) | Found::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+    };
+    match said {
+        Some(said) => response::with_file(response, said).map_err(|bad| complain(visit, route, &bad)),
+        None => Ok(response),
     }
+}
+
+/// A page that stands in the place of another is sent whole: what the client knows is about the other.
+fn unconditional(head: &Parts) -> Parts {
+    let mut head = head.clone();
+    head.method = if head.method == Method::HEAD { Method::HEAD } else { Method::GET };
+    for name in [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE] {
+        head.headers.remove(name);
+    }
+    head
 }
 
 /// HTTP/1.0 knows no interim responses.
@@ -282,6 +312,9 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     }
     if route.resolved {
         request.flags |= Flags::RESOLVED;
+    }
+    if route.settings.has_perl_phases() {
+        request.flags |= Flags::PHASES;
     }
     if route.script_alias {
         request.flags |= Flags::SCRIPT;

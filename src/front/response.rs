@@ -1,7 +1,8 @@
 //! A worker's head becomes a response. What HTTP does not allow in it is the application's fault and is a 500.
 
-use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
-use http::{Response, StatusCode};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Extensions, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
 use super::payload::{Kind, Ticket};
@@ -18,11 +19,49 @@ impl std::fmt::Display for BadHead {
 
 /// Takes the head that has come, and the body as far as it is there.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<Kind>, BadHead> {
+    let reason = reason(&head);
     let (status, headers, length) = read(head)?;
     let mut response = Response::new(body(ticket, length));
+    response.extensions_mut().extend(reason);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
+}
+
+/// Adds what handlers want sent with a file.
+pub fn with_file(mut file: Response<Kind>, head: Head) -> Result<Response<Kind>, BadHead> {
+    let reason = reason(&head);
+    let (status, mut headers, _) = read(head)?;
+    if is_in_parts(&file) {
+        headers.remove(CONTENT_TYPE);
+    }
+    if file.status() == StatusCode::OK {
+        *file.status_mut() = status;
+        file.extensions_mut().extend(reason);
+    }
+    for name in headers.keys() {
+        file.headers_mut().remove(name);
+    }
+    for (name, value) in &headers {
+        file.headers_mut().append(name, value.clone());
+    }
+    Ok(file)
+}
+
+/// Then its Content-Type says how the parts are told apart.
+fn is_in_parts(file: &Response<Kind>) -> bool {
+    file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
+}
+
+/// The words behind the status; those that HTTP does not allow are not worth an error.
+fn reason(head: &Head) -> Extensions {
+    let mut extensions = Extensions::new();
+    if !head.reason.is_empty()
+        && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..])
+    {
+        extensions.insert(reason);
+    }
+    extensions
 }
 
 /// A body that is whole already needs no further look at the exchange.
@@ -103,7 +142,7 @@ mod tests {
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
         let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
-        Head { status, headers: headers.collect() }
+        Head { status, headers: headers.collect(), ..Head::default() }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -15,10 +15,10 @@ use super::client::Address;
 use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
 use super::locate::root;
-use super::path::{BadPath, normalise};
 use super::redirection;
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
+use crate::path::{BadPath, Text, normalise};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
@@ -299,46 +299,6 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
-/// character of a private plane and becomes itself again in the file's name.
-pub struct Text(String);
-
-const PRIVATE: u32 = 0x10_FF00;
-
-impl Text {
-    fn new(path: &[u8]) -> Text {
-        let mut text = String::with_capacity(path.len());
-        for chunk in path.utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(PRIVATE + u32::from(*byte))));
-        }
-        Text(text)
-    }
-
-    fn bytes_of(path: PathBuf) -> PathBuf {
-        match path.to_str().filter(|text| text.contains(is_private)) {
-            Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
-            None => path,
-        }
-    }
-
-    /// The bytes that a part of such a text stands for.
-    pub fn bytes_in(text: &str) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(text.len());
-        for c in text.chars() {
-            match is_private(c) {
-                true => bytes.push((c as u32 - PRIVATE) as u8),
-                false => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-        bytes
-    }
-}
-
-fn is_private(c: char) -> bool {
-    (PRIVATE + 0x80..=PRIVATE + 0xff).contains(&(c as u32))
-}
-
 /// The bytes of a path, which need not be UTF-8.
 pub fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
@@ -354,14 +314,6 @@ mod tests {
             [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
         for (host, expected) in cases {
             assert_eq!(without_port(host), expected, "{host}");
-        }
-    }
-
-    #[test]
-    fn names_in_latin_1_survive_the_configuration() {
-        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3"] {
-            let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
-            assert_eq!(bytes(&through), path);
         }
     }
 }

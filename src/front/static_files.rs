@@ -74,6 +74,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
     match found.settings.handler {
+        Handler::Default if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
         Handler::Default if spot.extra > 0 => Ok(Found::Beyond(found)),
         Handler::Default => {
             let opened = of_its_own(site, route, &found, spot.opened)?;

@@ -4,19 +4,16 @@ use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use apache::Finished;
-use libperl::{Code, Interrupted};
+use apache::Outcome;
+use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
+use super::phases::{Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
 use super::subject::Subject;
 use super::{Next, Port};
-use crate::config::Handler;
-
-/// A handler's answers that are no HTTP status.
-const OK: i32 = 0;
-const DECLINED: i32 = -1;
+use crate::config::{Handler, Phase};
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront(Port);
@@ -30,53 +27,44 @@ impl apache::Client for ToFront {
     }
 }
 
-/// What the handlers came to.
-enum Outcome {
-    /// A status, OK, or DECLINED: the front sends the file.
-    Answered(i32),
-    /// Somebody died; the text is in the log.
-    Died,
-}
-
 impl Site {
     /// Answers one request. Gives the frame's buffer back for the next.
     pub(super) fn answer(
-        &mut self,
+        &self,
         frame: Frame,
         body: Option<OwnedFd>,
         port: &Port,
         last: bool,
     ) -> io::Result<(Next, Vec<u8>)> {
-        let key = PlaceKey {
-            host: frame.host(),
-            sections: frame.sections().collect(),
-            script: frame.flags().has(Flags::SCRIPT),
-            overrides: frame.field(Field::Overrides).to_vec(),
-            handler: None,
-        };
+        let key = PlaceKey::of(&frame);
         self.open_body(&frame, body)?;
-        let https = frame.flags().has(Flags::HTTPS);
+        let has_phases = frame.flags().has(Flags::PHASES);
         let subject = Subject::of(&frame);
         subject.becomes_current();
         let config = self.config.clone();
         let host = config.hosts.get(usize::from(frame.host()));
-        self.error_logs.enter(host)?;
+        self.error_logs.borrow().enter(host)?;
         let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
-        let outcome = match &located {
-            Ok(located) => self.run(located, request, https),
-            Err(error) => Err(error.clone()),
+        let located = match located {
+            Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
+            Err(error) => {
+                report(&error.to_string());
+                apache::send_page(request, 500, None);
+                None
+            }
         };
-        if last || self.leave || libperl::gave_up() {
+        if last || self.leave.get() || libperl::gave_up() {
             apache::child_terminate();
         }
-        let finished = self.finish(outcome);
-        if finished.is_some_and(|f| f.cleanup) {
-            self.clean_up(located.as_ref().map_or(&[], |located| &located.cleanup_handlers), request);
+        self.perl.drain_output();
+        if apache::finish().is_some_and(|finished| finished.cleanup) {
+            self.clean_up(located.as_deref(), request);
         }
+        self.forget_subrequests();
         let ended = apache::end();
-        self.error_logs.leave(&config, host)?;
+        self.error_logs.borrow().leave(&config, host)?;
         self.restore(subject.path());
         Subject::none();
         let next = if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay };
@@ -85,7 +73,7 @@ impl Site {
 
     /// Descriptor 0 becomes the body; one that travelled inline becomes a file, because programs that scripts start
     /// read it too.
-    fn open_body(&mut self, frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
+    fn open_body(&self, frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
         let body = match (body, frame.body()) {
             (Some(file), _) => Some(file),
             (None, []) => None,
@@ -94,126 +82,125 @@ impl Site {
         self.perl.set_stdin(body)
     }
 
-    fn run(&mut self, located: &Located, request: u64, https: bool) -> Result<Outcome, Interrupted> {
-        match (&located.settings.handler, &located.app) {
-            (Handler::Psgi, Some(app)) => {
-                self.perl.psgi_begin(https, 24);
-                apache::psgi_env(&mut |key, value| self.perl.psgi_put(key, value));
-                let (result, run) = self.perl.psgi_run(app);
-                self.psgi_cleanup = run.needs_cleanup;
-                self.leave |= run.leave;
-                if run.needs_cleanup {
-                    apache::want_cleanup();
-                }
-                match result {
-                    // A script ends by exit, an application by returning: there is no response, or half of one.
-                    Err(Interrupted::Exited(code)) if !libperl::is_stranger() => {
-                        Err(Interrupted::Died(format!("PSGI: the application called exit({code})")))
-                    }
-                    result => result.map(|()| Outcome::Answered(OK)),
-                }
-            }
-            _ => self.run_handlers(located, request),
+    fn answer_as_client(&self, request: u64, located: Rc<Located>, has_phases: bool) -> Rc<Located> {
+        if has_phases || located.settings.handler != Handler::Psgi {
+            self.perl.env_begin();
         }
-    }
-
-    /// Stacked handlers run in turn until one says something else than OK and DECLINED.
-    fn run_handlers(&mut self, located: &Located, request: u64) -> Result<Outcome, Interrupted> {
-        self.perl.env_begin();
-        if !located.cleanup_handlers.is_empty() {
+        let located = self.process(request, located, has_phases);
+        let waits = |phase| !located.names(phase).is_empty();
+        if waits(Phase::Cleanup) || waits(Phase::Log) {
             apache::want_cleanup();
         }
-        let mut outcome = Outcome::Answered(DECLINED);
-        for handler in &located.handlers {
-            match self.perl.call_handler(handler, request)? {
-                DECLINED => continue,
-                OK => outcome = Outcome::Answered(OK),
-                status => return Ok(Outcome::Answered(status)),
-            }
-        }
-        Ok(outcome)
+        located
     }
 
-    /// Sends what is left of the response. A child that Perl forked ends here: it must not speak for the worker.
-    fn finish(&mut self, outcome: Result<Outcome, Interrupted>) -> Option<Finished> {
-        let outcome = self.judged(outcome);
-        self.perl.drain_output();
-        match outcome {
-            Outcome::Answered(status) => apache::finish(status),
-            Outcome::Died => apache::fail(500),
-        }
-    }
-
-    fn judged(&mut self, outcome: Result<Outcome, Interrupted>) -> Outcome {
-        if libperl::is_stranger() {
-            let code = match outcome {
-                Err(Interrupted::Exited(code)) => code,
-                Err(Interrupted::Died(text)) => {
-                    report(&text);
-                    255
+    /// Runs a request through and decides its answer, or that of the request that it leads to. Returns its place.
+    pub(super) fn process(&self, request: u64, first: Rc<Located>, has_phases: bool) -> Rc<Located> {
+        let prepared = if has_phases { self.prepare(request, first.clone(), Kind::Whole) } else { Ok(first.clone()) };
+        let (located, said) = match prepared {
+            Ok(located) => {
+                if has_phases {
+                    self.perl.env_refresh();
                 }
-                Ok(_) => 0,
-            };
-            self.perl.end(false);
-            crate::sys::exit_now(code);
-        }
-        match outcome {
-            Ok(outcome) => outcome,
-            Err(Interrupted::Exited(_)) => {
-                self.unwind();
-                Outcome::Answered(OK)
+                let said = self.respond(&located, request);
+                (located, said)
             }
-            Err(Interrupted::Died(text)) => {
-                report(&text);
-                self.unwind();
-                Outcome::Died
-            }
+            Err(Stop(said)) => (first, said),
+        };
+        self.perl.drain_output();
+        self.conclude(request, &located, said);
+        located
+    }
+
+    fn conclude(&self, request: u64, located: &Located, said: i32) {
+        match apache::outcome(request, said) {
+            Outcome::Answered => {}
+            Outcome::File(path) => self.conclude_with_file(request, located, &path),
+            Outcome::Error(status) => self.conclude_with_error(request, located, status),
         }
+    }
+
+    pub(super) fn run_psgi(&self, located: &Located, request: u64) -> i32 {
+        let Some(app) = &located.app else { return OK };
+        self.perl.psgi_begin(apache::is_https(request), 24);
+        apache::psgi_env(&mut |key, value| self.perl.psgi_put(key, value));
+        let (result, run) = self.perl.psgi_run(app);
+        self.psgi_cleanup.set(run.needs_cleanup);
+        self.leave.set(self.leave.get() || run.leave);
+        if run.needs_cleanup {
+            apache::want_cleanup();
+        }
+        self.end_stranger(result.as_ref().err());
+        match result {
+            Ok(()) => OK,
+            // A script ends by exit, an application by returning: there is no response, or half of one.
+            Err(Interrupted::Exited(code)) => {
+                self.left(request, Interrupted::Died(format!("PSGI: the application called exit({code})")))
+            }
+            Err(died) => self.left(request, died),
+        }
+    }
+
+    /// A child that Perl forked and that fell out of its handler ends here: it must not speak for the worker.
+    pub(super) fn end_stranger(&self, interrupted: Option<&Interrupted>) {
+        if !libperl::is_stranger() {
+            return;
+        }
+        let code = match interrupted {
+            Some(Interrupted::Exited(code)) => *code,
+            Some(Interrupted::Died(text)) => {
+                report(text);
+                255
+            }
+            None => 0,
+        };
+        self.perl.end(false);
+        crate::sys::exit_now(code);
     }
 
     /// What the API wants put right when a handler did not return.
-    fn unwind(&mut self) {
+    pub(super) fn unwind(&self) {
         if self.mod_perl {
-            let result = self.perl.call(c"Apache::unwind", None);
-            self.note(result);
+            note(self.perl.call(c"Apache::unwind", None));
         }
     }
 
-    /// The client has its answer; now what the application wanted done afterwards.
-    fn clean_up(&mut self, handlers: &[Rc<Code>], request: u64) {
-        for handler in handlers {
-            let result = self.perl.call_handler(handler, request).map(drop);
-            self.note(result);
-        }
-        if std::mem::take(&mut self.psgi_cleanup) {
-            let (result, leave) = self.perl.psgi_cleanup();
-            if leave {
-                apache::child_terminate();
-            }
-            self.note(result);
+    /// The client has its answer; now what the configuration and the application wanted done afterwards.
+    fn clean_up(&self, located: Option<&Located>, request: u64) {
+        apache::run(request);
+        if let Some(located) = located {
+            self.phase(located, request, Phase::Log);
         }
         if self.mod_perl {
             // A cleanup that exits ends itself, not those that stand behind it.
             while let Err(interrupted) = self.perl.call(c"Apache::run_cleanups", None) {
                 let again = matches!(interrupted, Interrupted::Exited(_));
-                self.note(Err(interrupted));
+                note(Err(interrupted));
                 if !again {
                     break;
                 }
             }
         }
-    }
-
-    fn note(&mut self, result: Result<(), Interrupted>) {
-        if let Err(Interrupted::Died(text)) = result {
-            report(&text);
+        if let Some(located) = located {
+            self.phase(located, request, Phase::Cleanup);
+        }
+        if self.psgi_cleanup.take() {
+            let (result, leave) = self.perl.psgi_cleanup();
+            if leave {
+                apache::child_terminate();
+            }
+            note(result);
+        }
+        if self.mod_perl {
+            note(self.perl.call(c"Apache::forget", None));
         }
     }
 
     /// Puts back what the request changed, and says so once per path and kind of change.
-    fn restore(&mut self, path: &[u8]) {
+    fn restore(&self, path: &[u8]) {
         let left = self.perl.restore_state();
-        if left.is_ordinary() || self.told.len() >= MAX_TOLD || !self.told.insert((path.to_vec(), left.0)) {
+        let mut told = self.told.borrow_mut();
+        if left.is_ordinary() || told.len() >= MAX_TOLD || !told.insert((path.to_vec(), left.0)) {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");
@@ -221,8 +208,15 @@ impl Site {
     }
 }
 
+/// Writes it to the error log if it died.
+pub fn note(result: Result<(), Interrupted>) {
+    if let Err(Interrupted::Died(text)) = result {
+        report(&text);
+    }
+}
+
 /// What Perl died with, as it wrote it, in the error log.
-fn report(text: &str) {
+pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }
 

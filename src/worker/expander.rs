@@ -29,7 +29,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
     let known = Config::sketch(&bundle.tree, &bundle.facts);
     sys::drop_privileges(&known)?;
-    let mut perl = start_up::boot(&known, &bundle.facts)?;
+    let perl = start_up::boot(&known, &bundle.facts)?;
     perl.call(c"Cameleer::starting", Some(if bundle.facts.reload { "ReStarting" } else { "Starting" }))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };

@@ -1,14 +1,17 @@
 //! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
 //!
-//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request. One interpreter, one request at a
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request through its `phases`, `lead` those that it
+//! leads to. One interpreter, one request at a
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;
 mod error_logs;
 pub mod expander;
+mod lead;
 mod limits;
 pub mod mold;
 mod overrides;
+mod phases;
 pub mod single;
 mod site;
 mod start_up;
@@ -22,6 +25,7 @@ use std::time::Instant;
 use wire::reply::Reply;
 use wire::transport::{Inbound, SocketWorker, WorkerPort};
 
+use crate::config::Phase;
 use crate::log;
 use limits::RequestLimit;
 use site::Site;
@@ -44,7 +48,7 @@ pub struct Identity {
 
 /// A forked worker.
 pub struct Worker {
-    site: Site,
+    site: Rc<Site>,
     port: Port,
     identity: Identity,
     limit: RequestLimit,
@@ -59,7 +63,7 @@ enum Next {
 
 impl Worker {
     /// A worker for `site`, answering on `socket`.
-    pub fn new(mut site: Site, socket: OwnedFd, identity: Identity) -> Worker {
+    pub fn new(site: Site, socket: OwnedFd, identity: Identity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
@@ -67,8 +71,10 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
         libperl::keep_from_children(socket.as_fd());
+        let site = Rc::new(site);
+        apache::engine_is(site.clone());
         site.remember_master(identity.master);
-        site.run_phase("PerlChildInitHandler");
+        site.run_phase(Phase::ChildInit);
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
     }
@@ -94,7 +100,7 @@ impl Worker {
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
                 Some(Inbound::Log { number, log }) => {
-                    self.site.error_logs.renew(number, log)?;
+                    self.site.error_logs.borrow_mut().renew(number, log)?;
                     if number == 0 {
                         self.site.perl.stderr_is_log();
                     }

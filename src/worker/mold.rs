@@ -42,7 +42,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     match mold.serve()? {
         Some(birth) => {
             let (socket, identity) = birth;
-            site.error_logs = mold.logs;
+            site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
             Worker::new(site, socket, identity).run()
         }

@@ -11,7 +11,7 @@ use crate::config::{Config, Facts};
 /// Loads the site and answers on `socket` until the front leaves; ends the process.
 pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
-    site.error_logs = ErrorLogs::new(logs)?;
+    site.error_logs = ErrorLogs::new(logs)?.into();
     Worker::new(site, socket, Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() })
         .run()
 }

@@ -1,6 +1,7 @@
 //! The site's Perl, loaded: the interpreter, the PSGI applications, and what each location means for a request.
 
-use std::collections::HashMap;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,11 +9,12 @@ use std::rc::Rc;
 
 use anyhow::anyhow;
 use libperl::{Code, Interpreter, Interrupted};
+use wire::frame::{Field, Flags, Frame};
 
 use super::error_logs::ErrorLogs;
 use super::{overrides, start_up};
 use crate::config::access::{Requirement, Satisfy};
-use crate::config::{Applied, Config, Facts, Handler, Listen, PsgiApp, Settings};
+use crate::config::{Applied, Config, Facts, Handler, Listen, Phase, PsgiApp, Settings};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 pub(super) const MOD_PERL: &str = "mod_perl/1.31";
@@ -25,17 +27,22 @@ pub struct Site {
     pub config: Rc<Config>,
     /// The Apache:: API is loaded.
     pub(super) mod_perl: bool,
-    pub(super) apps: HashMap<PsgiApp, Rc<Code>>,
-    pub(super) places: HashMap<PlaceKey, Rc<Located>>,
+    pub(super) apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
+    pub(super) places: RefCell<HashMap<PlaceKey, Rc<Located>>>,
     /// `%ENV` as the start-up steps left it: what every request's begins with.
     pub(super) start_env: Vec<(Vec<u8>, Vec<u8>)>,
-    pub(super) told: std::collections::HashSet<(Vec<u8>, u32)>,
+    pub(super) told: RefCell<HashSet<(Vec<u8>, u32)>>,
     /// Descriptor 2, whose log it is.
-    pub(super) error_logs: ErrorLogs,
+    pub(super) error_logs: RefCell<ErrorLogs>,
     /// The application asked this worker to leave (`psgix.harakiri.commit`).
-    pub(super) leave: bool,
+    pub(super) leave: Cell<bool>,
     /// `psgix.cleanup.handlers` wait for the response to be sent.
-    pub(super) psgi_cleanup: bool,
+    pub(super) psgi_cleanup: Cell<bool>,
+    registry: OnceCell<Code>,
+    /// Runs the handlers that Perl code pushed.
+    pub(super) pushed: Option<Code>,
+    /// The places of the subrequests of the current request, by the numbers of their records.
+    pub(super) subrequests: RefCell<Vec<(u64, Rc<Located>)>>,
 }
 
 /// What tells one merged set of settings from another.
@@ -50,42 +57,75 @@ pub(super) struct PlaceKey {
     pub handler: Option<Handler>,
 }
 
+impl PlaceKey {
+    /// Of the place that the front has found.
+    pub fn of(frame: &Frame) -> PlaceKey {
+        PlaceKey {
+            host: frame.host(),
+            sections: frame.sections().collect(),
+            script: frame.flags().has(Flags::SCRIPT),
+            overrides: frame.field(Field::Overrides).to_vec(),
+            handler: None,
+        }
+    }
+}
+
 /// A location's settings, with the Perl that they name found.
 pub(super) struct Located {
     pub settings: Settings,
     pub place: Rc<apache::Place>,
-    pub handlers: Vec<Rc<Code>>,
-    pub cleanup_handlers: Vec<Rc<Code>>,
     pub app: Option<Rc<Code>>,
+    /// The handlers of each phase, found when they are first needed.
+    handlers: [OnceCell<Vec<Code>>; Phase::ALL.len()],
+}
+
+impl Located {
+    /// The names of a phase's handlers.
+    pub fn names(&self, phase: Phase) -> &[String] {
+        match phase {
+            Phase::Handler => &self.settings.perl_handlers,
+            Phase::Cleanup => &self.settings.cleanup_handlers,
+            phase => self.settings.phases.of(phase),
+        }
+    }
 }
 
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
-        let mut perl = start_up::boot(&config, facts)?;
+        let perl = start_up::boot(&config, facts)?;
         let mut apps = HashMap::new();
         for step in &config.start_up {
-            start_up::take(&mut perl, &config, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
+            start_up::take(&perl, &config, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
         }
-        perl.call(c"Cameleer::started", None)?;
-        perl.call(c"Cameleer::StartUp::end", None)?;
+        let mod_perl = start_up::speaks_mod_perl(&config, facts);
+        let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
         let start_env = perl.env_base();
-        Ok(Site {
+        let site = Site {
             perl,
-            mod_perl: start_up::speaks_mod_perl(&config, facts),
+            mod_perl,
             config: Rc::new(config),
-            apps,
-            places: HashMap::new(),
+            apps: RefCell::new(apps),
+            places: RefCell::default(),
             start_env,
             told: Default::default(),
-            error_logs: ErrorLogs::default(),
-            leave: false,
-            psgi_cleanup: false,
-        })
+            error_logs: RefCell::default(),
+            leave: Cell::new(false),
+            psgi_cleanup: Cell::new(false),
+            pushed,
+            subrequests: RefCell::default(),
+            registry: OnceCell::new(),
+        };
+        if facts.reload {
+            site.run_phase(Phase::Restart);
+        }
+        site.perl.call(c"Cameleer::started", None)?;
+        site.perl.call(c"Cameleer::StartUp::end", None)?;
+        Ok(site)
     }
 
     /// Tells Perl code whom the front serves.
-    pub fn remember_master(&mut self, master: u32) {
+    pub fn remember_master(&self, master: u32) {
         if self.mod_perl
             && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
         {
@@ -94,30 +134,34 @@ impl Site {
     }
 
     /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
-    pub fn is_forked(&mut self) {
+    pub fn is_forked(&self) {
         self.perl.after_fork();
         if let Err(error) = self.perl.call(c"Cameleer::StartUp::forked", None) {
             apache::say(apache::Level::Error, &format!("after the fork: {error}"));
         }
     }
 
-    /// Runs what the application wants done in a fresh worker, or before one ends.
-    pub fn run_phase(&mut self, phase: &str) {
-        if self.mod_perl
-            && let Err(error) = self.perl.call(c"Apache::run_handlers", Some(phase))
-        {
-            apache::say(apache::Level::Error, &format!("{phase}: {error}"));
+    /// Runs what the configuration and the application want done in a fresh worker, or before one ends.
+    pub fn run_phase(&self, phase: Phase) {
+        let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
+        let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
+        for name in configured {
+            let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
+            complain(phase, run.map(drop));
+        }
+        if self.mod_perl {
+            complain(phase, self.perl.call(c"Apache::Phases::run_of_process", Some(phase.name())));
         }
     }
 
     /// The worker ends: its handlers, then END blocks.
-    pub fn child_exit(mut self) {
-        self.run_phase("PerlChildExitHandler");
+    pub fn child_exit(&self) {
+        self.run_phase(Phase::ChildExit);
         self.perl.end(false);
     }
 
     /// The settings for a frame's sections and file, merged and looked up once per worker.
-    pub(super) fn located(&mut self, key: PlaceKey, file: &[u8]) -> Result<Rc<Located>, Interrupted> {
+    pub(super) fn located(&self, key: PlaceKey, file: &[u8]) -> Result<Rc<Located>, Interrupted> {
         let located = self.located_by(&key)?;
         match located.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
             Some(handler) => self.located_by(&PlaceKey { handler: Some(handler), ..key }),
@@ -125,20 +169,21 @@ impl Site {
         }
     }
 
-    fn located_by(&mut self, key: &PlaceKey) -> Result<Rc<Located>, Interrupted> {
-        if let Some(located) = self.places.get(key) {
+    fn located_by(&self, key: &PlaceKey) -> Result<Rc<Located>, Interrupted> {
+        if let Some(located) = self.places.borrow().get(key) {
             return Ok(located.clone());
         }
-        // Every edit of a `.htaccess` file makes new places.
-        if self.places.len() >= MAX_PLACES {
-            self.places.clear();
-        }
         let located = Rc::new(self.locate(key)?);
-        self.places.insert(key.clone(), located.clone());
+        let mut places = self.places.borrow_mut();
+        // Every edit of a `.htaccess` file makes new places.
+        if places.len() >= MAX_PLACES {
+            places.clear();
+        }
+        places.insert(key.clone(), located.clone());
         Ok(located)
     }
 
-    fn locate(&mut self, key: &PlaceKey) -> Result<Located, Interrupted> {
+    fn locate(&self, key: &PlaceKey) -> Result<Located, Interrupted> {
         let mut settings = self.settings(key)?;
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
@@ -148,41 +193,62 @@ impl Site {
             (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
             _ => None,
         };
-        let names: Vec<String> = match settings.handler {
-            Handler::CgiScript => vec!["Apache::Registry".into()],
-            Handler::PerlScript => settings.perl_handlers.clone(),
-            Handler::Default | Handler::Psgi => Vec::new(),
-        };
-        let handlers = self.resolve(&names)?;
-        let cleanup_handlers = self.resolve(&settings.cleanup_handlers)?;
         let start_env = self.start_env.clone();
-        let place = Rc::new(apache::Place {
-            start_env,
-            sections: key.sections.clone(),
-            ..place(&self.config, key.host, &settings)
-        });
-        Ok(Located { settings, place, handlers, cleanup_handlers, app })
+        let place =
+            apache::Place { start_env, sections: key.sections.clone(), ..place(&self.config, key.host, &settings) };
+        let mut located = Located { settings, place: Rc::default(), app, handlers: Default::default() };
+        let phases = Phase::ALL.map(|phase| (phase.name(), located.names(phase).to_vec())).to_vec();
+        located.place = Rc::new(apache::Place { phases, ..place });
+        Ok(located)
     }
 
-    fn settings(&mut self, key: &PlaceKey) -> Result<Settings, Interrupted> {
+    /// The handlers of a phase.
+    pub(super) fn handlers<'a>(&self, located: &'a Located, phase: Phase) -> Result<&'a [Code], Interrupted> {
+        let known = &located.handlers[phase as usize];
+        if let Some(handlers) = known.get() {
+            return Ok(handlers);
+        }
+        let dispatcher = located.settings.phases.dispatch.as_deref();
+        let resolve = |name: &String| match dispatcher {
+            Some(dispatcher) => self.perl.resolve_handler(&format!("{dispatcher}\0{name}")),
+            None => self.perl.resolve_handler(name),
+        };
+        let handlers = located.names(phase).iter().map(resolve).collect::<Result<_, _>>()?;
+        Ok(known.get_or_init(|| handlers))
+    }
+
+    /// Who answers for CGI scripts.
+    pub(super) fn registry(&self) -> Result<&Code, Interrupted> {
+        if let Some(known) = self.registry.get() {
+            return Ok(known);
+        }
+        let registry = self.perl.resolve_handler("Apache::Registry")?;
+        Ok(self.registry.get_or_init(|| registry))
+    }
+
+    fn settings(&self, key: &PlaceKey) -> Result<Settings, Interrupted> {
         let files = overrides::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
         for step in files.iter().flat_map(|file| &file.start_up) {
-            start_up::take(&mut self.perl, &self.config, step, &mut self.apps)?;
+            let mut loaded = HashMap::new();
+            start_up::take(&self.perl, &self.config, step, &mut loaded)?;
+            self.apps.borrow_mut().extend(loaded);
         }
         Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
     }
 
-    fn resolve(&mut self, names: &[String]) -> Result<Vec<Rc<Code>>, Interrupted> {
-        names.iter().map(|name| self.perl.resolve_handler(name).map(Rc::new)).collect()
-    }
-
-    fn app(&mut self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {
-        if let Some(code) = self.apps.get(app) {
+    fn app(&self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {
+        if let Some(code) = self.apps.borrow().get(app) {
             return Ok(code.clone());
         }
-        let code = Rc::new(start_up::load_app(&mut self.perl, app)?);
-        self.apps.insert(app.clone(), code.clone());
+        let code = Rc::new(start_up::load_app(&self.perl, app)?);
+        self.apps.borrow_mut().insert(app.clone(), code.clone());
         Ok(code)
+    }
+}
+
+fn complain(phase: Phase, result: Result<(), Interrupted>) {
+    if let Err(error) = result {
+        apache::say(apache::Level::Error, &format!("{}: {error}", phase.name()));
     }
 }
 
@@ -202,6 +268,13 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         setup_env: settings.setup_env,
         exec_cgi: settings.options.exec_cgi,
         location: settings.mount.clone(),
+        handler: match settings.handler {
+            Handler::Default => None,
+            Handler::PerlScript => Some("perl-script"),
+            Handler::CgiScript => Some("cgi-script"),
+            Handler::Psgi => Some("psgi"),
+        },
+        dispatcher: settings.phases.dispatch.clone(),
         server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),

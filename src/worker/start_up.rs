@@ -15,16 +15,16 @@ use crate::config::{
 /// Boots Perl for what is known of a configuration.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
-    let mut perl =
+    let perl =
         Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
     let main_server = config.hosts.first().map(|host| host.base);
     apache::main_server(Rc::new(place(config, 0, &config.settings(main_server.as_slice(), false))));
-    prepare(&mut perl, &perl_library(facts)?, config, facts)?;
+    prepare(&perl, &perl_library(facts)?, config, facts)?;
     Ok(perl)
 }
 
 /// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
-fn prepare(perl: &mut Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
+fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
     let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
     if speaks_mod_perl(config, facts) {
@@ -74,7 +74,9 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
     let by_extension =
         config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(|h| *h != Handler::Default);
+    let phases = config.sections.iter().any(|section| !section.said.phases.is_empty());
     facts.expanded.is_some()
+        || phases
         || overrides
         || scripts
         || by_extension
@@ -85,7 +87,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
 
 /// Does one step of a mold.
-pub fn take(perl: &mut Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
+pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
         Step::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
         Step::Psgi(app) => {
@@ -103,7 +105,7 @@ pub fn take(perl: &mut Interpreter, config: &Config, step: &StartUp, apps: &mut 
 }
 
 /// Does one step that may define what the rest of the configuration needs.
-pub fn load(perl: &mut Interpreter, step: &StartUp) -> Result<(), Interrupted> {
+pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         Step::Module(name) => perl.require_module(name),
         Step::Require(file) => perl.require(&file.to_string_lossy()),
@@ -130,7 +132,7 @@ impl Within {
 }
 
 /// Hands a directive to the Perl module that defines it.
-pub fn own(perl: &mut Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
+pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
     let Step::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
     let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
@@ -142,7 +144,7 @@ pub fn own(perl: &mut Interpreter, step: &StartUp, within: &Within) -> Result<()
 }
 
 /// Runs a `<Perl>` section; the directives that it says, as text.
-pub fn section(perl: &mut Interpreter, code: &str, at: &At) -> Result<String, Interrupted> {
+pub fn section(perl: &Interpreter, code: &str, at: &At) -> Result<String, Interrupted> {
     perl.call(c"Cameleer::begin_section", Some(&directives::for_perl()))?;
     // The section's own first line stands where its tag does.
     perl.eval(&format!("package Apache::ReadConfig;\n{code}"), &at.file, at.line)?;
@@ -165,7 +167,7 @@ fn blamed(section: &At, error: &str) -> At {
     At { line, ..section.clone() }
 }
 
-pub fn load_app(perl: &mut Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
+pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
     match app {
         PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
         PsgiApp::Code(code) => perl.load_psgi(code, false),

@@ -49,6 +49,8 @@ enum {
     APACHE_VIRTUAL_HOST = 25,
     APACHE_PLACE_AUTH_TYPE = 26,
     APACHE_PLACE_AUTH_NAME = 27,
+    APACHE_CURRENT_CALLBACK = 28,
+    APACHE_DISPATCHER = 29,
 };
 
 /* Numbers. */
@@ -101,6 +103,28 @@ int apache_set_number(uint64_t r, uint32_t field, int64_t value);
 
 /* One line of Require; no text behind the last. */
 int apache_requirement(uint64_t r, size_t at, int64_t *method_mask, apache_text *requirement);
+
+/* The record of another request of the same client; 0: there is none. */
+enum {
+    APACHE_MAIN = 0,
+    APACHE_PREV = 1,
+    APACHE_NEXT = 2,
+};
+int apache_linked(uint64_t r, uint32_t which, uint64_t *other);
+/* From now on that request's handlers run. */
+int apache_set_current(uint64_t r);
+
+/* Requests that lead to others run Perl code: nothing of the record may be held. */
+int apache_lookup_uri(uint64_t r, apache_text target, uint64_t *sub);
+int apache_lookup_file(uint64_t r, apache_text name, uint64_t *sub);
+int apache_run_sub(uint64_t r, int64_t *status);
+int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
+int apache_custom_response(uint64_t r, int64_t status, apache_text response);
+
+/* What Perl code made of a phase's handlers: pushed some, or replaced them. `known` is 0 for no phase of that name. */
+int apache_stack_touched(uint64_t r, apache_text phase, int replaced, int64_t *known);
+/* A configured handler's name; no text behind the last. */
+int apache_configured(uint64_t r, apache_text phase, size_t at, apache_text *handler);
 
 int apache_table_new(uint64_t r, uint32_t *table);
 int apache_table_get(uint64_t r, uint32_t table, apache_text name, apache_text *value);

@@ -1,7 +1,13 @@
-//! The one request that this process answers now.
+//! The requests that this process answers now: the client's, and those that it led to.
 //!
-//! `$r` is its generation number: one that was kept from an earlier request names a request that is over, and says so
-//! instead of showing the next visitor's.
+//! ```text
+//!   records[0] ◀─ prev ── records[1]      an internal redirect: the later one has the output
+//!       ▲ └────── next ──────▲
+//!       └── main ── records[2]            a subrequest: what it says becomes its main request's
+//! ```
+//!
+//! `$r` is a generation number, and the records of one client's request have consecutive ones: a number that was kept
+//! from an earlier request names one that is over, and says so instead of showing the next visitor's.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,8 +21,14 @@ use crate::tables::Tables;
 use crate::{Place, env};
 
 #[derive(Default)]
-struct State {
-    request: Option<RequestRec>,
+pub(crate) struct State {
+    /// The client's request first; empty between requests.
+    pub records: Vec<RequestRec>,
+    /// The one whose handlers run.
+    pub running: usize,
+    /// The one whose answer the client gets.
+    pub answering: usize,
+    /// Of the last record.
     generation: u64,
     /// Buffers of the last request, for the next.
     spare: (Tables, Output),
@@ -32,22 +44,58 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Stale;
 
+impl State {
+    /// Where the record of that number stands.
+    pub fn at(&self, generation: u64) -> Result<usize, Stale> {
+        let first = self.records.first().ok_or(Stale)?.generation;
+        let at = generation.checked_sub(first).ok_or(Stale)? as usize;
+        if at < self.records.len() { Ok(at) } else { Err(Stale) }
+    }
+
+    /// The number of a record that is about to be added.
+    pub fn next_generation(&mut self) -> u64 {
+        self.generation += 1;
+        self.generation
+    }
+
+    /// Lets a record speak; what a subrequest has said goes on to its main request.
+    pub fn speak<T>(&mut self, mut at: usize, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
+        let said = self.records.get_mut(at).map(say).ok_or(Stale)?;
+        while let Some(main) = self.records.get(at).and_then(|r| r.links.main) {
+            let body = self.records[at].take_body();
+            self.records[main].write_part(&body);
+            at = main;
+        }
+        Ok(said)
+    }
+}
+
 /// Makes a request the current one and returns the number that `$r` will be.
 pub fn begin(incoming: Incoming) -> u64 {
     STATE.with_borrow_mut(|state| {
         if incoming.place.log_cpu {
             cpu_since_last();
         }
-        state.generation += 1;
+        let generation = state.next_generation();
         let (tables, output) = std::mem::take(&mut state.spare);
-        state.request = Some(RequestRec::new(state.generation, incoming, tables, output));
-        state.generation
+        state.records.push(RequestRec::new(generation, incoming, tables, output));
+        (state.running, state.answering) = (0, 0);
+        generation
     })
 }
 
-/// The current request's number; 0 between requests.
+/// The number of the request whose handlers run; 0 between requests.
 pub fn generation() -> u64 {
-    STATE.with_borrow(|state| state.request.as_ref().map_or(0, |r| r.generation))
+    STATE.with_borrow(|state| state.records.get(state.running).map_or(0, |r| r.generation))
+}
+
+/// That request's handlers run from now on: `Apache->request` is it. Returns the number of the one before.
+pub fn run(request: u64) -> u64 {
+    STATE.with_borrow_mut(|state| {
+        let before = state.records.get(state.running).map_or(0, |r| r.generation);
+        state.running = state.at(request).unwrap_or(state.running);
+        before
+    })
 }
 
 /// The place that stands for the server while no request is current: `Apache->server` in start-up files.
@@ -57,55 +105,57 @@ pub fn main_server(place: Rc<Place>) {
 
 /// Output of the program: what it printed, or a part of the response's body.
 pub fn output(bytes: &[u8]) {
-    let _ = current(|r| r.write(bytes));
+    let _ = speaking(generation(), |r| r.write(bytes));
 }
 
 /// What was said so far leaves now.
 pub fn flush() {
-    let _ = current(RequestRec::flush);
+    let _ = flush_record(generation());
 }
 
-/// The handler returned `status`. Sends the rest: a small response leaves as one packet.
-pub fn finish(status: i32) -> Option<Finished> {
-    current(|r| r.finish(status)).ok()
+/// What a record has said leaves; of a subrequest by its main request.
+pub(crate) fn flush_record(generation: u64) -> Result<(), Stale> {
+    with_state(|state| {
+        let mut at = state.at(generation)?;
+        state.speak(at, RequestRec::flush)?;
+        while let Some(main) = state.records[at].links.main {
+            state.records[main].flush();
+            at = main;
+        }
+        Ok(())
+    })
 }
 
-/// The handler died: an error page, or a visible end in mid-response.
-pub fn fail(status: u16) -> Option<Finished> {
-    current(|r| r.fail(status)).ok()
-}
-
-/// The front is to send this file.
-pub fn send_file(path: &[u8]) -> Option<Finished> {
-    current(|r| r.send_file(path)).ok()
+/// Sends the rest: a small response leaves as one packet.
+pub fn finish() -> Option<Finished> {
+    STATE.with_borrow_mut(|state| state.records.get_mut(state.answering).map(RequestRec::finish))
 }
 
 /// This worker is to leave after the request.
 pub fn child_terminate() {
-    let _ = current(|r| r.child_terminate = true);
+    for_each(|r| r.child_terminate = true);
 }
 
 /// Something will be done after the answer: its end waits for [`end`].
 pub fn want_cleanup() {
-    let _ = current(|r| r.cleanup = true);
-}
-
-/// Whether something was registered to be done after the answer.
-pub fn cleanup_is_wanted() -> bool {
-    current(|r| r.cleanup).unwrap_or(false)
+    for_each(|r| r.cleanup = true);
 }
 
 /// The request is over: `$r` means nothing now.
 pub fn end() -> Ended {
     STATE.with_borrow_mut(|state| {
-        let Some(mut r) = state.request.take() else { return Ended::default() };
+        let Some(mut answered) = state.records.get_mut(state.answering) else { return Ended::default() };
         crate::log::end_line();
-        r.close();
-        let (leaving, front_is_gone) = (r.child_terminate, r.output.front_is_gone());
-        r.tables.reset();
-        r.output.reset();
-        state.spare = (r.tables, r.output);
-        Ended { leaving, front_is_gone, buffer: r.frame.into_buffer() }
+        answered.close();
+        let (leaving, front_is_gone) = (answered.child_terminate, answered.output.front_is_gone());
+        answered.output.reset();
+        state.spare.1 = std::mem::take(&mut answered.output);
+        answered = &mut state.records[0];
+        answered.tables.reset();
+        state.spare.0 = std::mem::take(&mut answered.tables);
+        let buffer = std::mem::take(&mut answered.frame).into_buffer();
+        state.records.clear();
+        Ended { leaving, front_is_gone, buffer }
     })
 }
 
@@ -115,7 +165,7 @@ pub(crate) fn fill_env() {
         for (key, value) in &r.place.clone().start_env {
             libperl::env_put(key, value);
         }
-        env::cgi(r, &mut |key, value| libperl::env_put(key, value));
+        env::programs(r, &mut |key, value| libperl::env_put(key, value));
     });
 }
 
@@ -124,25 +174,45 @@ pub fn psgi_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| env::psgi(r, each));
 }
 
-/// The current request, whichever it is.
+/// The request whose handlers run, whichever it is.
 pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     STATE.with(|state| {
         let mut state = state.try_borrow_mut().map_err(|_| Stale)?;
-        state.request.as_mut().map(act).ok_or(Stale)
+        let running = state.running;
+        state.records.get_mut(running).map(act).ok_or(Stale)
     })
 }
 
-/// The current request if it is the one that `generation` names.
+/// The record that `generation` names, if its request is not over.
 pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
-    STATE.with(|state| {
-        let mut state = state.try_borrow_mut().map_err(|_| Stale)?;
-        state.request.as_mut().filter(|r| r.generation == generation).map(act).ok_or(Stale)
+    with_state(|state| {
+        let at = state.at(generation)?;
+        Ok(act(&mut state.records[at]))
     })
+}
+
+/// The same for what may make output.
+pub(crate) fn speaking<T>(generation: u64, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
+    with_state(|state| {
+        let at = state.at(generation)?;
+        state.speak(at, say)
+    })
+}
+
+/// All records at once.
+pub(crate) fn with_state<T>(act: impl FnOnce(&mut State) -> Result<T, Stale>) -> Result<T, Stale> {
+    STATE.with(|state| act(&mut *state.try_borrow_mut().map_err(|_| Stale)?))
+}
+
+/// What belongs to the client's request as a whole is noted in each of its records.
+pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
+    STATE.with_borrow_mut(|state| state.records.iter_mut().for_each(act));
 }
 
 /// The place of the current request, or the server's.
 pub(crate) fn place() -> Option<Rc<Place>> {
-    STATE.with_borrow(|state| state.request.as_ref().map(|r| r.place.clone()).or_else(|| state.server.clone()))
+    STATE
+        .with_borrow(|state| state.records.get(state.running).map(|r| r.place.clone()).or_else(|| state.server.clone()))
 }
 
 /// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.

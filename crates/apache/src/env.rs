@@ -8,11 +8,23 @@ use wire::frame::{Field, Flags, Frame};
 
 use crate::field::{Number, Text};
 use crate::request::RequestRec;
+use crate::table::Table;
+use crate::tables::Id;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
 /// The value of `$ENV{MOD_PERL}`.
 const MOD_PERL: &[u8] = b"mod_perl/1.31";
+
+/// `%ENV`: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
+pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
+    if !(r.place.setup_env && r.tables.is_filled(Id::SubprocessEnv)) {
+        return cgi(r, each);
+    }
+    for (name, value) in r.tables.of(Id::SubprocessEnv).iter() {
+        each(name, value);
+    }
+}
 
 /// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
 pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
@@ -91,13 +103,48 @@ fn decode(raw: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// What the configuration set for this request; it may not replace what PSGI or CGI say, hence it comes before.
-fn variables(frame: &Frame, each: Each<'_>) {
+/// What the configuration set for this request, or the one that led to it; it may not replace what PSGI or CGI say,
+/// hence it comes before.
+pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
     for pair in frame.field(Field::Env).split(|byte| *byte == 0) {
         if let Some(at) = pair.iter().position(|byte| *byte == b'=') {
             each(&pair[..at], &pair[at + 1..]);
         }
     }
+}
+
+/// What a subrequest finds of its main request's variables, as [`Field::Env`].
+pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
+    if !r.tables.is_filled(Id::SubprocessEnv) {
+        return r.frame.field(Field::Env).to_vec();
+    }
+    let of_path = |name: &[u8]| matches!(name, b"PATH_INFO" | b"PATH_TRANSLATED");
+    encoded(r.tables.of(Id::SubprocessEnv).iter().filter(|(name, _)| !of_path(name)))
+}
+
+/// What a request that this one is redirected to finds of it: each variable with `REDIRECT_` before its name.
+pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
+    let mut renamed = Table::default();
+    let Some(variables) = r.table(Id::SubprocessEnv as u32) else { return Vec::new() };
+    for (name, value) in variables.iter() {
+        renamed.add(&[b"REDIRECT_", name].concat(), value);
+    }
+    renamed.set(b"REDIRECT_STATUS", r.status.to_string().as_bytes());
+    renamed.set(b"REDIRECT_URL", r.known_text(Text::Uri).unwrap_or_default());
+    for (name, value) in [
+        (&b"REDIRECT_QUERY_STRING"[..], r.known_text(Text::Args)),
+        (b"REDIRECT_ERROR_NOTES", r.tables.of(Id::Notes).get(b"error-notes")),
+    ] {
+        if let Some(value) = value {
+            renamed.set(name, value);
+        }
+    }
+    encoded(renamed.iter())
+}
+
+fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
+    let sound = pairs.filter(|(name, value)| !name.contains(&b'=') && ![*name, *value].concat().contains(&0));
+    sound.flat_map(|(name, value)| [name, b"=", value, b"\0"].concat()).collect()
 }
 
 fn of_server(r: &mut RequestRec, each: Each<'_>) {

@@ -1,10 +1,12 @@
 //! The C ABI of `include/apache.h`. The only unsafe file of this crate: it turns pointers into slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
+mod requests;
+
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::current::{current, place, with};
+use crate::current::{current, for_each, place, speaking, with};
 use crate::field::{Number, Text};
 use crate::log::{Level, log, print};
 use crate::request::{server_number, server_text};
@@ -119,7 +121,12 @@ unsafe extern "C" fn apache_get_text(r: u64, field: u32, out: *mut ApacheText) -
 unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     let value = unsafe { value.get() };
-    status(with(r, |r| Text::from_number(field).map(|field| r.set_text(field, value))))
+    let Some(field) = Text::from_number(field) else { return OK };
+    let set = status(with(r, |r| r.set_text(field, value)));
+    if field.is_of_client() {
+        for_each(|r| r.set_text(field, value));
+    }
+    set
 }
 
 #[unsafe(no_mangle)]
@@ -196,26 +203,26 @@ fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
 unsafe extern "C" fn apache_write(r: u64, bytes: *const c_char, length: usize) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     let bytes = unsafe { slice(bytes, length) };
-    status(with(r, |r| r.write(bytes)))
+    status(speaking(r, |r| r.write(bytes)))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_rflush(r: u64) -> c_int {
-    status(with(r, |r| r.flush()))
+    status(crate::current::flush_record(r))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_send_http_header(r: u64, content_type: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     let content_type = unsafe { content_type.get() };
-    status(with(r, |r| r.send_http_header(content_type)))
+    status(speaking(r, |r| r.send_http_header(content_type)))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_send_cgi_header(r: u64, header: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     let header = unsafe { header.get() }.unwrap_or_default();
-    status(with(r, |r| r.send_cgi_header(header)))
+    status(speaking(r, |r| r.send_cgi_header(header)))
 }
 
 #[unsafe(no_mangle)]
@@ -227,12 +234,12 @@ unsafe extern "C" fn apache_cgi_header_out(r: u64, name: ApacheText, value: Apac
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_want_cleanup(r: u64) -> c_int {
-    status(with(r, |r| r.cleanup = true))
+    status(with(r, |_| ()).inspect(|()| crate::want_cleanup()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_child_terminate(r: u64) -> c_int {
-    status(with(r, |r| r.child_terminate = true))
+    status(with(r, |_| ()).inspect(|()| crate::child_terminate()))
 }
 
 #[unsafe(no_mangle)]

@@ -27,6 +27,7 @@ fields! {
         Location, RemoteIp, RemoteHost, LocalIp,
         DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
         PlaceAuthType, PlaceAuthName,
+        CurrentCallback, Dispatcher,
     }
 }
 
@@ -37,6 +38,13 @@ fields! {
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
         Satisfies, SomeAuthRequired, Allowed,
         ExpectsHeader,
+    }
+}
+
+impl Text {
+    /// The same for all requests that a client's request leads to: httpd keeps it with the connection.
+    pub fn is_of_client(self) -> bool {
+        matches!(self, Text::User | Text::AuthType | Text::RemoteIp | Text::RemoteHost)
     }
 }
 

@@ -5,7 +5,7 @@ use wire::reply::Head;
 use crate::error_page::is_bodyless;
 use crate::field::Text;
 use crate::output::Stage;
-use crate::request::RequestRec;
+use crate::request::{RequestRec, status_of};
 use crate::script_headers::{self, Scan, ScriptHeader};
 use crate::tables::Id;
 
@@ -29,8 +29,19 @@ impl RequestRec {
         if self.output.has_head() {
             return;
         }
-        let mut headers = Vec::new();
         let body_type = self.known_text(Text::ContentType).unwrap_or(self.place.default_type.as_bytes());
+        let headers = self.headers(body_type);
+        if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
+            return self.fail_invalid(&name.clone());
+        }
+        if headers.iter().map(|(name, value)| name.len() + value.len() + 8).sum::<usize>() > MAX_HEAD {
+            return self.fail_with("the response's headers are longer than 56 KiB");
+        }
+        self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
+    }
+
+    fn headers(&self, body_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut headers = Vec::new();
         if !is_bodyless(self.status) && !body_type.is_empty() {
             headers.push((b"Content-Type".to_vec(), body_type.to_vec()));
         }
@@ -40,13 +51,22 @@ impl RequestRec {
         for id in [Id::HeadersOut, Id::ErrHeadersOut] {
             headers.extend(self.tables.of(id).iter().map(|(name, value)| (name.to_vec(), value.to_vec())));
         }
-        if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
-            return self.fail_invalid(&name.clone());
-        }
-        if headers.iter().map(|(name, value)| name.len() + value.len() + 8).sum::<usize>() > MAX_HEAD {
-            return self.fail_with("the response's headers are longer than 56 KiB");
-        }
-        self.output.stage = Stage::Ready(Head { status: self.status, headers });
+        headers
+    }
+
+    /// What stands behind the number in `$r->status_line`, when that is the status that goes out.
+    pub fn reason(&self, status: u16) -> Vec<u8> {
+        let line = self.known_text(Text::StatusLine).filter(|line| status_of(line) == Some(status));
+        let words = line.and_then(|line| line.trim_ascii().splitn(2, |byte| *byte == b' ').nth(1));
+        words.unwrap_or_default().trim_ascii().to_vec()
+    }
+
+    /// What handlers want sent with a file; `None` when they said nothing.
+    pub fn file_head(&self) -> Option<Head> {
+        let mut headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
+        headers.retain(|(name, value)| is_header(name, value));
+        let head = Head { status: self.status, reason: self.reason(self.status), headers };
+        (head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty()).then_some(head)
     }
 
     /// The head as PSGI gives it; below 200 an informational response.
@@ -56,10 +76,10 @@ impl RequestRec {
             return self.fail_with("the response had already begun when its status was given");
         }
         match u16::try_from(status) {
-            Ok(status @ 100..=199) => self.output.info = Some(Head { status, headers: Vec::new() }),
+            Ok(status @ 100..=199) => self.output.info = Some(Head { status, ..Head::default() }),
             Ok(status @ 200..=599) => {
                 self.status = status;
-                self.output.stage = Stage::Ready(Head { status, headers: Vec::new() });
+                self.output.stage = Stage::Ready(Head { status, ..Head::default() });
             }
             _ => self.fail_with(&format!("{status} is not an HTTP status")),
         }

@@ -3,10 +3,11 @@
 //! ```text
 //!   worker ──▶ begin ──────────────▶ RequestRec ◀── exports (C ABI) ◀── perl/lib/**/*.xs ◀── $r->…
 //!          ──▶ psgi_env ───────────▶     │      ◀── output ◀── STDOUT's layer
-//!          ──▶ finish, fail ───────▶     └──▶ Client::send ──▶ the wire
+//!          ──▶ outcome, finish ────▶     └──▶ Client::send ──▶ the wire
+//!          ◀── Engine ◀──────────── $r->lookup_uri, internal_redirect
 //! ```
 //!
-//! One request is current at a time, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
+//! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
 mod place;
 pub use place::{Place, Requirement, Satisfies};
@@ -16,11 +17,28 @@ pub use log::{Level, log_to, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
-    send_file, want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, main_server, output, psgi_env, run, want_cleanup,
 };
 
 use current::fill_env;
+
+mod lead;
+pub use lead::{Lead, Target, lead};
+
+mod stack;
+pub use stack::{Stack, enter_phase, stack};
+
+mod facts;
+pub use facts::{
+    Asked, Said, asked, filename, handler, is_https, keep_content_type, method, place_is, retarget, said, set_location,
+    set_note, set_status, status,
+};
+
+mod answer;
+pub use answer::{Outcome, begin_body, custom_response, discard, error_before, fail, outcome, send_file, send_page};
+
+mod engine;
+pub use engine::{Engine, engine_is};
 
 mod request;
 pub use request::{Client, Ended, Finished, Incoming};

@@ -34,6 +34,14 @@ pub(crate) struct Output {
     pub failed: Option<u16>,
     /// The script named this path of the site as its answer.
     pub elsewhere: Option<Vec<u8>>,
+    /// The front is to send this file.
+    pub file: Option<Vec<u8>>,
+    /// The end of the response is missing: the client must see that.
+    pub truncated: bool,
+    /// A subrequest's: it never leaves from here, but becomes a part of the main request's.
+    pub is_part: bool,
+    /// Another request has the answer now; what its handlers still say goes nowhere.
+    pub is_handed_over: bool,
     /// The response left without its `End`: the value says whether it is truncated.
     pub owes_end: Option<bool>,
     sent: u64,
@@ -50,6 +58,8 @@ impl Output {
         self.info = None;
         self.failed = None;
         self.elsewhere = None;
+        self.file = None;
+        self.truncated = false;
         self.owes_end = None;
         self.sent = 0;
     }
@@ -64,7 +74,24 @@ impl Output {
 
     /// Nobody would see more output.
     pub fn is_deaf(&self) -> bool {
-        self.failed.is_some() || self.elsewhere.is_some() || self.front_is_gone || matches!(self.stage, Stage::Ended)
+        let is_lost = self.failed.is_some() || self.front_is_gone || self.is_handed_over;
+        is_lost || self.is_settled() || matches!(self.stage, Stage::Ended)
+    }
+
+    /// The answer is decided, and is none of the program's words.
+    pub fn is_settled(&self) -> bool {
+        self.elsewhere.is_some() || self.file.is_some()
+    }
+
+    /// Throws away what has not left; false when some of it has.
+    pub fn discard(&mut self) -> bool {
+        if self.has_left() {
+            return false;
+        }
+        self.body.clear();
+        self.stage = Stage::Open;
+        (self.failed, self.elsewhere, self.file) = (None, None, None);
+        true
     }
 
     /// No word of the program yet, neither head nor body.
@@ -76,12 +103,18 @@ impl Output {
         self.sent + self.body.len() as u64
     }
 
+    /// What has been said since this was last asked, for the main request.
+    pub fn take_body(&mut self) -> Vec<u8> {
+        self.sent += self.body.len() as u64;
+        std::mem::take(&mut self.body)
+    }
+
     pub fn front_is_gone(&self) -> bool {
         self.front_is_gone
     }
 
     pub fn has_room_for(&self, length: usize) -> bool {
-        self.body.len() + length <= BUFFER
+        self.is_part || self.body.len() + length <= BUFFER
     }
 
     pub fn send_info(&mut self, id: u64, client: &mut dyn Client) {
@@ -121,8 +154,18 @@ impl Output {
     }
 
     /// The front is to answer with something else: a file, or another place of the site.
-    pub fn send_reference(&mut self, id: u64, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
+    pub fn send_reference(
+        &mut self,
+        id: u64,
+        head: Option<Head>,
+        to: &Reply<'_>,
+        last: &Reply<'_>,
+        client: &mut dyn Client,
+    ) {
         self.packet.clear();
+        if let Some(head) = head {
+            Reply::Head(head).put(id, &mut self.packet);
+        }
         to.put(id, &mut self.packet);
         last.put(id, &mut self.packet);
         self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();

@@ -21,6 +21,12 @@ pub struct Place {
     pub location: String,
     /// The sections that apply, in the order of their merge.
     pub sections: Vec<u16>,
+    /// `SetHandler`; `None` is a file.
+    pub handler: Option<&'static str>,
+    /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
+    pub phases: Vec<(&'static str, Vec<String>)>,
+    /// `PerlDispatchHandler`
+    pub dispatcher: Option<String>,
     /// `PerlSetVar` and `PerlAddVar`, in order (`$r->dir_config`).
     pub set_vars: Vec<(String, String)>,
     /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
@@ -88,6 +94,9 @@ impl Default for Place {
             is_virtual: false,
             location: String::new(),
             sections: Vec::new(),
+            handler: Some("perl-script"),
+            phases: Vec::new(),
+            dispatcher: None,
             set_vars: Vec::new(),
             set_env: Vec::new(),
             start_env: Vec::new(),

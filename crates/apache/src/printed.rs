@@ -81,8 +81,29 @@ impl RequestRec {
             return;
         }
         self.commit();
-        if self.output.failed.is_none() {
+        if self.output.failed.is_none() && !self.output.is_part {
             self.output.send_gathered(self.frame.id(), &mut *self.client);
+        }
+    }
+
+    /// What a subrequest has said and its main request is to say; a header that is not whole stays.
+    pub fn take_body(&mut self) -> Vec<u8> {
+        match self.output.stage {
+            Stage::Script => Vec::new(),
+            _ => self.output.take_body(),
+        }
+    }
+
+    /// A part of the answer that a subrequest has made: it begins with no header of ours.
+    pub fn write_part(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() || self.output.is_deaf() {
+            return;
+        }
+        self.send_info();
+        self.commit();
+        match self.output.has_room_for(bytes.len()) {
+            true => self.output.body.extend_from_slice(bytes),
+            false => self.write_through(bytes),
         }
     }
 

@@ -7,9 +7,11 @@ use wire::frame::{Field, Frame};
 use crate::Place;
 use crate::env;
 use crate::field::{Number, Text};
+use crate::lead::Links;
 use crate::method;
 use crate::output::Output;
 use crate::script_name::{self, Split};
+use crate::stack::Stacks;
 use crate::table::Table;
 use crate::tables::{self, Id, Tables};
 
@@ -61,6 +63,10 @@ pub(crate) struct RequestRec {
     pub no_cache: bool,
     pub child_terminate: bool,
     pub cleanup: bool,
+    pub links: Links,
+    pub stacks: Stacks,
+    /// `$r->custom_response`, by status.
+    pub custom_responses: Vec<(u16, Vec<u8>)>,
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
@@ -82,6 +88,9 @@ impl RequestRec {
             no_cache: false,
             child_terminate: false,
             cleanup: false,
+            links: Links::default(),
+            stacks: Stacks::default(),
+            custom_responses: Vec::new(),
             said: [const { None }; Text::ALL.len()],
             split: None,
             method_number: None,
@@ -129,7 +138,9 @@ impl RequestRec {
             Text::PathInfo => Some(&path[split.script..]),
             Text::ScriptName => Some(&path[..split.script]),
             Text::Hostname => Some(frame.field(Field::ServerName)),
-            Text::Handler => Some(b"perl-script"),
+            Text::Handler => place.handler.map(str::as_bytes),
+            Text::CurrentCallback => self.stacks.name(place).map(str::as_bytes),
+            Text::Dispatcher => place.dispatcher.as_deref().map(str::as_bytes),
             Text::RemoteIp => Some(frame.field(Field::RemoteAddr)),
             Text::LocalIp => Some(frame.field(Field::LocalAddr)),
             Text::Location => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
@@ -158,6 +169,25 @@ impl RequestRec {
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
         if field == Text::StatusLine {
             self.status = value.and_then(status_of).unwrap_or(self.status);
+        }
+    }
+
+    /// Takes over what the other record's handlers said.
+    pub fn copy_said(&mut self, field: Text, from: &RequestRec) {
+        self.said[field as usize].clone_from(&from.said[field as usize]);
+    }
+
+    /// A page for an error is asked for with the method of its frame.
+    pub fn forget_method(&mut self) {
+        self.said[Text::Method as usize] = None;
+        self.method_number = None;
+    }
+
+    /// What was found out about a path that is no longer meant.
+    pub fn forget_target(&mut self) {
+        self.split = None;
+        for field in [Text::Uri, Text::Filename, Text::PathInfo, Text::ScriptName, Text::Args] {
+            self.said[field as usize] = None;
         }
     }
 
@@ -249,6 +279,7 @@ impl RequestRec {
         }
         if number == Id::SubprocessEnv as u32 {
             let mut pairs = Table::default();
+            env::variables(&self.frame, &mut |key, value| pairs.set(key, value));
             env::cgi(self, &mut |key, value| pairs.set(key, value));
             *self.tables.of_mut(Id::SubprocessEnv) = pairs;
         } else if number == Id::HeadersIn as u32 {

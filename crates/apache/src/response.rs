@@ -1,4 +1,4 @@
-//! The end of a response: what a handler's number means, and what is left to send.
+//! The end of a response: what is left to send.
 
 use wire::reply::{End, Head, LogKind, Reply};
 
@@ -9,77 +9,31 @@ use crate::output::Stage;
 use crate::request::{Finished, RequestRec};
 use crate::tables::Id;
 
-/// What a handler's number means.
-enum Verdict {
-    Done,
-    Declined,
-    Status(u16),
-}
-
-impl Verdict {
-    /// 1.x takes a stray `1` (of a last `print`), a 200 and nonsense above 600 for OK.
-    fn of(code: i32) -> Verdict {
-        match code {
-            -1 => Verdict::Declined,
-            100..=199 | 201..=599 => Verdict::Status(code as u16),
-            _ => Verdict::Done,
-        }
-    }
-}
-
 impl RequestRec {
-    /// The handler returned `code`: sends what is left.
-    pub fn finish(&mut self, code: i32) -> Finished {
+    /// The answer is decided: sends what is left of it.
+    pub fn finish(&mut self) -> Finished {
         self.send_info();
-        match Verdict::of(code) {
-            Verdict::Declined if self.output.is_untouched() => {
-                let file = self.declined_file();
-                self.send_file(&file)
-            }
-            Verdict::Status(status) if self.output.is_untouched() => self.fail(status),
-            Verdict::Status(status) => {
-                self.status = status;
-                self.complete()
-            }
-            Verdict::Done | Verdict::Declined => self.complete(),
+        if let Some(path) = self.output.file.take() {
+            return self.refer(self.file_head(), &Reply::File(&path));
         }
-    }
-
-    /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
-    fn declined_file(&mut self) -> Vec<u8> {
-        let mut file = self.text(Text::Filename).unwrap_or_default().to_vec();
-        if !self.has_set(Text::Filename) {
-            file.extend_from_slice(self.text(Text::PathInfo).unwrap_or_default());
-        }
-        file
-    }
-
-    fn complete(&mut self) -> Finished {
         if let Some(target) = self.output.elsewhere.take() {
-            return self.go_elsewhere(&target);
+            return self.refer(None, &Reply::Elsewhere(&target));
         }
-        if self.output.failed.is_none() && self.lacks_header() {
-            self.premature();
-        }
-        if self.output.failed.is_none() {
-            self.commit();
-        }
-        match self.output.failed {
-            Some(status) => self.fail(status),
-            None => self.leave(false),
-        }
+        self.commit();
+        self.leave(self.output.truncated)
     }
 
     /// A script that began a header and did not end it, or that said nothing at all.
-    fn lacks_header(&self) -> bool {
+    pub fn lacks_header(&self) -> bool {
         let is_silent = self.place.send_header && self.output.is_untouched() && self.status == 200;
         is_silent || matches!(self.output.stage, Stage::Script)
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.
-    pub fn fail(&mut self, status: u16) -> Finished {
-        if self.output.has_left() {
-            return self.leave(true);
+    pub fn send_page(&mut self, status: u16, text: Option<&[u8]>) {
+        if !self.output.discard() {
+            self.output.truncated = true;
+            return;
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
@@ -87,14 +41,12 @@ impl RequestRec {
         headers.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
         let mut headers: Vec<_> = headers.into_iter().map(|(n, v)| (n.to_vec(), v.to_vec())).collect();
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
-        self.output.body.clear();
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
-            self.output.body = page(status, location.as_deref());
+            self.output.body = text.map_or_else(|| page(status, location.as_deref()), <[u8]>::to_vec);
         }
         self.status = status;
-        self.output.stage = Stage::Ready(Head { status, headers });
-        self.leave(false)
+        self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
     }
 
     fn location(&self) -> Option<Vec<u8>> {
@@ -103,19 +55,10 @@ impl RequestRec {
         is_header(b"Location", said).then(|| said.to_vec())
     }
 
-    /// The front sends this file; headers of the handler do not go with it.
-    pub fn send_file(&mut self, path: &[u8]) -> Finished {
-        if self.output.has_left() {
-            return self.leave(true);
-        }
+    /// The front is to answer with something else.
+    fn refer(&mut self, head: Option<Head>, to: &Reply<'_>) -> Finished {
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), &Reply::File(path), &last, &mut *self.client);
-        self.finished()
-    }
-
-    fn go_elsewhere(&mut self, target: &[u8]) -> Finished {
-        let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), &Reply::Elsewhere(target), &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
         self.finished()
     }
 

@@ -68,6 +68,12 @@ impl Tables {
         }
     }
 
+    /// It is to be filled again.
+    pub fn forget(&mut self, id: Id) {
+        self.of_mut(id).clear();
+        self.filled[id as usize] = false;
+    }
+
     pub fn is_filled(&self, id: Id) -> bool {
         self.filled[id as usize]
     }

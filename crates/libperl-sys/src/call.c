@@ -1,8 +1,41 @@
 #include "internal.h"
 
+#include <unistd.h>
+
 static SV *last_error;
 static int last_exit;
 static int gave_up;
+
+/* How many guards are at work: a handler may start a subrequest, whose handlers are guarded in turn. */
+static int depth;
+/* What exit throws when Perl code below this guard must go on. */
+static SV *exit_exception;
+
+/* perl's own exit unwinds every Perl frame there is, also those of the handler that started this subrequest. There it
+ * becomes an exception, as in mod_perl 1. */
+int cml_exit_is_exception(void)
+{
+    return depth > 1 && !cml_stranger;
+}
+
+void cml_throw_exit(pTHX_ int code)
+{
+    last_exit = code;
+    if (!exit_exception)
+        exit_exception = sv_bless(newRV_noinc(newSVpvs("exit")), gv_stashpvs("Cameleer::Exit", GV_ADD));
+    SAVESPTR(PL_diehook); /* it is no error */
+    PL_diehook = NULL;
+    croak_sv(exit_exception);
+}
+
+static cml_status status_of_error(pTHX)
+{
+    if (!SvTRUE(ERRSV))
+        return CML_OK;
+    if (exit_exception && SvROK(ERRSV) && SvRV(ERRSV) == SvRV(exit_exception))
+        return CML_EXITED;
+    return CML_DIED;
+}
 
 /* Runs `body` with G_EVAL calls inside it. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV,
  * which is this one (jump 2), and leaves the stacks where they were: put them back, or a few bytes leak per exit. */
@@ -13,17 +46,21 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
     int jump;
     OP *const op = PL_op;
     COP *const cop = PL_curcop;
-    const I32 scope = PL_scopestack_ix;
     const SSize_t stack = PL_stack_sp - PL_stack_base;
     const SSize_t mark = PL_markstack_ptr - PL_markstack;
 
+    if (depth++ > 0) {
+        ENTER;
+        SAVETMPS;
+        save_scalar(PL_errgv);
+    }
+    const I32 scope = PL_scopestack_ix;
     CLEAR_ERRSV();
     JMPENV_PUSH(jump);
     switch (jump) {
     case 0:
         body(aTHX_ argument);
-        if (SvTRUE(ERRSV))
-            status = CML_DIED;
+        status = status_of_error(aTHX);
         break;
     case 2:
         last_exit = STATUS_EXIT;
@@ -40,6 +77,11 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         break;
     }
     JMPENV_POP;
+    /* A forked child's exit, or perl's own for lack of memory: the frames to return to are gone. */
+    if (jump == 2 && depth > 1) {
+        cml_end(0);
+        _exit(last_exit);
+    }
     if (jump != 0) {
         while (PL_scopestack_ix > scope)
             LEAVE;
@@ -50,6 +92,8 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
     PL_op = op;
     if (jump == 2 && status == CML_DIED)
         sv_setpvs(ERRSV, "perl gave this call up: out of memory");
+    if (status == CML_EXITED)
+        CLEAR_ERRSV();
     if (status == CML_DIED) {
         if (!last_error)
             last_error = newSV(0);
@@ -58,7 +102,9 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         LEAVE;
         CLEAR_ERRSV();
     }
-    FREETMPS; /* nothing of Perl is below us: clearing an exception object only made it mortal */
+    FREETMPS; /* clearing an exception object only made it mortal */
+    if (--depth > 0)
+        LEAVE;
     return status;
 }
 

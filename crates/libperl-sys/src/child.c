@@ -226,6 +226,11 @@ int cml_exit_asked;
 
 static OP *exit_op(pTHX)
 {
+    if (cml_exit_is_exception()) {
+        dSP;
+        SV *const code = MAXARG < 1 ? NULL : TOPs;
+        cml_throw_exit(aTHX_ code ? (int)SvIV(code) : 0);
+    }
     cml_exit_asked = 1;
     return original[OP_EXIT](aTHX);
 }
@@ -279,6 +284,49 @@ void cml_env_begin(void)
         request_env = new_request_env(aTHX);
     GvHV(PL_envgv) = request_env;
     env_is_due = 1;
+}
+
+/* %ENV of the request that the current one waits for. */
+typedef struct outer_env {
+    HV *env;
+    int is_due;
+    struct outer_env *outer;
+} outer_env;
+
+static outer_env *outer;
+
+/* A subrequest has an %ENV of its own until cml_env_leave. */
+void cml_env_enter(void)
+{
+    dTHXa(cml_perl);
+    outer_env *before;
+    Newx(before, 1, outer_env);
+    *before = (outer_env){request_env, env_is_due, outer};
+    outer = before;
+    request_env = NULL;
+    cml_env_begin();
+}
+
+void cml_env_leave(void)
+{
+    dTHXa(cml_perl);
+    outer_env *const before = outer;
+    if (!before)
+        return;
+    SvREFCNT_dec((SV *)request_env);
+    request_env = before->env;
+    env_is_due = before->is_due;
+    outer = before->outer;
+    Safefree(before);
+    GvHV(PL_envgv) = request_env ? request_env : base_env;
+}
+
+/* What earlier phases have changed shows in an %ENV that they have looked at, too. */
+void cml_env_refresh(void)
+{
+    dTHXa(cml_perl);
+    if (request_env && !env_is_due)
+        fill_env(aTHX);
 }
 
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)

@@ -72,6 +72,9 @@ mod declarations {
         pub fn cml_drain_fd1();
         pub fn cml_stderr_is_log();
         pub fn cml_env_begin();
+        pub fn cml_env_enter();
+        pub fn cml_env_leave();
+        pub fn cml_env_refresh();
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
         pub fn cml_env_base(

@@ -70,7 +70,8 @@ pub struct PsgiRun {
     pub leave: bool,
 }
 
-/// The process's interpreter. Not `Send`: Perl belongs to the thread that made it.
+/// The process's interpreter. Not `Send`: Perl belongs to the thread that made it. Perl code that one method runs may
+/// come back into another (a handler that starts a subrequest), so none takes it exclusively.
 #[derive(Debug)]
 pub struct Interpreter(PhantomData<*const ()>);
 
@@ -110,46 +111,46 @@ impl Interpreter {
     }
 
     /// To be called once in every forked worker, before its first request.
-    pub fn after_fork(&mut self) {
+    pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_after_fork() }
     }
 
     /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
     /// free it.
-    pub fn end(&mut self, destruct: bool) {
+    pub fn end(&self, destruct: bool) {
         // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
         unsafe { sys::cml_end(c_int::from(destruct)) }
     }
 
     /// Runs `code`; messages name `file` and `line`.
-    pub fn eval(&mut self, code: &str, file: &str, line: u32) -> Result {
+    pub fn eval(&self, code: &str, file: &str, line: u32) -> Result {
         let file = CString::new(file.replace(['\0', '"', '\n'], "?")).unwrap_or_default();
         // SAFETY: pointer and length of one string; the file name is terminated.
         done(unsafe { sys::cml_eval(code.as_ptr().cast(), code.len(), file.as_ptr(), line) })
     }
 
     /// `require "file"`
-    pub fn require(&mut self, file: &str) -> Result {
+    pub fn require(&self, file: &str) -> Result {
         // SAFETY: pointer and length of one string.
         done(unsafe { sys::cml_require(file.as_ptr().cast(), file.len()) })
     }
 
     /// `require Module`
-    pub fn require_module(&mut self, name: &str) -> Result {
+    pub fn require_module(&self, name: &str) -> Result {
         // SAFETY: pointer and length of one string.
         done(unsafe { sys::cml_require_module(name.as_ptr().cast(), name.len()) })
     }
 
     /// Calls the named sub with one string, or with nothing.
-    pub fn call(&mut self, sub: &'static std::ffi::CStr, argument: Option<&str>) -> Result {
+    pub fn call(&self, sub: &'static std::ffi::CStr, argument: Option<&str>) -> Result {
         let (pointer, length) = argument.map_or((std::ptr::null(), 0), |a| (a.as_ptr().cast(), a.len()));
         // SAFETY: `sub` is terminated; null means no argument.
         done(unsafe { sys::cml_call_name(sub.as_ptr(), pointer, length) })
     }
 
     /// Calls the named sub with one string; what it returns, as text.
-    pub fn ask(&mut self, sub: &'static std::ffi::CStr, argument: &str) -> Result<String> {
+    pub fn ask(&self, sub: &'static std::ffi::CStr, argument: &str) -> Result<String> {
         let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
         // SAFETY: `sub` is terminated, the argument is pointer and length; `out` is filled, and copied before the next
         // call into Perl.
@@ -158,7 +159,7 @@ impl Interpreter {
     }
 
     /// The code that a handler's name means: `Package`, `Package::sub`, `Class->method` or `sub {…}`.
-    pub fn resolve_handler(&mut self, name: &str) -> Result<Code> {
+    pub fn resolve_handler(&self, name: &str) -> Result<Code> {
         let (mut code, mut invocant) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: both results are owned by us afterwards.
         let status = unsafe { sys::cml_resolve_handler(name.as_ptr().cast(), name.len(), &mut code, &mut invocant) };
@@ -167,7 +168,7 @@ impl Interpreter {
     }
 
     /// Calls a handler with `$r` of that request; its numeric result (nothing: 0).
-    pub fn call_handler(&mut self, handler: &Code, request: u64) -> Result<i32> {
+    pub fn call_handler(&self, handler: &Code, request: u64) -> Result<i32> {
         let mut result = 0;
         let invocant = handler.invocant.map_or(std::ptr::null_mut(), NonNull::as_ptr);
         // SAFETY: both pointers are live references held by `handler`.
@@ -176,7 +177,7 @@ impl Interpreter {
     }
 
     /// Loads a PSGI application from a file, or from code.
-    pub fn load_psgi(&mut self, source: &str, is_file: bool) -> Result<Code> {
+    pub fn load_psgi(&self, source: &str, is_file: bool) -> Result<Code> {
         let mut app = std::ptr::null_mut();
         // SAFETY: pointer and length of one string; the result is owned by us.
         let status =
@@ -186,19 +187,19 @@ impl Interpreter {
     }
 
     /// Begins the environment of a PSGI call, with the constant `psgi.*` entries.
-    pub fn psgi_begin(&mut self, https: bool, entries: usize) {
+    pub fn psgi_begin(&self, https: bool, entries: usize) {
         // SAFETY: plain numbers.
         unsafe { sys::cml_psgi_begin(c_int::from(https), entries as c_int) }
     }
 
     /// Adds a pair to it.
-    pub fn psgi_put(&mut self, key: &[u8], value: &[u8]) {
+    pub fn psgi_put(&self, key: &[u8], value: &[u8]) {
         // SAFETY: two pairs of pointer and length; Perl copies both.
         unsafe { sys::cml_psgi_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
     }
 
     /// Calls the application; its response goes through the hooks.
-    pub fn psgi_run(&mut self, app: &Code) -> (Result, PsgiRun) {
+    pub fn psgi_run(&self, app: &Code) -> (Result, PsgiRun) {
         let (mut needs_cleanup, mut leave) = (0, 0);
         // SAFETY: a live reference; psgi_begin was called by contract of the worker.
         let status = unsafe { sys::cml_psgi_run(app.code.as_ptr(), &mut needs_cleanup, &mut leave) };
@@ -206,7 +207,7 @@ impl Interpreter {
     }
 
     /// Runs the cleanup handlers; true when one of them committed harakiri.
-    pub fn psgi_cleanup(&mut self) -> (Result, bool) {
+    pub fn psgi_cleanup(&self) -> (Result, bool) {
         let mut leave = 0;
         // SAFETY: psgi_run said that there is something to clean.
         let status = unsafe { sys::cml_psgi_cleanup(&mut leave) };
@@ -214,7 +215,7 @@ impl Interpreter {
     }
 
     /// Descriptor 0 and STDIN become `body`, or empty.
-    pub fn set_stdin(&mut self, body: Option<OwnedFd>) -> std::io::Result<()> {
+    pub fn set_stdin(&self, body: Option<OwnedFd>) -> std::io::Result<()> {
         let fd = body.map_or(-1, IntoRawFd::into_raw_fd);
         // SAFETY: the descriptor's ownership passes to the shim.
         match unsafe { sys::cml_stdin_is(fd, 0) } {
@@ -224,7 +225,7 @@ impl Interpreter {
     }
 
     /// What STDOUT's layers still hold and what children wrote to descriptor 1 joins the response.
-    pub fn drain_output(&mut self) {
+    pub fn drain_output(&self) {
         // SAFETY: layers in Perl run guarded; the rest reads a descriptor and calls a hook.
         unsafe {
             sys::cml_flush_stdout();
@@ -233,20 +234,38 @@ impl Interpreter {
     }
 
     /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
-    pub fn stderr_is_log(&mut self) {
+    pub fn stderr_is_log(&self) {
         // SAFETY: duplicates a descriptor.
         unsafe { sys::cml_stderr_is_log() }
     }
 
     /// Begins `%ENV` of a request: when somebody looks at it, the hook `environment` fills it by [`env_put`]. It ends
     /// with [`Interpreter::restore_state`].
-    pub fn env_begin(&mut self) {
+    pub fn env_begin(&self) {
         // SAFETY: swaps one hash for another.
         unsafe { sys::cml_env_begin() }
     }
 
+    /// A request inside the current one has an `%ENV` of its own, until [`Interpreter::env_leave`].
+    pub fn env_enter(&self) {
+        // SAFETY: puts one hash aside for another.
+        unsafe { sys::cml_env_enter() }
+    }
+
+    /// See [`Interpreter::env_enter`].
+    pub fn env_leave(&self) {
+        // SAFETY: puts the hash back; without one that was put aside it does nothing.
+        unsafe { sys::cml_env_leave() }
+    }
+
+    /// The hook `environment` fills `%ENV` once more, if somebody has looked at it.
+    pub fn env_refresh(&self) {
+        // SAFETY: the hook gets the hash that it got before.
+        unsafe { sys::cml_env_refresh() }
+    }
+
     /// `%ENV` as the start-up code left it.
-    pub fn env_base(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub fn env_base(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         unsafe extern "C" fn add(to: *mut c_void, key: *const c_char, kl: usize, value: *const c_char, vl: usize) {
             // SAFETY: `to` is the vector below; the strings are valid during the call.
             unsafe {
@@ -261,7 +280,7 @@ impl Interpreter {
     }
 
     /// Puts back what the request changed; says by name what that was.
-    pub fn restore_state(&mut self) -> Left {
+    pub fn restore_state(&self) -> Left {
         // SAFETY: runs no request's code except destructors, which are guarded.
         Left(unsafe { sys::cml_restore_state() })
     }

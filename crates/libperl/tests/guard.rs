@@ -52,7 +52,7 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
         header: hooks::header,
         environment,
     };
-    let mut perl = Interpreter::boot(&hooks, None).expect("boots");
+    let perl = Interpreter::boot(&hooks, None).expect("boots");
     perl.eval("unshift @INC, '../../perl/lib'; require Cameleer; require Cameleer::PSGI", "boot", 1).expect("loads");
     perl.after_fork();
 

@@ -57,6 +57,26 @@ pub enum Field {
     Overrides = 13,
 }
 
+impl Field {
+    /// Every field, by its number.
+    pub const ALL: [Field; FIELDS] = [
+        Field::Method,
+        Field::Target,
+        Field::Protocol,
+        Field::Path,
+        Field::Query,
+        Field::RemoteAddr,
+        Field::LocalAddr,
+        Field::ServerName,
+        Field::Filename,
+        Field::RemoteHost,
+        Field::User,
+        Field::AuthType,
+        Field::Env,
+        Field::Overrides,
+    ];
+}
+
 /// Bits of [`Frame::flags`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);

@@ -4,7 +4,7 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* Head Body* [Complete] End`, or `File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
+//! The order of a response is `Info* Head Body* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request.
 
 use crate::{Cursor, Malformed, put_string};
@@ -30,7 +30,8 @@ pub enum Reply<'a> {
     Head(Head),
     /// A piece of the body.
     Body(&'a [u8]),
-    /// The handler declined, or asked for it: the front sends this file.
+    /// The handler declined, or asked for it: the front sends this file. A `Head` before it, in the same packet, has headers to send with it,
+    /// and a status when that is not 200.
     File(&'a [u8]),
     /// The script named a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers with that.
     Elsewhere(&'a [u8]),
@@ -45,6 +46,8 @@ pub enum Reply<'a> {
 pub struct Head {
     /// 100–599; checked by the reader.
     pub status: u16,
+    /// What stands behind the status, when that is not the usual word; not yet checked.
+    pub reason: Vec<u8>,
     /// Names and values as the application gave them: not yet checked for what HTTP allows.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -87,6 +90,7 @@ const TRUNCATED: u8 = 2;
 impl Head {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.status.to_le_bytes());
+        put_string(out, &self.reason);
         out.extend_from_slice(&(self.headers.len().min(u16::MAX as usize) as u16).to_le_bytes());
         for (name, value) in self.headers.iter().take(u16::MAX as usize) {
             put_string(out, name);
@@ -99,11 +103,12 @@ impl Head {
         if !(100..600).contains(&status) {
             return Err(Malformed("status outside 100 to 599"));
         }
+        let reason = from.string()?.to_vec();
         let mut headers = Vec::new();
         for _ in 0..from.u16()? {
             headers.push((from.string()?.to_vec(), from.string()?.to_vec()));
         }
-        Ok(Head { status, headers })
+        Ok(Head { status, reason, headers })
     }
 }
 
@@ -234,7 +239,7 @@ mod tests {
 
     #[test]
     fn messages_read_back_in_order() {
-        let head = Head { status: 200, headers: vec![(b"a".to_vec(), b"b".to_vec())] };
+        let head = Head { status: 200, reason: b"Fine".to_vec(), headers: vec![(b"a".to_vec(), b"b".to_vec())] };
         let end = End {
             cpu_us: 5,
             leaving: true,
@@ -251,7 +256,8 @@ mod tests {
     #[test]
     fn every_truncated_or_spoiled_packet_is_an_error_or_safe() {
         let mut packet = Vec::new();
-        Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())] }).put(1, &mut packet);
+        Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() })
+            .put(1, &mut packet);
         for length in 1..packet.len() {
             assert!(Packet::new(&packet[..length]).any(|m| m.is_err()));
         }

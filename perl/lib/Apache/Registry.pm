@@ -17,7 +17,10 @@ our $NameWithVirtualHost = 1;
 my %SCRIPTS;
 
 # The script that runs now.
-my $RUNNING;
+my ( $RUNNING, $FILE );
+
+# Scripts that wait for one that they run as a subrequest.
+my @OUTER;
 
 # A script whose file looks as it did when it was allowed and compiled is run at once.
 sub handler {
@@ -39,8 +42,9 @@ sub serve ( $r, $find ) {
 # Runs a script, or what a sub makes once folder, $0 and @ARGV are the script's, which its BEGIN blocks may look at.
 sub run {
     my ( $r, $file, $script ) = @_;
-    push @Apache::UNWIND, \&leave;
-    enter($file);
+    push @Apache::UNWIND, [ $r->number, \&leave ];
+    push @OUTER, [ $RUNNING, $FILE ] if $RUNNING;
+    enter( $FILE = $file );
     # An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
     local *0    = \( my $name = $file );
     local @ARGV = words($r);
@@ -77,6 +81,11 @@ sub leave {
     my $script = $RUNNING;
     undef $RUNNING;
     $script->run_end_blocks if $script && @{ $script->{end_blocks} };
+    if ( my $outer = pop @OUTER ) {
+        ( $RUNNING, $FILE ) = @$outer;
+        enter($FILE);
+        return;
+    }
     go_home() or chdir $Apache::Server::CWD;    # in the mold there is no home yet
     return;
 }

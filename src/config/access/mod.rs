@@ -111,6 +111,12 @@ impl Rules {
         keep(&mut self.group_file, &said.group_file);
     }
 
+    /// What is left when Perl code finds out who asks. With `Satisfy Any` an address alone opens nothing then.
+    pub fn without_users(&self) -> Rules {
+        let hosts = if self.satisfy == Some(Satisfy::Any) { HostRules::default() } else { self.hosts.clone() };
+        Rules { hosts, requires: Vec::new(), ..self.clone() }
+    }
+
     /// Nothing is asked of anybody: most places of most sites.
     pub fn is_open(&self) -> bool {
         self.hosts.is_empty() && self.requires.is_empty()

@@ -10,6 +10,7 @@ mod logs;
 mod old;
 mod perl;
 mod perl_switches;
+mod phases;
 mod pool;
 mod redirects;
 mod sections;
@@ -253,6 +254,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         variables::ROWS,
         perl::ROWS,
         perl_switches::ROWS,
+        phases::ROWS,
+        phases::FURTHER,
         logs::ROWS,
         old::ROWS,
         sections::ROWS,

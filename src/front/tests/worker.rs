@@ -74,7 +74,7 @@ pub fn say(port: &mut SocketWorker, id: u64, replies: &[Reply<'_>]) {
 /// A head.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Reply<'static> {
     let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
-    Reply::Head(Head { status, headers: headers.collect() })
+    Reply::Head(Head { status, headers: headers.collect(), ..Head::default() })
 }
 
 fn end() -> Reply<'static> {
@@ -156,7 +156,7 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
         }
         "/hints" => {
             let link = (b"Link".to_vec(), b"</a.css>; rel=preload".to_vec());
-            say(port, id, &[Reply::Info(Head { status: 103, headers: vec![link] })]);
+            say(port, id, &[Reply::Info(Head { status: 103, headers: vec![link], ..Head::default() })]);
             whole(port, id, b"page")
         }
         "/notes" => {

@@ -127,7 +127,7 @@ pub struct Server {
 
 impl Server {
     pub fn boot() -> Server {
-        let mut perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init())).expect("boots");
+        let perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init())).expect("boots");
         let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../perl/lib");
         let place = Place {
             document_root: "/usr".into(),

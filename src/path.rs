@@ -1,5 +1,9 @@
 //! A request's path: percent-decoded once, then normalised, in Apache's order, so that `%2e%2e` is `..` too.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
 /// Why a path leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPath {
@@ -63,6 +67,48 @@ fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
     Ok(resolved)
 }
 
+/// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
+/// character of a private plane and becomes itself again in the file's name.
+pub struct Text(pub String);
+
+const PRIVATE: u32 = 0x10_FF00;
+
+impl Text {
+    /// Of a path's bytes.
+    pub fn new(path: &[u8]) -> Text {
+        let mut text = String::with_capacity(path.len());
+        for chunk in path.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(PRIVATE + u32::from(*byte))));
+        }
+        Text(text)
+    }
+
+    /// The name of a file that a text led to, as the disk knows it.
+    pub fn bytes_of(path: PathBuf) -> PathBuf {
+        match path.to_str().filter(|text| text.contains(is_private)) {
+            Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
+            None => path,
+        }
+    }
+
+    /// The bytes that a part of such a text stands for.
+    pub fn bytes_in(text: &str) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(text.len());
+        for c in text.chars() {
+            match is_private(c) {
+                true => bytes.push((c as u32 - PRIVATE) as u8),
+                false => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        bytes
+    }
+}
+
+fn is_private(c: char) -> bool {
+    (PRIVATE + 0x80..=PRIVATE + 0xff).contains(&(c as u32))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +145,14 @@ mod tests {
         for (raw, expected) in cases {
             let found = normalise(raw.as_bytes());
             assert_eq!(found, expected.map(|path| path.as_bytes().to_vec()), "{raw}");
+        }
+    }
+
+    #[test]
+    fn names_in_latin_1_survive_the_configuration() {
+        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3"] {
+            let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
+            assert_eq!(through.into_os_string().into_vec(), path);
         }
     }
 }

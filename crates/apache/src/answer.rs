@@ -1,0 +1,120 @@
+//! What a request's handlers came to, and what the client is to get for it.
+
+use crate::current::{speaking, with};
+use crate::field::Text;
+use crate::request::RequestRec;
+
+/// What is to be done when the handlers have returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing: what they said is the answer.
+    Answered,
+    /// They left it to the server: this file is the answer.
+    File(Vec<u8>),
+    /// Nothing of theirs can be sent, only this status.
+    Error(u16),
+}
+
+/// What a handler's number means.
+enum Verdict {
+    Done,
+    Declined,
+    Status(u16),
+}
+
+impl Verdict {
+    /// 1.x takes a stray `1` (of a last `print`), a 200 and nonsense above 600 for OK.
+    fn of(code: i32) -> Verdict {
+        match code {
+            -1 => Verdict::Declined,
+            100..=199 | 201..=599 => Verdict::Status(code as u16),
+            _ => Verdict::Done,
+        }
+    }
+}
+
+impl RequestRec {
+    /// The handlers returned `code`.
+    pub fn outcome(&mut self, code: i32) -> Outcome {
+        self.send_info();
+        match Verdict::of(code) {
+            Verdict::Declined if self.output.is_untouched() => return Outcome::File(self.declined_file()),
+            Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
+            Verdict::Status(status) => self.status = status,
+            Verdict::Done | Verdict::Declined => {}
+        }
+        match self.complete() {
+            Some(status) => Outcome::Error(status),
+            None => Outcome::Answered,
+        }
+    }
+
+    /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
+    fn declined_file(&mut self) -> Vec<u8> {
+        let mut file = self.text(Text::Filename).unwrap_or_default().to_vec();
+        if !self.has_set(Text::Filename) {
+            file.extend_from_slice(self.text(Text::PathInfo).unwrap_or_default());
+        }
+        file
+    }
+
+    /// Decides the head; the status that must go out instead when that cannot be.
+    fn complete(&mut self) -> Option<u16> {
+        if self.output.is_settled() {
+            return None;
+        }
+        if self.output.failed.is_none() && self.lacks_header() {
+            self.premature();
+        }
+        if self.output.failed.is_none() {
+            self.commit();
+        }
+        self.output.failed
+    }
+}
+
+/// See [`Outcome`].
+pub fn outcome(request: u64, code: i32) -> Outcome {
+    speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
+}
+
+/// The front is to send this file.
+pub fn send_file(request: u64, path: &[u8]) {
+    let _ = with(request, |r| r.output.file = Some(path.to_vec()));
+}
+
+/// The answer is a page that tells the status, with the server's words or with `text`.
+pub fn send_page(request: u64, status: u16, text: Option<&[u8]>) {
+    let _ = with(request, |r| r.send_page(status, text));
+}
+
+/// A handler died: what it said is not sent.
+pub fn fail(request: u64) {
+    let _ = with(request, |r| r.output.failed = Some(500));
+}
+
+/// What is said from now on is body, however it begins.
+pub fn begin_body(request: u64) {
+    let _ = speaking(request, RequestRec::commit);
+}
+
+/// Throws away what was said and has not left; false when some of it has.
+pub fn discard(request: u64) -> bool {
+    with(request, |r| r.output.discard()).unwrap_or(false)
+}
+
+/// `$r->custom_response`, if one was given for that status.
+pub fn custom_response(request: u64, status: u16) -> Option<Vec<u8>> {
+    let find =
+        |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());
+    with(request, find).ok().flatten()
+}
+
+/// The status of the request that was redirected to this one, unless that was 200.
+pub fn error_before(request: u64) -> Option<u16> {
+    let before = crate::current::with_state(|state| {
+        let at = state.at(request)?;
+        Ok(state.records[at].links.prev.map(|prev| state.records[prev].status))
+    });
+    before.ok().flatten().filter(|status| *status != 200)
+}

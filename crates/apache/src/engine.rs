@@ -1,0 +1,29 @@
+//! What methods of `$r` want done that only the worker can do: run the phases of another request.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The worker, as the API sees it. Its methods run Perl code; no record is borrowed then.
+pub trait Engine {
+    /// Makes the record of a subrequest for a URI, relative to that of `from`, and runs its phases up to Fixup.
+    fn look_up_uri(&self, from: u64, target: &[u8]) -> Option<u64>;
+    /// The same for a file.
+    fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64>;
+    /// Runs a subrequest's handler.
+    fn run(&self, sub: u64) -> i32;
+    /// Answers `from` with what another URI answers.
+    fn redirect(&self, from: u64, target: &[u8], keeps_type: bool);
+}
+
+thread_local!(static ENGINE: RefCell<Option<Rc<dyn Engine>>> = const { RefCell::new(None) });
+
+/// The worker is there.
+pub fn engine_is(engine: Rc<dyn Engine>) {
+    ENGINE.set(Some(engine));
+}
+
+/// Has the worker do something; `None` in a process that is none.
+pub(crate) fn engine<T>(act: impl FnOnce(&dyn Engine) -> T) -> Option<T> {
+    let engine = ENGINE.with_borrow(Option::clone)?;
+    Some(act(&*engine))
+}

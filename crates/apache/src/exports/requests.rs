@@ -1,0 +1,99 @@
+//! The part of the C ABI with which one request leads to another, and handlers are pushed.
+
+use std::ffi::c_int;
+
+use super::{ApacheText, OK, STALE, give, status};
+use crate::current::{Stale, with, with_state};
+use crate::engine::engine;
+use crate::stack::phase_of;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_linked(r: u64, which: u32, other: *mut u64) -> c_int {
+    let linked = with_state(|state| {
+        let links = state.records[state.at(r)?].links;
+        let at = [links.main, links.prev, links.next].get(which as usize).copied().flatten();
+        Ok(at.map_or(0, |at| state.records[at].generation))
+    });
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(other, linked) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_set_current(r: u64) -> c_int {
+    status(with(r, |_| ()).map(|()| crate::current::run(r)))
+}
+
+/// The number of the record that `look_up` makes; 0 when it made none.
+fn looked_up(r: u64, look_up: impl FnOnce(&dyn crate::Engine) -> Option<u64>) -> Result<u64, Stale> {
+    with(r, |_| ())?;
+    Ok(engine(look_up).flatten().unwrap_or(0))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_lookup_uri(r: u64, target: ApacheText, sub: *mut u64) -> c_int {
+    // SAFETY: XS passes a string that lives until it is copied here, and a variable of its own.
+    unsafe {
+        let target = target.get().unwrap_or_default().to_vec();
+        give(sub, looked_up(r, |engine| engine.look_up_uri(r, &target)))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_lookup_file(r: u64, name: ApacheText, sub: *mut u64) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let name = name.get().unwrap_or_default().to_vec();
+        give(sub, looked_up(r, |engine| engine.look_up_file(r, &name)))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_run_sub(r: u64, result: *mut i64) -> c_int {
+    let run = with(r, |_| ()).map(|()| i64::from(engine(|engine| engine.run(r)).unwrap_or(500)));
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(result, run) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_internal_redirect(r: u64, target: ApacheText, keeps_type: c_int) -> c_int {
+    // SAFETY: XS passes a string that lives until it is copied here.
+    let target = unsafe { target.get() }.unwrap_or_default().to_vec();
+    status(with(r, |_| ()).map(|()| engine(|engine| engine.redirect(r, &target, keeps_type != 0))))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_custom_response(r: u64, code: i64, response: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let response = unsafe { response.get() }.unwrap_or_default().to_vec();
+    let code = u16::try_from(code).unwrap_or(500);
+    status(with(r, |r| r.custom_responses.push((code, response))))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_stack_touched(r: u64, phase: ApacheText, replaced: c_int, known: *mut i64) -> c_int {
+    // SAFETY: XS passes a string that lives during the call, and a variable of its own.
+    unsafe {
+        let phase = phase.get().unwrap_or_default();
+        give(known, with(r, |r| i64::from(r.touch_stack(phase, replaced != 0))))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_configured(r: u64, phase: ApacheText, at: usize, handler: *mut ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call, and a variable of its own. The text outlives the borrow:
+    // the record holds the place.
+    unsafe {
+        let phase = phase.get().unwrap_or_default();
+        let name = with(r, |r| {
+            let list = phase_of(&r.place, phase).and_then(|number| r.place.phases.get(number));
+            ApacheText::of_option(list.and_then(|(_, names)| names.get(at)).map(String::as_bytes))
+        });
+        match name {
+            Ok(name) => {
+                handler.write(name);
+                OK
+            }
+            Err(Stale) => STALE,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What the worker reads of a record, and sets.
+
+use std::rc::Rc;
+
+use wire::frame::{Field, Flags};
+
+use crate::Place;
+use crate::current::with;
+use crate::field::Text;
+use crate::lead::Target;
+use crate::request::RequestRec;
+use crate::tables::Id;
+
+/// What a record was made for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// Decoded and normalised.
+    pub path: Vec<u8>,
+    /// Empty until the path was translated.
+    pub filename: Vec<u8>,
+}
+
+/// See [`Asked`].
+pub fn asked(request: u64) -> Asked {
+    let asked = with(request, |r| Asked {
+        host: r.frame.host(),
+        path: r.frame.field(Field::Path).to_vec(),
+        filename: r.frame.field(Field::Filename).to_vec(),
+    });
+    asked.unwrap_or_default()
+}
+
+/// What was said of a record by its handlers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// `$r->uri`, decoded.
+    pub uri: Vec<u8>,
+    /// `$r->args`, or empty.
+    pub args: Vec<u8>,
+    /// `$r->filename`, when a handler set it.
+    pub filename: Option<Vec<u8>>,
+}
+
+/// See [`Said`].
+pub fn said(request: u64) -> Said {
+    let said = with(request, |r| Said {
+        uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
+        args: r.known_text(Text::Args).unwrap_or_default().to_vec(),
+        filename: r.has_set(Text::Filename).then(|| r.known_text(Text::Filename).unwrap_or_default().to_vec()),
+    });
+    said.unwrap_or_default()
+}
+
+/// `$r->method`
+pub fn method(request: u64) -> String {
+    let method =
+        with(request, |r| String::from_utf8_lossy(r.known_text(Text::Method).unwrap_or_default()).into_owned());
+    method.unwrap_or_default()
+}
+
+/// The client came over TLS.
+pub fn is_https(request: u64) -> bool {
+    with(request, |r| r.frame.flags().has(Flags::HTTPS)).unwrap_or(false)
+}
+
+/// `$r->filename`, looked up on the disk.
+pub fn filename(request: u64) -> Vec<u8> {
+    with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
+}
+
+/// `$r->handler`, when a handler set it: `None` when not, an inner `None` for undef.
+pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
+    let set = |r: &mut RequestRec| r.has_set(Text::Handler).then(|| r.known_text(Text::Handler).map(<[u8]>::to_vec));
+    with(request, set).ok().flatten()
+}
+
+/// The request is for something else than its URI said.
+pub fn retarget(request: u64, to: &Target) {
+    let _ = with(request, |r| r.retarget(to));
+}
+
+/// The configuration says this of the place that the request has come to.
+pub fn place_is(request: u64, place: Rc<Place>) {
+    let _ = with(request, |r| {
+        r.place = place;
+        r.tables.forget(Id::DirConfig);
+        if r.tables.is_filled(Id::SubprocessEnv) {
+            let variables = r.tables.of_mut(Id::SubprocessEnv);
+            r.place.set_env.iter().for_each(|(name, value)| variables.set(name.as_bytes(), value.as_bytes()));
+        }
+    });
+}
+
+/// The status that `$r->status` says.
+pub fn status(request: u64) -> u16 {
+    with(request, |r| r.status).unwrap_or(500)
+}
+
+/// Sets it.
+pub fn set_status(request: u64, status: u16) {
+    let _ = with(request, |r| r.status = status);
+}
+
+/// Sends the client elsewhere: `Location`.
+pub fn set_location(request: u64, url: &[u8]) {
+    let _ = with(request, |r| r.tables.of_mut(Id::HeadersOut).set(b"Location", url));
+}
+
+/// A note for whoever makes the page: `$r->notes`.
+pub fn set_note(request: u64, name: &[u8], value: &[u8]) {
+    let _ = with(request, |r| r.tables.of_mut(Id::Notes).set(name, value));
+}
+
+/// The content type that a handler set goes along with the request to where it is redirected.
+pub fn keep_content_type(from: u64, to: u64) {
+    let kind = with(from, |r| r.known_text(Text::ContentType).map(<[u8]>::to_vec)).ok().flatten();
+    let _ = with(to, |r| r.set_text(Text::ContentType, kind.as_deref()));
+}

@@ -1,0 +1,139 @@
+package Apache::Phases;
+
+use v5.36;
+
+use Apache::Constants qw(OK DECLINED);
+
+# Handlers that Perl code has pushed, or put in the place of the configured ones: by the number of the request's record
+# and the phase.
+my %STACKS;
+
+# Mistakes are those of the code that calls Apache's methods.
+our @CARP_NOT = ('Apache');
+
+# The same for the phases of a process, which belong to no request.
+my %OF_PROCESS = map { $_ => [] } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler);
+
+package Apache {
+    our @CLEANUPS;
+
+    sub push_handlers {
+        my ( $self, $phase, @handlers ) = @_;
+        @handlers = map { ref eq 'ARRAY' ? @$_ : $_ } @handlers;
+        if ( my $list = $OF_PROCESS{$phase} ) { push @$list, @handlers }
+        # Apache::DBI does this in a worker that has no request yet.
+        elsif ( $phase eq 'PerlCleanupHandler' && !Apache->request ) { push @CLEANUPS, @handlers }
+        else                                  { push @{ Apache::Phases::stack( $self, $phase, 0 ) }, @handlers }
+        return 1;
+    }
+
+    # undef and [] leave the phase without handlers.
+    sub set_handlers ( $self, $phase, $handlers ) {
+        my @handlers = ref $handlers eq 'ARRAY' ? @$handlers : $handlers;
+        @handlers = grep { defined && length } @handlers;
+        if ( my $list = $OF_PROCESS{$phase} ) { @$list = @handlers }
+        else                                  { @{ Apache::Phases::stack( $self, $phase, 1 ) } = @handlers }
+        return 1;
+    }
+
+    # A reference to the list of names and code; undef when the phase has none.
+    sub get_handlers ( $self, $phase ) {
+        my $of_process = $OF_PROCESS{$phase};
+        my @handlers   = $of_process ? @$of_process : Apache::Phases::of( $self, $phase );
+        return @handlers ? \@handlers : undef;
+    }
+
+    sub can_stack_handlers { return 1 }
+    sub perl_hook          { return mod_perl::hook( $_[-1] ) }
+}
+
+# The list that is run for a phase of `$r` after the configured handlers, or in their place.
+sub stack ( $r, $phase, $replaces ) {
+    $r->want_cleanup;
+    if ( !$r->_stack_touched( $phase, $replaces ) ) {
+        require Carp;
+        Carp::croak("there is no phase $phase");
+    }
+    my $stacks = $STACKS{ $r->number } //= {};
+    $stacks->{replaced}{$phase} = 1 if $replaces;
+    return $stacks->{list}{$phase} //= [];
+}
+
+sub of ( $r, $phase ) {
+    my $stacks     = $STACKS{ $r->number };
+    my @configured = $stacks && $stacks->{replaced}{$phase} ? () : $r->_configured($phase);
+    return ( @configured, $stacks ? @{ $stacks->{list}{$phase} // [] } : () );
+}
+
+# Called by the server in the phase that runs: its handlers until one says something else than OK and DECLINED. One that
+# is left by exit ends only itself: the server calls again, for the rest.
+sub run ($r) {
+    my $list   = $STACKS{ $r->number }{list}{ $r->current_callback } // return DECLINED;
+    my $status = DECLINED;
+    while ( defined( my $handler = shift @$list ) ) {
+        $status = call( $r, $handler );
+        $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 1 || $status == 200 || $status > 600;
+        next if $status == OK || $status == DECLINED;
+        @$list = ();
+        last;
+    }
+    return $status;
+}
+
+# Called by the server: the phases of a process.
+sub run_of_process ($phase) {
+    for my $handler ( @{ $OF_PROCESS{$phase} } ) {
+        eval { call( undef, $handler ); 1 } or Apache::log_error($@);
+    }
+    # No request is there whose end could be awaited.
+    Apache::run_cleanups();
+    return;
+}
+
+sub call ( $r, $handler ) {
+    my $dispatcher = $r && $r->dispatcher;
+    return code($dispatcher)->( $r, $handler ) if defined $dispatcher;
+    return code($handler)->($r);
+}
+
+# Of a name of PerlDispatchHandler and one of a handler: code that has the first call the second.
+sub dispatching ( $dispatcher, $handler ) {
+    my $code = code($dispatcher);
+    return sub ($r) { return $code->( $r, $handler ) };
+}
+
+sub code ($handler) {
+    return $handler if ref $handler;
+    require Cameleer;
+    my ( $code, $class ) = Cameleer::resolve_handler($handler);
+    return $class ? sub { $code->( $class, @_ ) } : $code;
+}
+
+sub forget {
+    %STACKS = ();
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Phases - handlers that Perl code adds to the phases of a request
+
+=head1 SYNOPSIS
+
+    $r->push_handlers( PerlLogHandler => sub ($r) { ...; return OK } );
+    $r->push_handlers( PerlFixupHandler => [ 'My::Fixup', \&other ] );
+    $r->set_handlers( PerlAuthenHandler => undef );
+    my $handlers = $r->get_handlers('PerlHandler');    # reference to names and code, or undef
+    Apache->push_handlers( PerlChildInitHandler => \&connect );
+
+=head1 DESCRIPTION
+
+Part of the API of mod_perl 1.x, loaded with L<Apache>. What is pushed or set holds for this request only, and runs
+after the handlers of the configuration or in their place. An unknown phase is an error of the caller. Handlers of a
+process's phases (C<PerlChildInitHandler PerlChildExitHandler PerlRestartHandler>) stay.
+
+=cut

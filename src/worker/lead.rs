@@ -1,0 +1,276 @@
+//! Requests that lead to others: subrequests, internal redirects, pages for errors.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::rc::Rc;
+
+use apache::{Lead, Target};
+
+use super::overrides;
+use super::phases::{DECLINED, Kind, OK, Stop};
+use super::site::{Located, PlaceKey, Site};
+use crate::config::rules::ErrorDocument;
+use crate::path::{Text, normalise};
+
+/// What stands where a subrequest for a file has no URI; httpd's words.
+const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
+/// A subrequest's file is copied in pieces of this size.
+const PIECE: usize = 32 * 1024;
+
+/// Where a path leads.
+struct Way {
+    filename: Vec<u8>,
+    key: PlaceKey,
+}
+
+impl Site {
+    /// After translation: the request is moved to what a handler has made of it. `None` when it stays where it is.
+    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Option<PlaceKey> {
+        let (asked, said) = (apache::asked(request), apache::said(request));
+        let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
+        if stays {
+            return None;
+        }
+        let Way { filename, key } = self.way(asked.host, &said.uri, said.filename.filter(|_| is_translated));
+        apache::retarget(request, &Target { path: said.uri, query: said.args, filename });
+        Some(key)
+    }
+
+    /// The place of `key` is that of the request from now on.
+    pub(super) fn moved(&self, request: u64, key: PlaceKey) -> Result<Rc<Located>, Stop> {
+        match self.located(key, &apache::asked(request).filename) {
+            Ok(located) => {
+                apache::place_is(request, located.place.clone());
+                Ok(located)
+            }
+            Err(error) => Err(Stop(self.left(request, error))),
+        }
+    }
+
+    /// The file and the sections of a path, as the front would find them.
+    fn way(&self, host: u16, path: &[u8], filename: Option<Vec<u8>>) -> Way {
+        let config = &self.config;
+        let text = Text::new(path);
+        let mapping = config.translate(host, &text.0);
+        let script = mapping.script_alias && filename.is_none();
+        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
+        let named = Text::new(&filename).0;
+        let sections = config.sections(host, &text.0, Path::new(&named));
+        let texts = overrides::found(config, host, &sections, Path::new(OsStr::from_bytes(&filename)));
+        let mut key = PlaceKey { host, sections, script, overrides: texts, handler: None };
+        if let Ok(files) = overrides::files(config, &key) {
+            let sections = std::mem::take(&mut key.sections);
+            key.sections = config.apply(sections, files, &text.0, Path::new(&named)).sections;
+        }
+        Way { filename, key }
+    }
+
+    /// What a URI means that a request names, relative to its own.
+    fn target(&self, from: u64, uri: &[u8]) -> Option<Target> {
+        let (path, query) = match uri.iter().position(|byte| *byte == b'?') {
+            Some(at) => (&uri[..at], &uri[at + 1..]),
+            None => (uri, &[][..]),
+        };
+        let path = match path.first() {
+            Some(b'/') => normalise(path).ok()?,
+            _ => normalise(&[b"/", path].concat()).ok().map(|name| beside(&apache::said(from).uri, &name[1..]))?,
+        };
+        Some(Target { path, query: query.to_vec(), filename: Vec::new() })
+    }
+
+    /// Runs the phases of a subrequest up to Fixup.
+    fn look_up(&self, from: u64, to: &Target, kind: Kind) -> Option<u64> {
+        let Some(sub) = apache::lead(from, Lead::Sub, to) else {
+            too_deep();
+            return None;
+        };
+        let way =
+            self.way(apache::asked(sub).host, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
+        let prepared = self.within(sub, || {
+            let first = self.moved(sub, way.key)?;
+            self.prepare(sub, first, kind)
+        });
+        match prepared {
+            Ok(located) => self.subrequests.borrow_mut().push((sub, located)),
+            Err(Stop(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
+        }
+        Some(sub)
+    }
+
+    /// Another request runs, with an environment of its own, until `act` returns.
+    fn within<T>(&self, request: u64, act: impl FnOnce() -> T) -> T {
+        let before = apache::run(request);
+        self.perl.drain_output();
+        self.perl.env_enter();
+        let result = act();
+        self.perl.drain_output();
+        self.perl.env_leave();
+        apache::run(before);
+        result
+    }
+
+    fn run_sub(&self, sub: u64) -> i32 {
+        let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
+        let Some(located) = known else { return i32::from(apache::status(sub)) };
+        self.within(sub, || match self.respond(&located, sub) {
+            DECLINED => copy_file(sub),
+            said => said,
+        })
+    }
+
+    /// Lets another request give the answer.
+    fn redirect_to(&self, from: u64, how: Lead, uri: &[u8], keeps_type: bool) -> bool {
+        let Some(to) = self.target(from, uri) else { return false };
+        let Some(request) = apache::lead(from, how, &to) else {
+            too_deep();
+            return false;
+        };
+        if keeps_type {
+            apache::keep_content_type(from, request);
+        }
+        let way = self.way(apache::asked(request).host, &to.path, None);
+        self.within(request, || match self.located(way.key, &way.filename) {
+            Ok(located) => {
+                apache::place_is(request, located.place.clone());
+                self.process(request, located, true);
+            }
+            Err(error) => {
+                self.left(request, error);
+                apache::send_page(request, 500, None);
+            }
+        });
+        true
+    }
+
+    /// No handler wanted to answer: the front sends the file, if there is one.
+    pub(super) fn conclude_with_file(&self, request: u64, located: &Located, path: &[u8]) {
+        if Path::new(OsStr::from_bytes(path)).exists() {
+            return apache::send_file(request, path);
+        }
+        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
+        self.conclude_with_error(request, located, 404);
+    }
+
+    /// Answers with what `$r->custom_response` or the configuration want for the status, or with a plain page.
+    pub(super) fn conclude_with_error(&self, request: u64, located: &Located, status: u16) {
+        if let Some(original) = apache::error_before(request) {
+            // The page for an error has failed in turn.
+            return apache::send_page(request, original, None);
+        }
+        let Some(response) = self.response_for(request, located, status) else {
+            return apache::send_page(request, status, None);
+        };
+        match Response::of(&response) {
+            Response::Text(text) => apache::send_page(request, status, Some(text)),
+            Response::Away(url) => {
+                apache::set_location(request, url);
+                apache::send_page(request, 302, None);
+            }
+            Response::Local(uri) => {
+                if !apache::discard(request) {
+                    return apache::send_page(request, status, None);
+                }
+                apache::set_status(request, status);
+                if !self.redirect_to(request, Lead::ErrorPage, uri, false) {
+                    apache::send_page(request, status, None);
+                }
+            }
+        }
+    }
+
+    fn response_for(&self, request: u64, located: &Located, status: u16) -> Option<Vec<u8>> {
+        apache::custom_response(request, status).or_else(|| {
+            let document = located.settings.rules.error_document(status)?;
+            Some(match document {
+                ErrorDocument::Default => return None,
+                ErrorDocument::Text(text) => format!("\"{text}").into_bytes(),
+                ErrorDocument::Local(target) | ErrorDocument::Away(target) => target.clone().into_bytes(),
+            })
+        })
+    }
+
+    /// The subrequests of a client's request are over with it.
+    pub(super) fn forget_subrequests(&self) {
+        self.subrequests.borrow_mut().clear();
+    }
+}
+
+impl apache::Engine for Site {
+    fn look_up_uri(&self, from: u64, uri: &[u8]) -> Option<u64> {
+        let to = self.target(from, uri)?;
+        self.look_up(from, &to, Kind::Sub)
+    }
+
+    fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {
+        let to = match name.first() {
+            Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: name.to_vec() },
+            _ => Target {
+                path: beside(&apache::said(from).uri, name),
+                query: Vec::new(),
+                filename: beside(&apache::filename(from), name),
+            },
+        };
+        self.look_up(from, &to, Kind::File)
+    }
+
+    fn run(&self, sub: u64) -> i32 {
+        self.run_sub(sub)
+    }
+
+    fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {
+        if !self.redirect_to(from, Lead::Redirect, uri, keeps_type) {
+            apache::fail(from);
+        }
+    }
+}
+
+/// What is answered in the place of an error's plain page.
+enum Response<'a> {
+    Text(&'a [u8]),
+    Local(&'a [u8]),
+    Away(&'a [u8]),
+}
+
+impl Response<'_> {
+    /// It tells by its looks; httpd 1.3 marks a text by a quotation mark.
+    fn of(response: &[u8]) -> Response<'_> {
+        let is_url = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");
+        match response {
+            [b'"', text @ ..] => Response::Text(text),
+            [b'/', ..] => Response::Local(response),
+            url if is_url(url) && !url.contains(&b' ') => Response::Away(url),
+            text => Response::Text(text),
+        }
+    }
+}
+
+fn too_deep() {
+    apache::say(apache::Level::Error, "more than 10 internal redirects or subrequests in one another: a loop?");
+}
+
+/// The path of `name` in the folder of `path`.
+fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
+    let folder = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    [&path[..folder], name].concat()
+}
+
+/// Makes a file a part of the answer.
+fn copy_file(sub: u64) -> i32 {
+    let path = apache::filename(sub);
+    let Ok(mut file) = File::open(OsStr::from_bytes(&path)) else {
+        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(&path)));
+        return 404;
+    };
+    apache::begin_body(sub);
+    let mut piece = vec![0; PIECE];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return OK,
+            Ok(length) => apache::output(&piece[..length]),
+            Err(_) => return 403,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The phases of one request, in httpd's order, and what their handlers' numbers mean.
+//!
+//! ```text
+//!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler
+//! ```
+//!
+//! A phase's handlers run until one says something else than OK and DECLINED. DONE ends the request as it is, a status
+//! ends it as an error; both are the [`Stop`] that leaves through `?`.
+
+use std::rc::Rc;
+
+use libperl::{Code, Interrupted};
+
+use super::cycle::report;
+use super::site::{Located, Site};
+use crate::access::asks_for_user;
+use crate::config::access::Methods;
+use crate::config::{Handler, Phase};
+
+/// A handler's answers that are no HTTP status.
+pub const OK: i32 = 0;
+pub const DECLINED: i32 = -1;
+
+/// A phase has ended the request; the number that it said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop(pub i32);
+
+type Going = Result<(), Stop>;
+
+/// Which of a client's requests it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The client's own, or one that it was redirected to.
+    Whole,
+    /// A subrequest for a URI: nobody reads its header.
+    Sub,
+    /// A subrequest for a file: there is nothing to translate, either.
+    File,
+}
+
+impl Site {
+    /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
+    pub(super) fn prepare(&self, request: u64, first: Rc<Located>, kind: Kind) -> Result<Rc<Located>, Stop> {
+        if kind == Kind::Whole {
+            self.all(&first, request, Phase::ServerInit)?;
+            self.all(&first, request, Phase::PostReadRequest)?;
+        }
+        let located = if kind == Kind::File { first } else { self.translated(request, first)? };
+        if kind == Kind::Whole {
+            self.all(&located, request, Phase::Init)?;
+            self.all(&located, request, Phase::HeaderParser)?;
+        }
+        self.admit(&located, request)?;
+        self.first(&located, request, Phase::Type)?;
+        self.all(&located, request, Phase::Fixup)?;
+        Ok(located)
+    }
+
+    /// A handler may know which file is meant, or what else the URI should have said.
+    fn translated(&self, request: u64, first: Rc<Located>) -> Result<Rc<Located>, Stop> {
+        let said = self.first(&first, request, Phase::Trans)?;
+        match self.lead_elsewhere(request, said == OK) {
+            None => Ok(first),
+            Some(key) => self.moved(request, key),
+        }
+    }
+
+    /// Everybody who has something to say to a phase of which one answer is enough.
+    fn first(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Result<i32, Stop> {
+        match self.phase(located, request, phase) {
+            said @ (OK | DECLINED) => Ok(said),
+            said => Err(Stop(said)),
+        }
+    }
+
+    /// The same for a phase in which OK and DECLINED mean the same.
+    fn all(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
+        self.first(located, request, phase).map(drop)
+    }
+
+    /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
+    fn admit(&self, located: &Rc<Located>, request: u64) -> Going {
+        self.all(located, request, Phase::Access)?;
+        if self.asks_for_user(located, request) {
+            self.must_say_ok(located, request, Phase::Authen)?;
+            self.must_say_ok(located, request, Phase::Authz)?;
+        }
+        Ok(())
+    }
+
+    fn asks_for_user(&self, located: &Located, request: u64) -> bool {
+        let handled = [Phase::Authen, Phase::Authz].into_iter().any(|phase| self.has_handlers(located, request, phase));
+        handled && asks_for_user(&located.settings.access, Methods::of(&apache::method(request)))
+    }
+
+    /// A door that nobody watches is closed.
+    fn must_say_ok(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
+        if !self.has_handlers(located, request, phase) {
+            return Ok(());
+        }
+        match self.first(located, request, phase)? {
+            OK => Ok(()),
+            _ => {
+                apache::say(apache::Level::Error, &format!("no {} has decided about the user", phase.name()));
+                Err(Stop(500))
+            }
+        }
+    }
+
+    fn has_handlers(&self, located: &Located, request: u64, phase: Phase) -> bool {
+        apache::stack(request, phase as u32) != apache::Stack::Configured || !located.names(phase).is_empty()
+    }
+
+    /// Runs a phase's handlers: those of the configuration, then those that Perl code has pushed. What the last one
+    /// says counts.
+    pub(super) fn phase(&self, located: &Located, request: u64, phase: Phase) -> i32 {
+        let mut said = DECLINED;
+        if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
+            let handlers = match self.handlers(located, phase) {
+                Ok(handlers) => handlers,
+                Err(error) => return self.left(request, error),
+            };
+            for handler in handlers {
+                said = self.call(handler, request).0;
+                if !matches!(said, OK | DECLINED) {
+                    return said;
+                }
+            }
+        }
+        match apache::stack(request, phase as u32) {
+            apache::Stack::Configured => said,
+            _ => self.pushed(request).unwrap_or(said),
+        }
+    }
+
+    /// The handlers that Perl code has pushed for the phase that runs.
+    fn pushed(&self, request: u64) -> Option<i32> {
+        let run = self.pushed.as_ref()?;
+        loop {
+            // One that exits ends only itself.
+            if let (said, true) = self.call(run, request) {
+                return Some(said);
+            }
+        }
+    }
+
+    /// What a handler says, and whether it returned.
+    fn call(&self, handler: &Code, request: u64) -> (i32, bool) {
+        let result = self.perl.call_handler(handler, request);
+        self.end_stranger(result.as_ref().err());
+        match result {
+            Ok(1 | 200 | 601..) => (OK, true),
+            Ok(said) => (said, true),
+            Err(interrupted) => {
+                let exited = matches!(interrupted, Interrupted::Exited(_));
+                (self.left(request, interrupted), !exited)
+            }
+        }
+    }
+
+    /// A handler did not return: `exit` is OK, death is in the log.
+    pub(super) fn left(&self, request: u64, interrupted: Interrupted) -> i32 {
+        let said = match interrupted {
+            Interrupted::Exited(_) => OK,
+            Interrupted::Died(text) => {
+                apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
+                apache::fail(request);
+                report(&text);
+                500
+            }
+        };
+        self.unwind();
+        said
+    }
+
+    /// Runs who answers: the one that the configuration or an earlier phase names.
+    pub(super) fn respond(&self, located: &Located, request: u64) -> i32 {
+        let said = match apache::handler(request) {
+            None => located.settings.handler.clone(),
+            Some(name) => by_name(name.as_deref()),
+        };
+        match said {
+            Handler::PerlScript => self.phase(located, request, Phase::Handler),
+            Handler::CgiScript => self.run_script(request),
+            Handler::Psgi => self.run_psgi(located, request),
+            Handler::Default => DECLINED,
+        }
+    }
+
+    fn run_script(&self, request: u64) -> i32 {
+        apache::enter_phase(request, Phase::Handler as u32);
+        match self.registry() {
+            Ok(registry) => self.call(registry, request).0,
+            Err(error) => self.left(request, error),
+        }
+    }
+}
+
+/// What `$r->handler('…')` names. A type, or what nobody answers for, is a file.
+fn by_name(name: Option<&[u8]>) -> Handler {
+    match name {
+        Some(b"perl-script") => Handler::PerlScript,
+        Some(b"cgi-script") => Handler::CgiScript,
+        _ => Handler::Default,
+    }
+}

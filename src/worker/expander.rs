@@ -111,12 +111,12 @@ impl Expander {
     /// Does it; the directives that it says.
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
         if let Step::Section(code) = &step.step {
-            return start_up::section(&mut self.perl, code, &step.at);
+            return start_up::section(&self.perl, code, &step.at);
         }
         if let Step::Own { .. } = &step.step {
-            start_up::own(&mut self.perl, step, &self.within)?;
+            start_up::own(&self.perl, step, &self.within)?;
         }
-        start_up::load(&mut self.perl, step)?;
+        start_up::load(&self.perl, step)?;
         self.perl.ask(c"Cameleer::said", "")
     }
 

@@ -110,7 +110,7 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
     *to.tables.of_mut(Id::ErrHeadersOut) = from.tables.of(Id::ErrHeadersOut).clone();
 }
 
-/// A record's frame for another path; empty values keep what is there.
+/// A record's frame for another path. Empty values keep what is there, but for Env, which may become empty.
 pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> Frame {
     let headers: Vec<(Vec<u8>, &[u8])> = match r.tables.is_filled(Id::HeadersIn) {
         true => r.tables.of(Id::HeadersIn).iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
@@ -152,7 +152,7 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
 impl RequestRec {
     /// The request is for something else now: a handler said so before the place was known.
     pub fn retarget(&mut self, to: &Target) {
-        self.frame = frame(self, to, &[(Field::Env, &self.frame.field(Field::Env).to_vec())]);
+        self.frame = frame(self, to, &[]);
         self.forget_target();
     }
 

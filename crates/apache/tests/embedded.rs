@@ -162,7 +162,7 @@ fn lifetimes(server: &mut Server) {
         assert!(answer.log.contains("this request is over"), "{stale}: {}", answer.log);
     }
     let answer = server.ask(
-        "sub { my $r = shift; $r->register_cleanup(sub { $r->log_error('a ' . $_[0]->uri); die \"b\\n\" }); $r->push_handlers(PerlCleanupHandler => sub { exit }); $r->post_connection(sub { Apache->log_error('c') }); print 'x'; 0 }",
+        "sub { my $r = shift; $r->register_cleanup(sub { $r->log_error('a ' . $_[0]->uri); die \"b\\n\" }); $r->register_cleanup(sub { exit }); $r->post_connection(sub { Apache->log_error('c') }); print 'x'; 0 }",
         &ASK,
     );
     assert_eq!((answer.body.as_str(), answer.log.as_str()), ("x", "[error] a /app/x\n[error] b\n[error] c\n"));

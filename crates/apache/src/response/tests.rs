@@ -2,7 +2,23 @@ use wire::reply::Packet;
 
 use super::*;
 use crate::Place;
+use crate::answer::Outcome;
 use crate::request::tests::{Kept, record};
+
+/// What the worker does with a handler's number.
+fn end(r: &mut RequestRec, code: i32) {
+    match r.outcome(code) {
+        Outcome::Answered => {}
+        Outcome::File(path) => r.output.file = Some(path),
+        Outcome::Error(status) => r.send_page(status, None),
+    }
+    r.finish();
+}
+
+fn died(r: &mut RequestRec) {
+    r.output.failed = Some(500);
+    end(r, 500);
+}
 
 /// What the front hears of a handler: `status headers: body`, and how it ends.
 fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
@@ -46,7 +62,7 @@ fn a_handlers_words_become_replies() {
         (
             "nothing",
             |r| {
-                r.finish(0);
+                end(r, 0);
             },
             "200 Content-Type=text/html: end",
         ),
@@ -54,21 +70,21 @@ fn a_handlers_words_become_replies() {
             "a body",
             |r| {
                 r.write(b"x");
-                r.finish(1);
+                end(r, 1);
             },
             "200 Content-Type=text/html: x end",
         ),
         (
             "a status",
             |r| {
-                r.finish(404);
+                end(r, 404);
             },
             "404 Content-Type=text/html; charset=utf-8: PAGE end",
         ),
         (
             "a bodyless status",
             |r| {
-                r.finish(204);
+                end(r, 204);
             },
             "204: end",
         ),
@@ -76,14 +92,14 @@ fn a_handlers_words_become_replies() {
             "a status and a body",
             |r| {
                 r.write(b"x");
-                r.finish(404);
+                end(r, 404);
             },
             "404 Content-Type=text/html: x end",
         ),
         (
             "declined",
             |r| {
-                r.finish(-1);
+                end(r, -1);
             },
             "file /www/cgi/a.pl end",
         ),
@@ -91,7 +107,7 @@ fn a_handlers_words_become_replies() {
             "declined late",
             |r| {
                 r.write(b"x");
-                r.finish(-1);
+                end(r, -1);
             },
             "200 Content-Type=text/html: x end",
         ),
@@ -99,7 +115,7 @@ fn a_handlers_words_become_replies() {
             "died",
             |r| {
                 r.write(b"x");
-                r.fail(500);
+                died(r);
             },
             "500 Content-Type=text/html; charset=utf-8: PAGE end",
         ),
@@ -108,7 +124,7 @@ fn a_handlers_words_become_replies() {
             |r| {
                 r.write(b"x");
                 r.flush();
-                r.fail(500);
+                died(r);
             },
             "200 Content-Type=text/html: x truncated",
         ),
@@ -118,7 +134,7 @@ fn a_handlers_words_become_replies() {
                 r.flush();
                 r.status = 201;
                 r.write(b"x");
-                r.finish(0);
+                end(r, 0);
             },
             "201 Content-Type=text/html: x end",
         ),
@@ -128,7 +144,7 @@ fn a_handlers_words_become_replies() {
                 r.head_start(200);
                 r.head_add(b"A", b"b");
                 r.write(b"x");
-                r.finish(0);
+                end(r, 0);
             },
             "200 A=b: x end",
         ),
@@ -139,7 +155,7 @@ fn a_handlers_words_become_replies() {
                 r.head_add(b"Link", b"l");
                 r.flush();
                 r.head_start(200);
-                r.finish(0);
+                end(r, 0);
             },
             "info 103 Link=l: 200: end",
         ),
@@ -148,7 +164,7 @@ fn a_handlers_words_become_replies() {
             |r| {
                 r.head_start(103);
                 r.head_start(200);
-                r.finish(0);
+                end(r, 0);
             },
             "info 103: 200: end",
         ),
@@ -158,7 +174,7 @@ fn a_handlers_words_become_replies() {
                 r.head_start(200);
                 r.head_add(b"A", b"b\nC: d");
                 r.write(b"x");
-                r.finish(0);
+                end(r, 0);
             },
             "500 Content-Type=text/html; charset=utf-8: PAGE end",
         ),
@@ -167,7 +183,7 @@ fn a_handlers_words_become_replies() {
             |r| {
                 r.head_start(700);
                 r.write(b"x");
-                r.finish(0);
+                end(r, 0);
             },
             "500 Content-Type=text/html; charset=utf-8: PAGE end",
         ),
@@ -176,7 +192,7 @@ fn a_handlers_words_become_replies() {
             |r| {
                 r.cleanup = true;
                 r.write(b"x");
-                r.finish(0);
+                end(r, 0);
                 r.close();
             },
             "200 Content-Type=text/html: x complete end",
@@ -187,7 +203,7 @@ fn a_handlers_words_become_replies() {
                 r.cleanup = true;
                 r.write(b"x");
                 r.flush();
-                r.fail(500);
+                died(r);
                 r.close();
             },
             "200 Content-Type=text/html: x truncated",
@@ -195,10 +211,10 @@ fn a_handlers_words_become_replies() {
         (
             "after the end",
             |r| {
-                r.finish(0);
+                end(r, 0);
                 r.write(b"x");
                 r.flush();
-                r.finish(0);
+                end(r, 0);
             },
             "200 Content-Type=text/html: end",
         ),
@@ -225,7 +241,7 @@ fn a_scripts_output_begins_with_its_header() {
         let place = Place { send_header: true, ..Default::default() };
         let heard = heard(place, |r| {
             pieces.iter().for_each(|piece| r.write(piece));
-            r.finish(0);
+            end(r, 0);
         });
         assert_eq!(heard, *expected, "{pieces:?}");
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::rc::Rc;
 
-use apache::{Client, Finished, Incoming, Level, Place};
+use apache::{Client, Finished, Incoming, Level, Outcome, Place};
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Field, Frame, Request};
 use wire::reply::{End, Head, Packet, Reply};
@@ -166,7 +166,7 @@ impl Server {
             self.note(|perl| perl.call(c"Apache::unwind", None));
         }
         self.perl.drain_output();
-        let finished = self.finish(result);
+        let finished = self.finish(request, result);
         if finished.cleanup {
             self.clean_up();
         }
@@ -175,20 +175,27 @@ impl Server {
         self.answer()
     }
 
-    fn finish(&mut self, result: libperl::Result<i32>) -> Finished {
-        match result {
-            Ok(status) => apache::finish(status),
-            Err(Interrupted::Exited(_)) => apache::finish(0),
+    fn finish(&mut self, request: u64, result: libperl::Result<i32>) -> Finished {
+        let code = match result {
+            Ok(status) => status,
+            Err(Interrupted::Exited(_)) => 0,
             Err(Interrupted::Died(text)) => {
                 apache::say(Level::Error, &text);
-                apache::fail(500)
+                apache::fail(request);
+                500
             }
+        };
+        match apache::outcome(request, code) {
+            Outcome::Answered => {}
+            Outcome::File(path) => apache::send_file(request, &path),
+            Outcome::Error(status) => apache::send_page(request, status, None),
         }
-        .expect("a request is current")
+        apache::finish().expect("a request is current")
     }
 
     fn clean_up(&mut self) {
         while let Err(Interrupted::Exited(_)) = self.perl.call(c"Apache::run_cleanups", None) {}
+        self.note(|perl| perl.call(c"Apache::forget", None));
     }
 
     fn note(&mut self, run: impl FnOnce(&mut Interpreter) -> libperl::Result<()>) {

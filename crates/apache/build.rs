@@ -4,8 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 6] =
-    ["Apache.xs", "Apache/Connection.xs", "Apache/Log.xs", "Apache/Registry.xs", "Apache/Server.xs", "Apache/Table.xs"];
+const FILES: [&str; 9] = [
+    "Apache.xs",
+    "Apache/Body.xs",
+    "Apache/Connection.xs",
+    "Apache/Log.xs",
+    "Apache/Registry.xs",
+    "Apache/Request.xs",
+    "Apache/Server.xs",
+    "Apache/Table.xs",
+    "Apache/Util.xs",
+];
 
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();

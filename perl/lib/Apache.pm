@@ -1,6 +1,7 @@
 package Apache;
 
 use v5.36;
+use Exporter ();
 use XSLoader ();
 
 use Apache::Connection ();
@@ -13,6 +14,10 @@ use mod_perl           ();
 our $VERSION = '1.27';
 
 XSLoader::load(__PACKAGE__);
+XSLoader::load('Apache::Body');
+
+our @EXPORT_OK = qw(exit warn);
+*import = \&Exporter::import;
 
 # The hashes and lists below live for one request: the server calls run_cleanups when it is over.
 our ( %PNOTES, @CLEANUPS, @LOG_HANDLERS );
@@ -35,10 +40,10 @@ sub as_string ($r) {
     my $out = $r->the_request . "\n";
     $r->headers_in->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
     $out .= "\n" . $r->protocol . ' ' . ( $r->status_line // $r->status ) . "\n";
-    for my $table ( $r->headers_out, $r->err_headers_out ) {
+    for my $table ( scalar $r->headers_out, scalar $r->err_headers_out ) {
         $table->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
     }
-    return $out;
+    return "$out\n";
 }
 
 sub finfo ($r) {
@@ -52,16 +57,8 @@ sub next            { return undef }
 sub last            { return $_[0] }
 sub is_main         { return 1 }
 sub is_initial_req  { return 1 }
-sub proxyreq        { return 0 }
 
-# --- the body, which STDIN holds
-
-sub read {
-    my ( $r, undef, $length, $offset ) = @_;
-    return CORE::read STDIN, $_[1], $length, $offset // 0;
-}
-*get_client_block  = \&read;
-*read_client_block = \&read;
+# --- the body, which STDIN holds: see Apache/Body.xs
 
 sub setup_client_block  { return Apache::Constants::OK() }
 sub should_client_block { return $_[0]->body_length > 0 ? 1 : 0 }
@@ -73,10 +70,6 @@ sub content ($r) {
     $r->read( $body, $r->body_length );
     return parse_args( wantarray, $body );
 }
-
-sub READ     { goto &read }
-sub READLINE { return readline STDIN }
-sub GETC     { return getc STDIN }
 
 # --- the response
 
@@ -94,19 +87,36 @@ sub write {
 }
 *WRITE = \&write;
 
+# `tie *STDOUT, 'Apache'`. Reopening the handle ends that.
 sub TIEHANDLE ( $class, $r = Apache->request ) { return $r }
 sub CLOSE     { return 1 }
 sub BINMODE   { return 1 }
 sub FILENO    { return 1 }
-sub OPEN      { return 1 }
 
-sub send_fd ( $r, $handle ) {
+sub OPEN ( $r, $mode, @name ) {
+    no warnings 'untie';    # $r itself is a reference to what is untied
+    untie *STDOUT;
+    return @name ? open( STDOUT, $mode, @name ) : open STDOUT, $mode;    ## no critic: the caller's words
+}
+
+# From where the handle stands, to its end or so many bytes; how many that were.
+sub send_fd ( $r, $handle, $length = -1 ) {
     my $sent = 0;
-    while ( CORE::read $handle, my $chunk, 65536 ) {
-        $r->print($chunk);
-        $sent += length $chunk;
+    while ( $length < 0 || $sent < $length ) {
+        my $next = $length < 0 || $length - $sent > 65536 ? 65536 : $length - $sent;
+        my $got = CORE::read( $handle, my $chunk, $next ) or last;
+        $r->print($chunk) or last;
+        $sent += $got;
     }
     return $sent;
+}
+
+# A language or several, as the header has them.
+sub content_language ( $r, @new ) { return scalar $r->header_out( 'Content-Language', @new ) }
+
+sub content_languages ( $r, @new ) {
+    my $before = $r->content_language( map { join ', ', @$_ } @new );
+    return defined $before ? [ split /,\s*/, $before ] : undef;
 }
 
 sub subprocess_env {
@@ -204,17 +214,36 @@ sub exit {    ## no critic: the name is the API's
 
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
-sub log       { return Apache::Log->new }
+sub log ($r)  { return Apache::Log->new($r) }
 
-sub log_reason ( $r, $reason, $file = $r->filename ) {
+sub log_reason ( $r, $reason, $file = $r->uri ) {
     return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
 }
 
 # --- the client, the server and the process
 
-sub get_remote_host    { my $c = $_[0]->connection; return $c->remote_host // $c->remote_ip }
-sub get_remote_logname { return undef }                                                        ## no critic
-sub document_root      { return $_[0]->server->document_root }
+# Without identd, which nobody runs any more: nothing is known.
+sub get_remote_logname ($r) { return $r->connection->remote_logname }
+
+# The client's name as HostnameLookups found it; `REMOTE_DOUBLE_REV` looks it up here and now.
+sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
+    my $c = $r->connection;
+    return _verified_name( $c->remote_ip ) if $type == Apache::Constants::REMOTE_DOUBLE_REV();
+    my $name = $c->remote_host;
+    $name = undef if defined $name && $name eq '';
+    return $name // ( $type == Apache::Constants::REMOTE_HOST() ? undef : $c->remote_ip );
+}
+
+# A name whose address is the one that it was found by.
+sub _verified_name ($ip) {
+    require Socket;
+    my $family = $ip =~ /:/ ? Socket::AF_INET6() : Socket::AF_INET();
+    my $packed = Socket::inet_pton( $family, $ip ) // return;
+    my $name   = gethostbyaddr( $packed, $family ) // return;
+    my ( $error, @found ) = Socket::getaddrinfo( $name, '', { family => $family, socktype => Socket::SOCK_STREAM() } );
+    my $numeric = sub ($address) { ( Socket::getnameinfo( $address, Socket::NI_NUMERICHOST() ) )[1] };
+    return scalar( grep { $numeric->( $_->{addr} ) eq $ip } @found ) ? $name : undef;
+}
 
 sub server_root_relative {
     my ( undef, $path ) = @_;
@@ -238,22 +267,40 @@ sub gensym {
     return Symbol::gensym();
 }
 
-# Apache->module('Apache::Table') or 'mod_alias.c': the directives of httpd's usual modules are built in.
+# Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
+my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
+    mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
+
 sub module {
     my $name = $_[-1];
-    return 1 if $name eq 'mod_perl.c' || $name eq 'mod_alias.c' || $name eq 'mod_mime.c' || $name eq 'mod_log_config.c';
+    return $BUILT_IN{$name} ? 1 : 0 if $name =~ /\.c\z/;
     return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
 }
 
 # Apache->define('SSL'): was the server started with -DSSL?
-our %DEFINED;
+my %DEFINED;
 sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
-# The front has time limits for its clients; a worker waits for nobody.
-sub soft_timeout  { return }
-sub hard_timeout  { return }
-sub kill_timeout  { return }
-sub reset_timeout { return }
+# Called by the server, once for each -D.
+sub is_defined ($name) {
+    $DEFINED{$name} = 1;
+    return;
+}
+
+# Text that SERVER_SOFTWARE ends with; for modules to say that they are there while the server starts.
+sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
+
+# --- timers
+
+sub soft_timeout ( $r, $what ) { return _timeout( start => $r, $what, 0 ) }
+sub hard_timeout ( $r, $what ) { return _timeout( start => $r, $what, 1 ) }
+sub kill_timeout  ($r)         { return _timeout('stop') }
+sub reset_timeout ($r)         { return _timeout('again') }
+
+sub _timeout ( $what, @arguments ) {
+    require Apache::Timeout;
+    return Apache::Timeout->can($what)->(@arguments);
+}
 
 sub _croak ($message) {
     require Carp;
@@ -289,7 +336,7 @@ values and contexts are those of mod_perl 1.31. A setter returns the value from 
 
 =head2 The request
 
-C<the_request uri unparsed_uri args query_string method method_number protocol header_only hostname filename path_info
+C<the_request uri unparsed_uri args query_string method method_number protocol proxyreq header_only hostname filename path_info
 finfo headers_in header_in read content get_client_block location handler allow_options request_time connection server
 dir_config subprocess_env cgi_env document_root server_root_relative get_remote_host user auth_type is_main
 is_initial_req main prev next last as_string>
@@ -305,7 +352,11 @@ send_http_header send_cgi_header cgi_header_out print printf write write_client 
 =head2 The rest
 
 C<notes pnotes register_cleanup post_connection push_handlers child_terminate exit log_error log_reason warn log gensym
-module define chdir_file slurp_filename>
+module define chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout add_version_component seqno
+taint untaint>
+
+C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds, C<reset_timeout> starts it anew,
+C<kill_timeout> ends it. When it rings, what else the handler says goes nowhere; C<hard_timeout> ends the handler too.
 
 =head1 DIFFERENCES
 
@@ -320,7 +371,9 @@ C<content_type> and C<headers_out> as they are when the first bytes leave.
 
 =item * The reason phrase of C<status_line> stays here: clients see the standard one.
 
-=item * The whole body has arrived before a handler runs: C<soft_timeout> and its kin do nothing.
+=item * C<< $r->document_root(PATH) >> is for this request only.
+
+=item * A descriptor of the client is nowhere: C<< $r->connection->fileno >> is the one whose output joins the answer.
 
 =back
 

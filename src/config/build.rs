@@ -23,12 +23,15 @@ pub struct Facts {
     pub server_root: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
+    /// `-D NAME`
+    pub defines: Vec<String>,
 }
 
 impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.config.defines.clone_from(&facts.defines);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
@@ -382,6 +385,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default(), rank: Rank::HOST }],
         types: BTreeMap::new(),
         control_socket: None,
+        defines: Vec::new(),
         warnings: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
         facts: facts.clone(),

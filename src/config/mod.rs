@@ -144,6 +144,8 @@ pub struct Config {
     pub types: BTreeMap<String, String>,
     /// `ControlSocket`; `None`: the master chooses.
     pub control_socket: Option<PathBuf>,
+    /// `-D NAME`, for `Apache->define`.
+    pub defines: Vec<String>,
     /// What was adjusted or ignored, as httpd does; to be logged once.
     pub warnings: Vec<ConfigError>,
     /// `PerlHtaccess`

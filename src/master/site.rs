@@ -14,8 +14,6 @@ use crate::config::{Bundle, Config, ConfigError, Directive, Facts, Listen};
 pub struct Origin {
     /// The file or the text.
     pub from: From,
-    /// `-D NAME`
-    pub defines: Vec<String>,
     /// `-C directive`: read before the rest.
     pub before: Vec<String>,
     /// `-c directive`: read after the rest.
@@ -103,7 +101,7 @@ impl Origin {
     fn tree(&self) -> Result<Vec<Directive>, Vec<ConfigError>> {
         let env = |name: &str| std::env::var(name).ok();
         let mut source = Source::disk(&self.facts.server_root, &env);
-        source.defines.clone_from(&self.defines);
+        source.defines.clone_from(&self.facts.defines);
         let mut reader = Reader::new(&source);
         self.before.iter().for_each(|line| reader.text(line, "command line"));
         match &self.from {

@@ -10,7 +10,10 @@ use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::overrides;
-use crate::config::{Applied, Config, Handler, Listen, PerlHtaccess, PsgiApp, Settings, StartUp, Step};
+use crate::config::{
+    Applied, Config, Handler, Listen, LogTarget, Options, PerlHtaccess, PsgiApp, Settings, StartUp, Step,
+};
+use crate::log;
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 const MOD_PERL: &str = "mod_perl/1.31";
@@ -58,9 +61,10 @@ pub(super) struct Located {
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config) -> anyhow::Result<Site> {
+        log::set_level(config.log_level);
         let hooks: Hooks = apache::hooks();
         let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
-        apache::main_server(Rc::new(place(&config, 0, &config.settings(&[], false))));
+        apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(&config, host))).collect());
         let library = perl_library()?;
         prepare(&mut perl, &library, &config)?;
         let mut apps = HashMap::new();
@@ -136,7 +140,9 @@ impl Site {
         let handlers = self.resolve(&names)?;
         let cleanup_handlers = self.resolve(&settings.cleanup_handlers)?;
         let start_env = self.start_env.clone();
-        let place = Rc::new(apache::Place { start_env, ..place(&self.config, key.host, &settings) });
+        let server_software = apache::server_software();
+        let place = apache::Place { start_env, server_software, ..place(&self.config, key.host, &settings) };
+        let place = Rc::new(place);
         Ok(Located { settings, place, handlers, cleanup_handlers, app })
     }
 
@@ -165,6 +171,13 @@ impl Site {
 /// Merged settings that a worker keeps.
 const MAX_PLACES: usize = 4096;
 
+/// What `Apache::Server` shows of a host, whatever the location.
+fn server(config: &Config, host: u16) -> apache::Place {
+    let bases: Vec<u16> =
+        [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
+    place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
+}
+
 fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
     apache::Place {
@@ -177,16 +190,41 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         send_header: settings.send_header || settings.handler == Handler::CgiScript,
         setup_env: settings.setup_env,
         exec_cgi: settings.options.exec_cgi,
+        options: option_bits(&settings.options),
+        timeout: config.timeouts.client.as_secs() as u32,
+        names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
+        error_log: error_log(config),
+        log_level: apache::Level::from_number(config.log_level as u32),
         location: settings.mount.clone(),
         server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
+        host,
         is_virtual: host != 0,
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         log_cpu: logged(config, host, 'x').iter().any(|name| name.ends_with("cpu_us")),
         log_notes: logged(config, host, 'n'),
         log_env: logged(config, host, 'e'),
         ..Default::default()
+    }
+}
+
+/// `$r->allow_options`, with httpd's numbers.
+fn option_bits(options: &Options) -> i64 {
+    let bits = [
+        (options.indexes, 1),
+        (options.follow_sym_links, 4),
+        (options.exec_cgi, 8),
+        (options.sym_links_if_owner_match, 64),
+    ];
+    bits.into_iter().map(|(is_on, bit)| i64::from(is_on) * bit).sum()
+}
+
+fn error_log(config: &Config) -> String {
+    match &config.error_log {
+        LogTarget::Standard => String::new(),
+        LogTarget::File(file) => file.to_string_lossy().into_owned(),
+        LogTarget::Pipe(command) => format!("|{command}"),
     }
 }
 
@@ -217,6 +255,9 @@ fn prepare(perl: &mut Interpreter, library: &Path, config: &Config) -> anyhow::R
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
     if speaks_mod_perl(config) {
         perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
+        for name in &config.defines {
+            perl.call(c"Apache::is_defined", Some(name))?;
+        }
     } else {
         perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
     }

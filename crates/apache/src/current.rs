@@ -20,7 +20,7 @@ struct State {
     generation: u64,
     /// Buffers of the last request, for the next.
     spare: (Tables, Output),
-    server: Option<Rc<Place>>,
+    servers: Vec<Rc<Place>>,
 }
 
 thread_local! {
@@ -50,9 +50,10 @@ pub fn generation() -> u64 {
     STATE.with_borrow(|state| state.request.as_ref().map_or(0, |r| r.generation))
 }
 
-/// The place that stands for the server while no request is current: `Apache->server` in start-up files.
-pub fn main_server(place: Rc<Place>) {
-    STATE.with_borrow_mut(|state| state.server = Some(place));
+/// The places that stand for the main server and its virtual hosts, request or no request: `Apache->server` in start-up
+/// files, `$s->next`.
+pub fn servers(places: Vec<Rc<Place>>) {
+    STATE.with_borrow_mut(|state| state.servers = places);
 }
 
 /// Output of the program: what it printed, or a part of the response's body.
@@ -140,9 +141,25 @@ pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -
     })
 }
 
-/// The place of the current request, or the server's.
-pub(crate) fn place() -> Option<Rc<Place>> {
-    STATE.with_borrow(|state| state.request.as_ref().map(|r| r.place.clone()).or_else(|| state.server.clone()))
+/// Adds to what every server says that it is (`Apache->add_version_component`).
+pub(crate) fn add_version_component(text: &str) {
+    STATE.with_borrow_mut(|state| {
+        for server in &mut state.servers {
+            let software = &mut Rc::make_mut(server).server_software;
+            *software += " ";
+            *software += text;
+        }
+    });
+}
+
+/// `SERVER_SOFTWARE`, with what start-up code added to it.
+pub fn server_software() -> String {
+    server(0).map(|server| server.server_software.clone()).unwrap_or_default()
+}
+
+/// A server of the list.
+pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
+    STATE.with_borrow(|state| state.servers.get(host as usize).cloned())
 }
 
 /// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.

@@ -26,6 +26,7 @@ fields! {
         ContentType, ContentEncoding, StatusLine, User, AuthType, Handler,
         Location, RemoteIp, RemoteHost, LocalIp,
         DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
+        ErrorFname,
     }
 }
 
@@ -34,6 +35,7 @@ fields! {
     Number {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
+        Proxyreq, Timeout, Host,
     }
 }
 

@@ -12,12 +12,12 @@ mod place;
 pub use place::Place;
 
 mod log;
-pub use log::{Level, log_to, say};
+pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, main_server, output, psgi_env,
-    send_file, want_cleanup,
+    begin, child_terminate, cleanup_is_wanted, end, fail, finish, flush, generation, output, psgi_env, send_file,
+    server_software, servers, want_cleanup,
 };
 
 use current::fill_env;

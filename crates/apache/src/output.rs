@@ -36,6 +36,8 @@ pub(crate) struct Output {
     pub elsewhere: Option<Vec<u8>>,
     /// The response left without its `End`: the value says whether it is truncated.
     pub owes_end: Option<bool>,
+    /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
+    pub header_was_said: bool,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -51,6 +53,7 @@ impl Output {
         self.failed = None;
         self.elsewhere = None;
         self.owes_end = None;
+        self.header_was_said = false;
         self.sent = 0;
     }
 
@@ -74,6 +77,11 @@ impl Output {
 
     pub fn bytes_sent(&self) -> u64 {
         self.sent + self.body.len() as u64
+    }
+
+    /// `$r->bytes_sent(n)`: what has been said so far counts as `n`.
+    pub fn count_as(&mut self, bytes: u64) {
+        self.sent = bytes.saturating_sub(self.body.len() as u64);
     }
 
     pub fn front_is_gone(&self) -> bool {

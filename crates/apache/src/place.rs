@@ -15,6 +15,8 @@ pub struct Place {
     pub server_admin: String,
     /// `Cameleer/0.1 mod_perl/1.31`
     pub server_software: String,
+    /// Which of the servers; 0 is the main one.
+    pub host: u16,
     /// The request belongs to a `<VirtualHost>`.
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
@@ -33,6 +35,14 @@ pub struct Place {
     pub setup_env: bool,
     /// `Options ExecCGI`
     pub exec_cgi: bool,
+    /// All of `Options`, with the numbers of `Apache::Constants`.
+    pub options: i64,
+    /// `Timeout` in seconds.
+    pub timeout: u32,
+    /// `ServerAlias`
+    pub names: Vec<String>,
+    /// `ErrorLog`, as it was written.
+    pub error_log: String,
     /// `DefaultType`, for a response that names none.
     pub default_type: String,
     /// `%{…}n` of the access log.
@@ -55,6 +65,7 @@ impl Default for Place {
             listen_port: 80,
             server_admin: String::new(),
             server_software: String::new(),
+            host: 0,
             is_virtual: false,
             location: String::new(),
             set_vars: Vec::new(),
@@ -64,6 +75,10 @@ impl Default for Place {
             send_header: false,
             setup_env: true,
             exec_cgi: false,
+            options: 0,
+            timeout: 300,
+            names: Vec::new(),
+            error_log: String::new(),
             default_type: "text/html".into(),
             log_notes: Vec::new(),
             log_env: Vec::new(),

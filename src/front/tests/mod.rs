@@ -194,5 +194,5 @@ impl Drop for Server {
 }
 
 fn facts() -> Facts {
-    Facts { server_root: Path::new("/").into(), env: Vec::new() }
+    Facts { server_root: Path::new("/").into(), env: Vec::new(), defines: Vec::new() }
 }

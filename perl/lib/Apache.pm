@@ -16,6 +16,9 @@ our $VERSION = '1.27';
 XSLoader::load(__PACKAGE__);
 XSLoader::load('Apache::Body');
 
+# PerlTaintCheck
+our $__T = ${^TAINT} ? 1 : 0;
+
 our @EXPORT_OK = qw(exit warn);
 *import = \&Exporter::import;
 

@@ -71,6 +71,9 @@ impl Site {
         for step in &config.start_up {
             take(&mut perl, step, &mut apps).map_err(|e| anyhow!("{}: {e}", step.at))?;
         }
+        if speaks_mod_perl(&config) {
+            perl.call(c"Apache::Server::started", None)?;
+        }
         let start_env = perl.env_base();
         Ok(Site {
             perl,

@@ -9,8 +9,15 @@ XSLoader::load(__PACKAGE__);
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our $CWD = Cwd::getcwd();
 
-our $Starting   = 0;
+# True while start-up code runs.
+our $Starting   = 1;
 our $ReStarting = 0;
+
+# Called by the server when its start-up code has run.
+sub started {
+    $Starting = 0;
+    return;
+}
 
 # What a program set instead of Timeout, for this process.
 my $Timeout;
@@ -110,6 +117,6 @@ CODE runs when this process ends.
 
 =back
 
-C<$Apache::Server::CWD> is the folder that the server was started in; C<$Starting> and C<$ReStarting> count starts.
+C<$Apache::Server::CWD> is the folder that the server was started in; C<$Starting> is true while start-up code runs.
 
 =cut

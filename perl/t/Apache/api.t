@@ -47,11 +47,14 @@ my %NAMES = (
 
 package My::Names {
     sub handler ($r) {
-        for my $package ( sort keys %NAMES ) {
+        for my $package ( keys %NAMES ) {
             eval "require $package; 1" or print "$package: $@\n";    ## no critic: the names stand above
+        }
+        for my $package ( sort keys %NAMES ) {
             my @missing = grep { !$package->can($_) } @{ $NAMES{$package} };
             print "$package lacks @missing\n" if @missing;
         }
+        no warnings 'once';
         print "$Apache::Server::Starting $Apache::Server::ReStarting $Apache::__T $ENV{MOD_PERL} $mod_perl::VERSION\n";
         return 0;
     }

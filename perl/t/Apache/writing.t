@@ -84,6 +84,8 @@ package My::Cases {
 
 package main;
 if ( TestServer::in_server() ) {
+    no warnings 'once';
+    die 'not starting' unless $Apache::Server::Starting;
     Apache->add_version_component('Mine/1.5');
     return 1;
 }

@@ -49,7 +49,7 @@ static SV **push_names(pTHX_ SV **sp, Table *table)
         if (!name.bytes)
             return sp;
         SV *const key = sv_2mortal(apache_sv_of(aTHX_ name));
-        SV *const folded = sv_mortalcopy(key);
+        SV *const folded = sv_2mortal(apache_sv_of(aTHX_ name));
         for (char *c = SvPVX(folded), *end = SvEND(folded); c < end; c++)
             *c = toLOWER_A(*c);
         if (hv_exists_ent(seen, folded, 0))

@@ -57,7 +57,8 @@ sub tempname ($self) {
 
 sub link ( $self, $to ) {
     my $from = $self->tempname;
-    $self->{fh}->flush;
+    require IO::Handle;
+    IO::Handle::flush( $self->{fh} );
     return CORE::link( $from, $to ) ? $to : undef;
 }
 

@@ -17,7 +17,7 @@ fn told(bytes: &[u8], size: usize) -> Vec<u8> {
     let Some(mut body) = Multipart::new(b"multipart/form-data; boundary=b") else { return told };
     for piece in bytes.chunks(size) {
         body.feed(piece);
-        while let Some(event) = body.next() {
+        while let Some(event) = body.event() {
             match event {
                 Event::Part(part) => told.extend([b"[", &part.name[..], b"]"].concat()),
                 Event::Data(data) => told.extend_from_slice(data),

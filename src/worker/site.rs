@@ -192,7 +192,6 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         set_env: settings.set_env.clone(),
         send_header: settings.send_header || settings.handler == Handler::CgiScript,
         setup_env: settings.setup_env,
-        exec_cgi: settings.options.exec_cgi,
         options: option_bits(&settings.options),
         timeout: config.timeouts.client.as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
@@ -217,7 +216,7 @@ fn option_bits(options: &Options) -> i64 {
     let bits = [
         (options.indexes, 1),
         (options.follow_sym_links, 4),
-        (options.exec_cgi, 8),
+        (options.exec_cgi, apache::OPT_EXECCGI),
         (options.sym_links_if_owner_match, 64),
     ];
     bits.into_iter().map(|(is_on, bit)| i64::from(is_on) * bit).sum()

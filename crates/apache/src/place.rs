@@ -33,9 +33,7 @@ pub struct Place {
     pub send_header: bool,
     /// `PerlSetupEnv`
     pub setup_env: bool,
-    /// `Options ExecCGI`
-    pub exec_cgi: bool,
-    /// All of `Options`, with the numbers of `Apache::Constants`.
+    /// `Options`, with the numbers of `Apache::Constants`.
     pub options: i64,
     /// `Timeout` in seconds.
     pub timeout: u32,
@@ -74,7 +72,6 @@ impl Default for Place {
             path: String::new(),
             send_header: false,
             setup_env: true,
-            exec_cgi: false,
             options: 0,
             timeout: 300,
             names: Vec::new(),
@@ -87,3 +84,13 @@ impl Default for Place {
         }
     }
 }
+
+impl Place {
+    /// `Options ExecCGI`
+    pub fn exec_cgi(&self) -> bool {
+        self.options & OPT_EXECCGI != 0
+    }
+}
+
+/// The number of `Options ExecCGI`.
+pub const OPT_EXECCGI: i64 = 8;

@@ -38,7 +38,7 @@ impl RequestRec {
         }
         matches!(self.output.stage, Stage::Script)
             || self.place.send_header
-            || (self.place.exec_cgi && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
+            || (self.place.exec_cgi() && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
     }
 
     fn is_nph(&self) -> bool {

@@ -98,7 +98,7 @@ impl Multipart {
     }
 
     /// The next event; `None`: more of the body is needed.
-    pub fn next(&mut self) -> Option<Event<'_>> {
+    pub fn event(&mut self) -> Option<Event<'_>> {
         loop {
             match self.state {
                 State::Preamble => self.skip_preamble()?,
@@ -227,7 +227,7 @@ fn parameter(header: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     let mut rest = header;
     while let Some(semicolon) = memchr::memchr2(b';', b',', rest) {
         rest = rest[semicolon + 1..].trim_ascii_start();
-        let Some(end) = rest.iter().position(|byte| matches!(byte, b'=' | b';')) else { return None };
+        let end = rest.iter().position(|byte| matches!(byte, b'=' | b';'))?;
         let (name, after) = rest.split_at(end);
         let Some(value) = after.strip_prefix(b"=") else { continue };
         let (value, after) = value_at(value.trim_ascii_start());

@@ -80,7 +80,7 @@ unsafe extern "C" fn apache_multipart_next(r: u64, part: *mut ApachePart) -> c_i
 }
 
 fn next(r: &mut RequestRec) -> ApachePart {
-    let Some(event) = r.multipart.as_mut().and_then(Multipart::next) else { return ApachePart::MORE };
+    let Some(event) = r.multipart.as_mut().and_then(Multipart::event) else { return ApachePart::MORE };
     match event {
         Event::Part(found) => {
             let number = r.tables.new_table();

@@ -8,7 +8,7 @@ fn shown(body: &str, size: usize) -> String {
     let mut out = String::new();
     for piece in body.as_bytes().chunks(size) {
         multipart.feed(piece);
-        while let Some(event) = multipart.next() {
+        while let Some(event) = multipart.event() {
             match event {
                 Event::Part(part) => {
                     let file = part.filename.map(|file| format!("({})", file.escape_ascii())).unwrap_or_default();
@@ -54,7 +54,7 @@ fn the_end_of_a_body_shows_whether_it_is_whole() {
     for (body, expected) in [(part("name=a", "1") + "--AaB--", true), (part("name=a", "1"), false)] {
         let mut multipart = Multipart::new(TYPE).expect("a boundary");
         multipart.feed(body.as_bytes());
-        while multipart.next().is_some() {}
+        while multipart.event().is_some() {}
         assert_eq!(multipart.is_whole(), expected, "{body}");
     }
 }

@@ -13,6 +13,8 @@ pub mod config;
 
 pub mod log;
 
+pub mod access;
+
 pub mod cli;
 
 pub mod master;

@@ -1,8 +1,10 @@
 //! Calls of the operating system that Rust cannot check: the only unsafe of this package, each block with its reason.
 
-#![allow(unsafe_code, reason = "fork, pre_exec, raw descriptors and pidfds have no safe form")]
+#![allow(unsafe_code, reason = "fork, pre_exec, raw descriptors, pidfds, crypt and getnameinfo have no safe form")]
 
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -15,6 +17,7 @@ use nix::libc;
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{ForkResult, Pid, getpid, getppid, initgroups, setgid, setuid};
 
@@ -172,6 +175,47 @@ pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
     prctl::set_dumpable(true)?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
+}
+
+#[link(name = "crypt")]
+unsafe extern "C" {
+    fn crypt_rn(phrase: *const c_char, setting: *const c_char, data: *mut c_void, size: c_int) -> *mut c_char;
+}
+
+/// crypt(3): the hash of a password under the method and salt of `setting`; `None` when it does not know that method.
+pub fn crypt(password: &[u8], setting: &str) -> Option<String> {
+    /// The size of `struct crypt_data`, an ABI constant of libxcrypt.
+    const SIZE: usize = 32768;
+    let (phrase, setting) = (CString::new(password).ok()?, CString::new(setting).ok()?);
+    let mut data = vec![0u64; SIZE / size_of::<u64>()];
+    // SAFETY: two C strings that live during the call, and `SIZE` zeroed, aligned bytes that are ours alone.
+    let hash = unsafe { crypt_rn(phrase.as_ptr(), setting.as_ptr(), data.as_mut_ptr().cast(), SIZE as c_int) };
+    if hash.is_null() {
+        return None;
+    }
+    // SAFETY: not null, it is a C string within `data`, which still lives.
+    let hash = unsafe { CStr::from_ptr(hash) };
+    hash.to_str().ok().map(str::to_owned)
+}
+
+/// The name of an address, from /etc/hosts, a name server, or wherever the system looks. Waits for the answer.
+pub fn name_of(address: IpAddr) -> Option<String> {
+    let address = SockaddrStorage::from(SocketAddr::new(address, 0));
+    let mut name = [0; libc::NI_MAXHOST as usize];
+    // SAFETY: a socket address with its own length, room for a name with its length, and no service asked for.
+    let failed = unsafe {
+        libc::getnameinfo(
+            address.as_ptr(),
+            address.len(),
+            name.as_mut_ptr().cast(),
+            libc::NI_MAXHOST,
+            std::ptr::null_mut(),
+            0,
+            libc::NI_NAMEREQD,
+        )
+    };
+    let name = CStr::from_bytes_until_nul(&name).ok()?;
+    (failed == 0).then(|| name.to_str().ok().map(str::to_owned)).flatten()
 }
 
 /// Ends this process without another line of anybody's code.

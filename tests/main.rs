@@ -5,6 +5,8 @@
 
 mod support;
 
+/// Who may come in: addresses, names, users, methods, numbers.
+mod access;
 /// The command line: subcommands, options, environment, help.
 mod cli;
 /// What a configuration means for requests, and what is said about a broken one.
@@ -19,8 +21,14 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// Symbolic links, and other ways out of a site.
+mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Modules of mod_perl's time.
+mod modules;
+/// Perl that makes configuration.
+mod perl_config;
 /// Plack's own server test suite.
 mod plack_suite;
 /// How many workers there are, and how long they live.

@@ -146,3 +146,23 @@ fn registry_looks_once_at_its_script() {
     let stats = calls.iter().filter(|call| !call.contains("chdir(")).count();
     assert_eq!(stats, N, "{:#?}", &calls[..calls.len().min(12)]);
 }
+
+#[test]
+fn a_file_is_opened_once_and_not_looked_at_before() {
+    for (options, call) in [("FollowSymLinks", "openat("), ("None", "openat2("), ("SymLinksIfOwnerMatch", "openat2(")] {
+        let server = serve(Site::new().file("htdocs/a/b/page.html", "page"), &format!("Options {options}"));
+        let calls = calls_of(&server, &["/a/b/page.html"]);
+        let opened = calls.iter().filter(|line| line.contains(call)).count();
+        assert_eq!((opened, calls.len()), (N, N), "Options {options}: {:#?}", &calls[..calls.len().min(12)]);
+    }
+}
+
+#[test]
+fn a_way_with_links_is_believed_for_a_second() {
+    let site = Site::new().file("releases/1/page.html", "page");
+    std::os::unix::fs::symlink(site.path("releases/1"), site.path("htdocs/current")).expect("linked");
+    let server = serve(site, "Options SymLinksIfOwnerMatch");
+    let calls = calls_of(&server, &["/current/page.html"]);
+    let links = calls.iter().filter(|line| line.contains("readlink")).count();
+    assert!(links < N / 4, "{links} of {}: {:#?}", calls.len(), &calls[..calls.len().min(12)]);
+}

@@ -228,24 +228,12 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
 # Without identd, which nobody runs any more: nothing is known.
 sub get_remote_logname ($r) { return $r->connection->remote_logname }
 
-# The client's name as HostnameLookups found it; `REMOTE_DOUBLE_REV` looks it up here and now.
+# A name that the front has looked up, or for REMOTE_DOUBLE_REV one that leads back to the address.
 sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     my $c = $r->connection;
-    return _verified_name( $c->remote_ip ) if $type == Apache::Constants::REMOTE_DOUBLE_REV();
+    return $c->verified_host if $type == Apache::Constants::REMOTE_DOUBLE_REV();
     my $name = $c->remote_host;
-    $name = undef if defined $name && $name eq '';
-    return $name // ( $type == Apache::Constants::REMOTE_HOST() ? undef : $c->remote_ip );
-}
-
-# A name whose address is the one that it was found by.
-sub _verified_name ($ip) {
-    require Socket;
-    my $family = $ip =~ /:/ ? Socket::AF_INET6() : Socket::AF_INET();
-    my $packed = Socket::inet_pton( $family, $ip ) // return;
-    my $name   = gethostbyaddr( $packed, $family ) // return;
-    my ( $error, @found ) = Socket::getaddrinfo( $name, '', { family => $family, socktype => Socket::SOCK_STREAM() } );
-    my $numeric = sub ($address) { ( Socket::getnameinfo( $address, Socket::NI_NUMERICHOST() ) )[1] };
-    return scalar( grep { $numeric->( $_->{addr} ) eq $ip } @found ) ? $name : undef;
+    return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
 }
 
 sub server_root_relative {
@@ -281,14 +269,16 @@ sub module {
 }
 
 # Apache->define('SSL'): was the server started with -DSSL?
-my %DEFINED;
-sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
+our %DEFINED;
 
-# Called by the server, once for each -D.
-sub is_defined ($name) {
-    $DEFINED{$name} = 1;
+# Lines of configuration, which are read where the code stands that hands them over.
+sub httpd_conf ( $, @lines ) {
+    require Cameleer::Sections;
+    Cameleer::Sections::hand(@lines);
     return;
 }
+
+sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
 # Text that SERVER_SOFTWARE ends with; for modules to say that they are there while the server starts.
 sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }

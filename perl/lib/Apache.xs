@@ -50,7 +50,8 @@ uri(r, ...)
     content_encoding = APACHE_CONTENT_ENCODING
     status_line = APACHE_STATUS_LINE
     user = APACHE_USER
-    auth_type = APACHE_AUTH_TYPE
+    auth_type = APACHE_PLACE_AUTH_TYPE
+    auth_name = APACHE_PLACE_AUTH_NAME
     handler = APACHE_HANDLER
     virtual_host = APACHE_VIRTUAL_HOST
     document_root = APACHE_DOCUMENT_ROOT
@@ -81,9 +82,21 @@ status(r, ...)
     get_server_port = APACHE_SERVER_PORT
     allow_options = APACHE_ALLOW_OPTIONS
     body_length = APACHE_BODY_LENGTH
+    satisfies = APACHE_SATISFIES
+    some_auth_required = APACHE_SOME_AUTH_REQUIRED
+    allowed = APACHE_ALLOWED
+    expects_header = APACHE_EXPECTS_HEADER
     proxyreq = APACHE_PROXYREQ
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
+  OUTPUT:
+    RETVAL
+
+SV *
+requires(r)
+    Request r
+  CODE:
+    RETVAL = apache_requirements(aTHX_ r);
   OUTPUT:
     RETVAL
 

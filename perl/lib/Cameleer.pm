@@ -1,5 +1,8 @@
 package Cameleer;
 
+# No pragma and no variable of ours stands around this eval: a handler's text in the configuration would see it.
+sub evaluate { package main; eval $_[0] }    ## no critic: the configuration is code
+
 use v5.36;
 
 our $VERSION = '0.1.0';
@@ -27,9 +30,53 @@ sub start_mod_perl ($version) {
     return;
 }
 
+# Names of -D and Define, one a line.
+sub define ($names) {
+    $Apache::DEFINED{$_} = 1 for split /\n/, $names;
+    return;
+}
+
+# Which reading of the configuration this is: names of variables in Apache::Server.
+sub starting ($names) {
+    no strict 'refs';
+    ${"Apache::Server::$_"} = $names =~ /\b$_\b/ ? 1 : 0 for qw(Starting ReStarting);
+    return;
+}
+
+# "read" by this process: what Perl says counts. Or "known": Perl runs again for its effect.
+sub configuration_is ($state) {
+    require Cameleer::Sections;
+    $Cameleer::Sections::STATE = $state;
+    return;
+}
+
+# All start-up steps are done.
+sub started {
+    no warnings 'once';
+    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 );
+    $Cameleer::Sections::STATE = '';
+    return;
+}
+
+# A <Perl> section follows; the argument: what is a directive, see Cameleer::Sections.
+sub begin_section ($directives) {
+    require Cameleer::Sections;
+    Cameleer::Sections::begin($directives);
+    return;
+}
+
+# What Perl code handed to Apache->httpd_conf since it was asked last.
+sub said ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed() : '' }
+
 sub set_env ($pair) {
     my ( $name, $value ) = split /=/, $pair, 2;
     $ENV{$name} = $value;
+    return;
+}
+
+# Each worker: Apache::Scoreboard, if the site has it, finds the front by the master's number.
+sub set_master ($pid) {
+    $Apache::Scoreboard::MASTER = $pid;
     return;
 }
 
@@ -61,7 +108,7 @@ sub resolve_handler ($name) {
 }
 
 sub anonymous ($text) {
-    my $code = eval "package main; no strict; $text";    ## no critic: the configuration is code
+    my $code = evaluate($text);
     return $code // die $@;
 }
 

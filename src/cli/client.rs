@@ -11,7 +11,7 @@ use clap::Args;
 use super::serve::Conf;
 use crate::master::control_socket::{Answer, Command, default_folder};
 use crate::master::pid_file;
-use crate::master::site::Site;
+use crate::master::site::Reading;
 
 /// A master that does not answer within this is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
 fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     let origin = Conf::of(file).origin()?;
     // A configuration that is broken now may well be served as it was.
-    let socket = Site::read(&origin).ok().and_then(|site| site.config.control_socket);
+    let socket = Reading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
     if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
         return Ok(server);
     }

@@ -14,6 +14,7 @@ mod status;
 mod stop;
 
 use std::os::fd::OwnedFd;
+use std::os::unix::process::parent_id;
 
 use clap::{Parser, Subcommand};
 
@@ -65,6 +66,9 @@ enum Command {
     /// What the master starts for Perl
     #[command(hide = true)]
     Mold,
+    /// What the master starts for Perl in the configuration
+    #[command(hide = true)]
+    Expander,
 }
 
 /// Does what the command line says.
@@ -77,8 +81,9 @@ pub fn run() -> anyhow::Result<()> {
         Command::Reload(reload) => reload.run(),
         Command::Stop(stop) => stop.run(),
         Command::Man(man) => man.run(),
-        Command::Front => role(c"cameleer-front", front::run),
+        Command::Front => role(c"cameleer-front", |control| front::run(control, parent_id())),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
+        Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }
 }
 

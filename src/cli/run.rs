@@ -106,14 +106,14 @@ pub fn origin(text: String, program: &Program) -> anyhow::Result<Origin> {
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");
     facts.env.push(("PLACK_ENV".to_string(), environment.unwrap_or_else(|| "deployment".to_string())));
-    Ok(Origin { from: From::Text(text), before: Vec::new(), after: Vec::new(), facts })
+    Ok(Origin { from: From::Text(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
 }
 
 /// The environment as a configuration may use it.
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Facts { server_root, env: env.collect(), defines: Vec::new() }
+    Facts { server_root, env: env.collect(), ..Facts::default() }
 }
 
 impl Program {

@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 
 use super::client::Which;
 use super::{Misuse, Unfit, check, daemon, ready, reload, report, run, single, stop};
-use crate::config::Facts;
 use crate::master::control_socket::How;
 use crate::master::site::{From, Origin};
 use crate::master::{self, Options};
@@ -121,9 +120,10 @@ impl Conf {
         };
         Ok(Origin {
             from: From::File(file),
+            defines: self.defines.clone(),
             before: self.before.clone(),
             after: self.after.clone(),
-            facts: Facts { defines: self.defines.clone(), ..run::facts(root) },
+            facts: run::facts(root),
         })
     }
 

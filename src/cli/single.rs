@@ -11,9 +11,10 @@ use wire::control::{FromFront, Listener, ToFront};
 
 use super::ready;
 use crate::config::Listen;
+use crate::master::expansion;
 use crate::master::listeners::{self, Listeners};
 use crate::master::logs::Logs;
-use crate::master::site::{Origin, Site};
+use crate::master::site::Origin;
 use crate::{front, log, sys, worker};
 
 /// The only generation and its only worker.
@@ -23,7 +24,7 @@ const SLOT: u32 = 0;
 /// Serves until it is interrupted.
 pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
-    let site = Site::read(origin)?;
+    let site = expansion::read(origin)?;
     let bound = ours.for_site(&site)?;
     let mut logs = Logs::new()?;
     let opened = logs.open(&site.config)?;
@@ -50,11 +51,12 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let name = origin.name();
     let announce = move || ready::say(&mut terminal, &name, &addresses);
     spawn(move || listen(&master, announce));
-    spawn(move || front::run(fronts));
+    spawn(move || front::run(fronts, std::process::id()));
+    let facts = site.facts().clone();
     let mut config = site.config;
     // It is the process: when it left, the debugger's subject would be gone.
     config.pool.max_requests = 0..=0;
-    worker::single::run(config, to_front)
+    worker::single::run(config, &facts, to_front)
 }
 
 /// Says when the worker is ready; everything else a master would care for.

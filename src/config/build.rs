@@ -3,39 +3,62 @@
 //! [`directives`]: super::directives
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::{self, Methods};
 use super::directives::{Row, Takes};
 use super::logs::Logs;
 use super::overrides::{PerlHtaccess, Rules};
 use super::{
-    At, Config, ConfigError, Directive, Host, HostAddress, Limits, LogLevel, LogTarget, Pool, Said, Scope, Section,
-    StartUp, Step, Timeouts, depth, directives, logs, value, words,
+    At, Config, ConfigError, Directive, Host, HostAddress, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
+    Said, Scope, Section, StartUp, Step, Timeouts, depth, directives, logs, value, words,
 };
 
 /// What a configuration depends on besides its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// `-d`; a `ServerRoot` directive takes precedence.
     pub server_root: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
-    /// `-D NAME`
-    pub defines: Vec<String>,
+    /// Names of `-D` and `Define` with their values, for `Apache->define`.
+    pub defined: Vec<(String, Option<String>)>,
+    /// What the configuration's Perl has said, when it was asked.
+    pub expanded: Option<Expanded>,
+    /// A server runs, and reads its configuration anew.
+    pub reload: bool,
+}
+
+/// What is known after the configuration's Perl has run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expanded {
+    /// Directives that Perl modules define, in lower case.
+    pub own: Vec<String>,
 }
 
 impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let mut draft = Draft::new(facts, server_root(tree, facts));
-        draft.config.defines.clone_from(&facts.defines);
+        draft.config.perl_access = access::has_perl_handler(tree);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
         draft.finish()
+    }
+
+    /// What the tree means as far as it can be understood: for those who run before it is whole.
+    pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
+        let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.defaults();
+        draft.main_server();
+        draft.walk(tree);
+        draft.complete();
+        draft.config
     }
 }
 
@@ -101,8 +124,13 @@ pub struct Draft {
     pub errors: Vec<ConfigError>,
     /// The directive at work.
     pub at: At,
+    /// `Port`, for a site without Listen.
+    pub port: Option<u16>,
     /// The host whose directives are read; 0 is the main server.
     pub host: u16,
+    /// The methods of the `<Limit>` that we are in.
+    pub methods: Methods,
+    throttles: u32,
     name: String,
     context: Context,
     /// The section that takes what is said.
@@ -124,7 +152,10 @@ impl Draft {
             logs: Logs::default(),
             errors: Vec::new(),
             at,
+            port: None,
             host: 0,
+            methods: Methods::ALL,
+            throttles: 0,
             name: String::new(),
             context: Context::Server,
             section: 0,
@@ -138,6 +169,7 @@ impl Draft {
     pub(super) fn of_htaccess(config: &Config, folder: &Path, rules: Rules, tree: &[Directive]) -> Self {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());
         draft.config.sections.clear();
+        draft.config.perl_access = config.perl_access || access::has_perl_handler(tree);
         draft.htaccess = Some(rules);
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
@@ -176,7 +208,10 @@ impl Draft {
     }
 
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
-        let row = directives::find(&directive.name)?;
+        let row = match directives::find(&directive.name) {
+            Err(_) if self.is_own(&directive.name) => return self.own(directive),
+            found => found?,
+        };
         row.check_form(directive)?;
         if let Some(rules) = &self.htaccess {
             rules.check(row, directive)?;
@@ -184,10 +219,32 @@ impl Draft {
         if self.context != Context::Htaccess {
             row.check_context(self.context)?;
         }
+        if self.methods != Methods::ALL && !row.per_method() {
+            self.warn("stands in <Limit>, but holds for all methods, as in httpd: move it out");
+        }
         if self.context == Context::Server {
             self.said_at.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
+    }
+
+    /// Whether a Perl module of the site defines it.
+    fn is_own(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.facts.expanded.as_ref().is_some_and(|expanded| expanded.own.contains(&name))
+    }
+
+    /// Its module is told at the start; here it is only noted where.
+    fn own(&mut self, directive: &Directive) -> Result<(), String> {
+        let [args, inside @ ..] = directive.args.as_slice() else { return Ok(()) };
+        self.start_up(Step::Own {
+            name: directive.name.clone(),
+            args: args.clone(),
+            inside: inside.first().cloned(),
+            section: self.section,
+            host: self.host,
+        });
+        Ok(())
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {
@@ -262,6 +319,23 @@ impl Draft {
         Ok(())
     }
 
+    /// Walks a `<Limit>`: the same place, for fewer methods.
+    pub fn for_methods(&mut self, methods: Methods, inside: &[Directive]) -> Result<(), String> {
+        if self.methods != Methods::ALL {
+            return Err("stands in another such section: name the methods in one".to_owned());
+        }
+        self.methods = methods;
+        self.walk(inside);
+        self.methods = Methods::ALL;
+        Ok(())
+    }
+
+    /// A number that no other `MaxConcurrentReqs` has.
+    pub fn next_throttle(&mut self) -> u32 {
+        self.throttles += 1;
+        self.throttles
+    }
+
     /// Walks a virtual host.
     pub fn within_host(&mut self, addresses: Vec<HostAddress>, inside: &[Directive]) -> Result<(), String> {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
@@ -291,11 +365,18 @@ impl Draft {
         (self.config.sections.len() - 1) as u16
     }
 
-    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
-        logs::finish(&mut self);
+    fn complete(&mut self) {
+        if let (Some(port), true) = (self.port, self.config.listen.is_empty()) {
+            self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
+        }
+        logs::finish(self);
         self.inherit();
         self.order_containers();
         self.checks();
+    }
+
+    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
+        self.complete();
         if self.config.listen.is_empty() && self.errors.is_empty() {
             let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
             self.errors.push(ConfigError { at: None, message });
@@ -377,6 +458,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },
         keep_alive: false,
         max_keep_alive_requests: 0,
+        perl: PerlSwitches::default(),
         start_up: Vec::new(),
         error_log: LogTarget::Standard,
         log_level: LogLevel::Warn,
@@ -385,9 +467,9 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         sections: vec![Section { scope: Scope::Host, inside: None, said: Said::default(), rank: Rank::HOST }],
         types: BTreeMap::new(),
         control_socket: None,
-        defines: Vec::new(),
         warnings: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
+        perl_access: false,
         facts: facts.clone(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::access::{self, Limited};
 use super::rules::Rules;
 use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
 
@@ -19,6 +20,7 @@ pub fn dump(config: &Config) -> String {
     );
     writeln!(out, "{:?}\n{:?}\n{:?}", config.pool, config.timeouts, config.limits).unwrap();
     writeln!(out, "keep_alive {} max_requests {}", config.keep_alive, config.max_keep_alive_requests).unwrap();
+    writeln!(out, "{:?}", config.perl).unwrap();
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
     config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());
@@ -122,8 +124,54 @@ fn said(said: &Said) -> String {
     word("body", said.limit_request_body.map(|v| v.to_string()));
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
-    out.push_str(&rules(&said.rules).replace('\n', " "));
+    word("access", (said.access != Default::default()).then(|| format!("({})", access(&said.access))));
+    out.push_str(&rule_lines(&said.rules).replace('\n', " "));
     out
+}
+
+fn access(said: &access::Said) -> String {
+    let access::Said { hosts, satisfy, auth_type, auth_name, user_file, group_file, requires, lookups, throttles } =
+        said;
+    let mut out = String::new();
+    if let Some(hosts) = hosts {
+        let each =
+            |lines: &[Limited<_>]| lines.iter().map(|l| format!(" {:?} {:?};", l.methods, l.what)).collect::<String>();
+        let order = hosts.orders.iter().map(|l| format!(" {:?} {:?};", l.methods, l.what)).collect::<String>();
+        write!(out, "order{order} allow{} deny{}", each(&hosts.allow), each(&hosts.deny)).unwrap();
+    }
+    for line in requires.iter().flatten() {
+        write!(out, " require {:?} {:?}", line.methods, line.what).unwrap();
+    }
+    for throttle in throttles.iter().flatten() {
+        write!(out, " throttle {:?} {}", throttle.methods, throttle.most).unwrap();
+    }
+    let auth = (auth_type, auth_name, user_file, group_file);
+    if auth != (&None, &None, &None, &None) {
+        write!(out, " auth {auth:?}").unwrap();
+    }
+    if let Some(satisfy) = satisfy {
+        write!(out, " satisfy {satisfy:?}").unwrap();
+    }
+    if let Some(lookups) = lookups {
+        write!(out, " lookups {lookups:?}").unwrap();
+    }
+    out.trim_start().to_owned()
+}
+
+/// As one section would say it.
+fn rules(rules: &access::Rules) -> access::Said {
+    let rules = rules.clone();
+    access::Said {
+        hosts: (!rules.hosts.is_empty()).then_some(rules.hosts),
+        satisfy: rules.satisfy,
+        auth_type: rules.auth_type,
+        auth_name: rules.auth_name,
+        user_file: rules.user_file,
+        group_file: rules.group_file,
+        requires: Some(rules.requires),
+        lookups: Some(rules.lookups),
+        throttles: Some(rules.throttles),
+    }
 }
 
 fn options(options: Options) -> String {
@@ -146,12 +194,13 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "options {}", options(settings.options)).unwrap();
     writeln!(out, "index {:?}\ndefault_type {:?}", settings.directory_index, settings.default_type).unwrap();
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
-    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rules(&settings.rules)).unwrap();
+    writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rule_lines(&settings.rules)).unwrap();
+    writeln!(out, "access {}", access(&rules(&settings.access))).unwrap();
     out
 }
 
 /// Each kind of rule that was said, on a line of its own.
-fn rules(rules: &Rules) -> String {
+fn rule_lines(rules: &Rules) -> String {
     let mut out = String::new();
     let mut line = |name: &str, said: bool, value: &dyn std::fmt::Debug| {
         if said {

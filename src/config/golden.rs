@@ -81,8 +81,8 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         Source { defines: vec!["TEST".into()], env: &env, read: &read, list: &list, server_root: "/srv".into() };
     let mut reader = Reader::new(&source);
     reader.load(Path::new("httpd.conf"));
-    let facts =
-        Facts { server_root: "/srv".into(), env: vec![("HOME".into(), "/home/camel".into())], defines: Vec::new() };
+    let env = vec![("HOME".into(), "/home/camel".into())];
+    let facts = Facts { server_root: "/srv".into(), env, ..Facts::default() };
     let (bundle, _) = Bundle::read(reader, facts)?;
     let sent = Bundle::from_json(&bundle.to_json().unwrap()).unwrap();
     assert_eq!(sent, bundle);

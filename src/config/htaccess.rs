@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::build::{Draft, Rank};
 use super::overrides::{Overrides, Rules};
 use super::parse::{Reader, Source};
-use super::{Config, ConfigError, Section, StartUp, translate};
+use super::{Config, ConfigError, Scope, Section, StartUp, translate};
 
 /// A `.htaccess` file, understood.
 #[derive(Debug)]
@@ -99,6 +99,12 @@ impl Config {
         }
         ranked.sort_by_key(|(rank, _)| *rank);
         Applied { sections: ranked.into_iter().map(|(_, number)| number).collect(), files }
+    }
+
+    /// Whether a `<Files>` is about files of this name.
+    pub fn has_rules_for(&self, files: &[Rc<Htaccess>], name: &str) -> bool {
+        let mut sections = self.sections.iter().chain(files.iter().flat_map(|file| &file.sections));
+        sections.any(|section| matches!(&section.scope, Scope::Files(regex) if regex.is_match(name)))
     }
 
     /// The section of a number of [`Applied`].

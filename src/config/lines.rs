@@ -10,6 +10,7 @@ pub struct Line {
 }
 
 /// Reads a text line by line.
+#[derive(Clone)]
 pub struct Lines<'a> {
     rest: std::iter::Zip<std::ops::RangeFrom<u32>, std::str::Lines<'a>>,
 }
@@ -35,6 +36,15 @@ impl<'a> Lines<'a> {
         None
     }
 
+    /// As mod_perl 1: what begins with a POD command ends at `=cut`, or with the file.
+    fn skips_pod(&mut self, line: &str) -> bool {
+        let pod = line.strip_prefix('=').is_some_and(|command| command.starts_with(|c: char| c.is_ascii_lowercase()));
+        if pod && !line.starts_with("=cut") {
+            self.rest.by_ref().find(|(_, line)| line.starts_with("=cut"));
+        }
+        pod
+    }
+
     /// The next line with the lines that continue it. As in httpd a comment is continued, too.
     fn joined(&mut self) -> Option<Line> {
         let (number, first) = self.rest.next()?;
@@ -58,6 +68,9 @@ impl Iterator for Lines<'_> {
             let line = self.joined()?;
             if line.text == "__END__" {
                 return None;
+            }
+            if self.skips_pod(&line.text) {
+                continue;
             }
             if !line.text.is_empty() && !line.text.starts_with('#') {
                 return Some(line);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::{Applied, Config, Handler, Options, Said, Scope, Settings};
+use super::{Applied, Config, Handler, Options, Said, Scope, Settings, access};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
@@ -69,6 +69,7 @@ impl Settings {
             self.options = self.options.after(options);
         }
         self.rules.merge(&said.rules);
+        self.access.merge(&said.access);
         self.merge_variables(said);
     }
 
@@ -121,5 +122,6 @@ fn nothing() -> Settings {
         queue_timeout: Duration::ZERO,
         handler_is_set: false,
         rules: Rules::default(),
+        access: access::Rules::default(),
     }
 }

@@ -25,6 +25,7 @@ pub mod directives;
 
 mod unknown;
 
+pub mod access;
 mod address;
 mod logs;
 mod options;
@@ -48,7 +49,7 @@ mod dump;
 #[cfg(test)]
 mod golden;
 
-pub use build::Facts;
+pub use build::{Expanded, Facts};
 pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
 pub use overrides::{Overrides, PerlHtaccess};
@@ -83,7 +84,7 @@ impl std::fmt::Display for At {
 }
 
 /// What is wrong with a configuration, where, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigError {
     /// `None` when a whole file is missing.
     pub at: Option<At>,
@@ -127,6 +128,8 @@ pub struct Config {
     pub keep_alive: bool,
     /// `MaxKeepAliveRequests`; 0 is unlimited.
     pub max_keep_alive_requests: u32,
+    /// What perl is started with.
+    pub perl: PerlSwitches,
     /// What the mold loads, in file order.
     pub start_up: Vec<StartUp>,
     /// `ErrorLog` of the main server.
@@ -144,12 +147,12 @@ pub struct Config {
     pub types: BTreeMap<String, String>,
     /// `ControlSocket`; `None`: the master chooses.
     pub control_socket: Option<PathBuf>,
-    /// `-D NAME`, for `Apache->define`.
-    pub defines: Vec<String>,
     /// What was adjusted or ignored, as httpd does; to be logged once.
     pub warnings: Vec<ConfigError>,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
+    /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
+    pub perl_access: bool,
     /// What it was made with; `.htaccess` files are read with the same.
     pub facts: Facts,
 }
@@ -193,6 +196,15 @@ pub struct Timeouts {
     pub start: Duration,
 }
 
+/// `PerlTaintCheck`, `PerlWarn`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerlSwitches {
+    /// `-T`
+    pub taint_check: bool,
+    /// `-w`
+    pub warn: bool,
+}
+
 /// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -222,6 +234,21 @@ pub enum Step {
     Require(PathBuf),
     /// `PerlEval code` (`cameleer run -e` for a handler)
     Eval(String),
+    /// `<Perl>`: its code. What it says as configuration stands behind it in the tree.
+    Section(String),
+    /// A directive that a Perl module of the site defines.
+    Own {
+        /// As written.
+        name: String,
+        /// The rest of its line.
+        args: String,
+        /// Of a section: its lines.
+        inside: Option<String>,
+        /// Index into [`Config::sections`].
+        section: u16,
+        /// Index into [`Config::hosts`].
+        host: u16,
+    },
     /// `PerlLib dir`: a folder in front of `@INC`.
     Lib(PathBuf),
     /// `PsgiApp file`, `PsgiEval code`: load it, share it.
@@ -403,6 +430,8 @@ pub struct Said {
     pub queue_timeout: Option<Duration>,
     /// See there.
     pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Said,
 }
 
 /// `Options`: either a new set or changes to the outer one.
@@ -482,4 +511,6 @@ pub struct Settings {
     pub handler_is_set: bool,
     /// See there.
     pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Rules,
 }

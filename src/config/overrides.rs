@@ -155,7 +155,7 @@ impl PerlHtaccess {
         let name = directive.name.to_ascii_lowercase();
         let hands_over = |word: &String| word.eq_ignore_ascii_case("perl-script") || word.eq_ignore_ascii_case("psgi");
         match name.as_str() {
-            "perlmodule" | "perlrequire" | "psgiapp" | "psgieval" => PerlHtaccess::On,
+            "perlmodule" | "perlrequire" | "perlscript" | "psgiapp" | "psgieval" => PerlHtaccess::On,
             "sethandler" | "addhandler" if directive.args.iter().any(hands_over) => PerlHtaccess::Handlers,
             perl if perl.starts_with("perl") && perl.ends_with("handler") => {
                 if directive.args.iter().all(|handler| is_name(handler)) {

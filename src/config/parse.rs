@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::lines::Lines;
 use super::variables::Variables;
-use super::{At, ConfigError, Directive, include, modules, words};
+use super::{At, ConfigError, Directive, directives, include, modules, words};
 
 /// What the text alone does not say, and the only way to files and environment.
 pub struct Source<'a> {
@@ -57,6 +57,8 @@ pub struct Reader<'a> {
     errors: Vec<ConfigError>,
     /// Whether `Include` may read others.
     reads_files: bool,
+    /// What is read was made there, by Perl code: all lines are that one, and `${name}` would be Perl's.
+    made_at: Option<At>,
 }
 
 impl<'a> Reader<'a> {
@@ -70,12 +72,30 @@ impl<'a> Reader<'a> {
             tree: Vec::new(),
             errors: Vec::new(),
             reads_files: true,
+            made_at: None,
         }
     }
 
     /// The same for a text that must not read others: a `.htaccess` file.
     pub fn without_files(source: &'a Source<'a>) -> Self {
         Reader { reads_files: false, ..Reader::new(source) }
+    }
+
+    /// Takes over what another reader had [`defined`](Reader::defined).
+    pub fn define(&mut self, defined: &[(String, Option<String>)]) {
+        defined.iter().for_each(|(name, value)| self.variables.define(name, value.as_ref()));
+    }
+
+    /// Reads what Perl code at `at` made.
+    pub fn made(&mut self, text: &str, at: &At) {
+        self.made_at = Some(at.clone());
+        self.text(text, &at.file);
+        self.made_at = None;
+    }
+
+    /// What is defined now, with values.
+    pub fn defined(&self) -> Vec<(String, Option<String>)> {
+        self.variables.defined()
     }
 
     /// Reads a text; errors call it `name`.
@@ -109,7 +129,7 @@ impl<'a> Reader<'a> {
     fn page(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
         let mut page = Page { lines: Lines::new(text), open: Vec::new(), done: Vec::new() };
         while let Some(line) = page.lines.next() {
-            let at = At { file: file.clone(), line: line.number };
+            let at = self.made_at.clone().unwrap_or_else(|| At { file: file.clone(), line: line.number });
             if let Err(message) = self.line(&line.text, &at, &mut page) {
                 self.errors.push(ConfigError::at(&at, message));
             }
@@ -132,6 +152,10 @@ impl<'a> Reader<'a> {
         if page.is_skipping() {
             return Ok(());
         }
+        if let Some(directive) = self.unknown(text, at) {
+            page.inside().push(directive);
+            return Ok(());
+        }
         let mut args = self.words(text)?.into_iter();
         match args.next() {
             Some(name) => self.plain(name, args.collect(), at, page),
@@ -151,6 +175,18 @@ impl<'a> Reader<'a> {
             open.fate = if page.is_skipping() { Fate::Skipped } else { Fate::Kept };
             page.open.push(open);
             page.close_innermost();
+            return Ok(());
+        }
+        if !page.is_skipping()
+            && name.starts_with(|c: char| c.is_alphabetic())
+            && inner.ends_with('>')
+            && !directives::is_known(name)
+            && let Some(raw) = page.lines.clone().raw_until_end_of(name)
+        {
+            page.lines.raw_until_end_of(name);
+            let inner = inner.trim_end_matches('>').trim();
+            let args = vec![inner.strip_prefix(name).unwrap_or_default().trim().to_owned(), raw];
+            page.inside().push(Directive { name: open.name, args, at: open.at, section: Some(Vec::new()) });
             return Ok(());
         }
         let args = if page.is_skipping() { Ok(None) } else { self.section(inner) };
@@ -224,7 +260,9 @@ impl<'a> Reader<'a> {
                 Ok(text) => {
                     let file = path.to_string_lossy().into();
                     self.reading.push(path);
+                    let made_at = self.made_at.take();
                     let tree = self.page(&text, file);
+                    self.made_at = made_at;
                     self.reading.pop();
                     page.inside().extend(tree);
                 }
@@ -235,13 +273,26 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// A name that the table does not have may be a Perl module's: only that one knows how its line is to be read.
+    fn unknown(&self, line: &str, at: &At) -> Option<Directive> {
+        let line = self.variables.replace(line).unwrap_or_else(|_| line.to_owned());
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        let plain = name.starts_with(|c: char| c.is_alphabetic());
+        (plain && !directives::is_known(name)).then(|| Directive {
+            name: name.to_owned(),
+            args: vec![rest.trim().to_owned()],
+            at: at.clone(),
+            section: None,
+        })
+    }
+
     fn words(&self, line: &str) -> Result<Vec<String>, String> {
         if line.contains(char::REPLACEMENT_CHARACTER) {
             return Err(
                 "this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
             );
         }
-        if is_perl_code(line) {
+        if self.made_at.is_some() || is_perl_code(line) {
             return words::split(line);
         }
         let replaced = self.variables.replace(line).map_err(|name| {
@@ -261,8 +312,10 @@ fn is_error_document(line: &str) -> bool {
 
 /// `${name}` in Perl code is Perl's variable; the environment's HOME must not slip in there.
 fn is_perl_code(line: &str) -> bool {
-    let name = line.split_whitespace().next().unwrap_or_default();
-    name.eq_ignore_ascii_case("PerlEval") || name.eq_ignore_ascii_case("PsgiEval")
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let name = name.to_ascii_lowercase();
+    let is_sub = || rest.trim_start().trim_start_matches(['"', '\'']).trim_start().starts_with("sub");
+    matches!(&*name, "perleval" | "psgieval") || (name.starts_with("perl") && name.ends_with("handler") && is_sub())
 }
 
 /// `<IfModule [!]name>`, `<IfDefine [!]name>`

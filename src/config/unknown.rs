@@ -5,12 +5,15 @@ use super::directives;
 /// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
 const LATER: &[(&[&str], &str)] = &[
     (
-        &["AuthType", "AuthName", "AuthUserFile", "AuthGroupFile", "AuthBasicProvider", "Require", "Satisfy"],
-        "is not supported yet: check users in the Perl program or in a proxy in front",
-    ),
-    (
-        &["Order", "Allow", "Deny"],
-        "is not supported yet: limit the addresses with Listen, a firewall or a proxy in front",
+        &[
+            "AuthDBMUserFile",
+            "AuthDBMGroupFile",
+            "AuthDigestProvider",
+            "AuthDigestDomain",
+            "AuthDigestFile",
+            "AuthMerging",
+        ],
+        "is not supported: users stand in the file of AuthUserFile; remove it, or check them in a PerlAuthenHandler",
     ),
     (
         &["RewriteEngine", "RewriteRule", "RewriteCond", "RewriteBase", "RewriteMap", "RewriteOptions"],
@@ -40,9 +43,6 @@ const LATER: &[(&[&str], &str)] = &[
             "PerlChildInitHandler",
             "PerlChildExitHandler",
             "PerlRestartHandler",
-            "PerlFreshRestart",
-            "PerlTaintCheck",
-            "PerlWarn",
             "PerlDispatchHandler",
         ],
         "is not supported yet: of the phases only PerlHandler and PerlCleanupHandler run so far",
@@ -59,7 +59,7 @@ const LATER: &[(&[&str], &str)] = &[
         "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
     ),
     (
-        &["ServerTokens", "ServerSignature", "TraceEnable", "HostnameLookups", "UseCanonicalName"],
+        &["ServerTokens", "ServerSignature", "TraceEnable", "UseCanonicalName"],
         "is not supported yet: remove it, or put it in <IfModule !cameleer.c>",
     ),
     (
@@ -75,12 +75,8 @@ const LATER: &[(&[&str], &str)] = &[
         ],
         "has nothing to do here: remove it, or put it in <IfModule !cameleer.c>",
     ),
-    (&["Port", "BindAddress"], "is Apache 1's: write Listen address:port"),
-    (
-        &["Limit", "LimitExcept", "If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"],
-        "is not supported yet",
-    ),
-    (&["=pod", "=head1", "=over", "=begin", "=for", "=cut"], "POD is not supported yet: write comments with #"),
+    (&["BindAddress"], "is Apache 1's: write Listen address:port"),
+    (&["If", "ElseIf", "Else", "IfVersion", "IfFile", "Proxy", "Macro"], "is not supported yet"),
 ];
 
 /// The sentence for a name that is no directive.

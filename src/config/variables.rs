@@ -25,6 +25,13 @@ impl<'a> Variables<'a> {
         self.defined.remove(name);
     }
 
+    /// All that is defined, sorted by name.
+    pub fn defined(&self) -> Vec<(String, Option<String>)> {
+        let mut defined: Vec<_> = self.defined.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        defined.sort();
+        defined
+    }
+
     /// The question of `<IfDefine name>`.
     pub fn is_defined(&self, name: &str) -> bool {
         self.defined.contains_key(name)

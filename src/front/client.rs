@@ -9,6 +9,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use wire::control::ClientStatus;
+
 use super::Front;
 use super::record::{Ending, Record};
 use super::site::Site;
@@ -161,6 +163,17 @@ impl Client {
             self.enter(Phase::Kept, now);
             self.log(now);
         }
+    }
+
+    /// Whether it waits for a further request.
+    pub fn is_kept(&self) -> bool {
+        self.phase.get() == Phase::Kept
+    }
+
+    /// For a status, while it is idle.
+    pub fn status(&self) -> ClientStatus {
+        let since_ms = self.since.get().elapsed().as_millis() as u64;
+        ClientStatus { client: self.remote.to_string(), served: self.served.get(), since_ms }
     }
 
     /// The connection is over.

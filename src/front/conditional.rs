@@ -1,12 +1,10 @@
 //! Conditional requests (RFC 9110 §13): whether a file is sent, given what the client knows of it.
 
-use std::fs::Metadata;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
+use super::open::Opened;
 use crate::config::rules::FileEtag;
 
 /// What tells one state of a file from another.
@@ -31,15 +29,14 @@ pub enum Verdict {
 
 impl Validators {
     /// Of a file; `FileETag` says what its tag is made from, and that it may have none.
-    pub fn of(metadata: &Metadata, etag: Option<FileEtag>) -> io::Result<Validators> {
-        let modified = metadata.modified()?;
-        let usual = Validators::new(metadata.len(), modified);
-        let Some(FileEtag { inode, mtime, size }) = etag else { return Ok(usual) };
-        let micros = modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
-        let parts = [(inode, metadata.ino()), (size, metadata.len()), (mtime, micros)];
+    pub fn of(file: &Opened, etag: Option<FileEtag>) -> Validators {
+        let usual = Validators::new(file.size, file.modified);
+        let Some(FileEtag { inode, mtime, size }) = etag else { return usual };
+        let micros = file.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        let parts = [(inode, file.inode), (size, file.size), (mtime, micros)];
         let parts: Vec<String> = parts.iter().filter(|(on, _)| *on).map(|(_, part)| format!("{part:x}")).collect();
         let etag = if parts.is_empty() { String::new() } else { format!("\"{}\"", parts.join("-")) };
-        Ok(Validators { etag, ..usual })
+        Validators { etag, ..usual }
     }
 
     /// Of a file with this size and time.

@@ -32,7 +32,7 @@ pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Add
 /// Ends when the connection is closed, or was given up because the client is too slow.
 async fn drive(client: &Rc<Client>, socket: Socket) {
     let (front, site) = (&client.front, &client.site);
-    let guest = front.connections.enter();
+    let guest = front.connections.enter(client);
     let service = service_fn(|request| {
         let client = client.clone();
         async move { Ok::<_, Infallible>(request::answer(client, request).await) }

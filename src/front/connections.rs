@@ -1,14 +1,22 @@
-//! The register of open connections: how many there are, and how to wake them all when the front stops.
+//! The register of open connections: how many there are, which are idle, and how to wake them all when the front stops.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Waker};
+
+use super::client::Client;
 
 /// See the module's text.
 #[derive(Default)]
 pub struct Connections {
     next: Cell<u64>,
-    wakers: RefCell<HashMap<u64, Option<Waker>>>,
+    entries: RefCell<HashMap<u64, Entry>>,
+}
+
+struct Entry {
+    client: Weak<Client>,
+    waker: Option<Waker>,
 }
 
 /// A connection's entry; it is struck out when this is dropped.
@@ -20,34 +28,42 @@ pub struct Guest<'a> {
 
 impl Connections {
     /// Enters a connection.
-    pub fn enter(&self) -> Guest<'_> {
+    pub fn enter(&self, client: &Rc<Client>) -> Guest<'_> {
         let number = self.next.replace(self.next.get() + 1);
-        self.wakers.borrow_mut().insert(number, None);
+        self.entries.borrow_mut().insert(number, Entry { client: Rc::downgrade(client), waker: None });
         Guest { register: self, number, known: Cell::new(false) }
     }
 
     /// How many are open.
     pub fn count(&self) -> usize {
-        self.wakers.borrow().len()
+        self.entries.borrow().len()
+    }
+
+    /// Those that wait for a further request.
+    pub fn kept(&self) -> Vec<Rc<Client>> {
+        let entries = self.entries.borrow();
+        entries.values().filter_map(|entry| entry.client.upgrade()).filter(|client| client.is_kept()).collect()
     }
 
     /// Lets every connection look again at what it should do.
     pub fn wake_all(&self) {
-        self.wakers.borrow().values().flatten().for_each(Waker::wake_by_ref);
+        self.entries.borrow().values().filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
     }
 }
 
 impl Guest<'_> {
     /// Notes how to wake it; a task's waker stays the same, so once is enough.
     pub fn remember(&self, cx: &Context<'_>) {
-        if !self.known.replace(true) {
-            self.register.wakers.borrow_mut().insert(self.number, Some(cx.waker().clone()));
+        if !self.known.replace(true)
+            && let Some(entry) = self.register.entries.borrow_mut().get_mut(&self.number)
+        {
+            entry.waker = Some(cx.waker().clone());
         }
     }
 }
 
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
-        self.register.wakers.borrow_mut().remove(&self.number);
+        self.register.entries.borrow_mut().remove(&self.number);
     }
 }

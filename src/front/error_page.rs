@@ -13,7 +13,7 @@ use super::payload::Kind;
 pub struct Refusal {
     /// What went wrong.
     pub status: StatusCode,
-    /// `Allow`, `Retry-After` or `Content-Range`.
+    /// `Allow`, `Retry-After`, `Content-Range` or `WWW-Authenticate`.
     pub header: Option<(HeaderName, HeaderValue)>,
     /// The rest of the request was not read, or makes no sense.
     pub close: bool,
@@ -41,6 +41,11 @@ impl Refusal {
     /// What has gone wrong, for a reader.
     pub fn explanation(&self) -> &'static str {
         explanation(self.status)
+    }
+
+    /// There is no place for it now; the client should ask again.
+    pub fn busy() -> Refusal {
+        Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
     }
 
     /// The page.
@@ -71,9 +76,7 @@ impl From<BadPath> for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         match failure {
-            Failure::QueueFull | Failure::QueueTimeout => {
-                Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
-            }
+            Failure::QueueFull | Failure::QueueTimeout => Refusal::busy(),
             Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
             Failure::WorkerGone | Failure::WorkerLied => Refusal::new(StatusCode::BAD_GATEWAY),
         }
@@ -95,6 +98,7 @@ fn explanation(status: StatusCode) -> &'static str {
     match status.as_u16() {
         301 | 302 | 303 | 307 | 308 => "This page has another address.",
         400 => "The server cannot understand this request.",
+        401 => "This page asks for a name and a password.",
         403 => "You have no permission to see this page.",
         404 => "There is no page at this address.",
         410 => "There was a page at this address; it is gone for good.",

@@ -1,16 +1,16 @@
 //! Looks on disk for what a path names.
 
 use std::ffi::OsStr;
-use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use http::StatusCode;
 
 use super::error_page::Refusal;
+use super::open::{Links, Opened, is_link};
 use super::route::{Route, bytes};
+use super::site::Site;
 use crate::config::Config;
 
 /// A place on disk that a path leads to.
@@ -31,23 +31,27 @@ pub struct Place {
     pub path: Vec<u8>,
     /// How many bytes at the path's end are not part of the file's name.
     pub extra: usize,
+    /// The file itself.
+    pub opened: Opened,
 }
 
 /// Finds the file that `filename`, or a beginning of it, names.
-pub fn locate(route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+    let root = root(&site.config, route.host, filename);
+    let links = Links::of(route.settings.options);
     let whole = bytes(filename);
     let mut name = whole;
-    let metadata = loop {
-        match std::fs::metadata(OsStr::from_bytes(name)) {
-            Ok(metadata) => break metadata,
+    let opened = loop {
+        match site.opener.open(root, Path::new(OsStr::from_bytes(name)), links) {
+            Ok(opened) => break opened,
             Err(error) if is_missing(&error) => name = parent(name).ok_or_else(not_found)?,
             Err(error) => return Err(refusal(error)),
         }
     };
     let extra = &whole[name.len()..];
-    if metadata.is_dir() {
+    if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
-            (b"" | b"/", true) => index(route, filename),
+            (b"" | b"/", true) => index(site, route, (root, filename)),
             (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
@@ -56,7 +60,19 @@ pub fn locate(route: &Route, filename: &Path) -> Result<Spot, Refusal> {
         return Err(not_found());
     }
     let file = PathBuf::from(OsStr::from_bytes(name));
-    Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len() }))
+    Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
+}
+
+/// Opens a file that was found once more, under the rules about links of its own sections.
+pub fn reopen(site: &Site, route: &Route) -> Result<Opened, Refusal> {
+    let root = root(&site.config, route.host, &route.filename);
+    site.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
+}
+
+/// Whether a link that must not be followed stands in the way to what a worker would look for.
+pub fn is_behind_link(site: &Site, route: &Route) -> bool {
+    let root = root(&site.config, route.host, &route.filename);
+    site.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -68,12 +84,15 @@ fn parent(name: &[u8]) -> Option<&[u8]> {
     Some(&name[..slash])
 }
 
-fn index(route: &Route, folder: &Path) -> Result<Spot, Refusal> {
+fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path)) -> Result<Spot, Refusal> {
+    let links = Links::of(route.settings.options);
     for name in &route.settings.directory_index {
         let file = folder.join(name);
-        if std::fs::metadata(&file).is_ok_and(|metadata| metadata.is_file()) {
+        if let Ok(opened) = site.opener.open(root, &file, links)
+            && opened.kind.is_file()
+        {
             let path = [&route.path[..], name.as_bytes()].concat();
-            return Ok(Spot::File(Place { file, path, extra: 0 }));
+            return Ok(Spot::File(Place { file, path, extra: 0, opened }));
         }
     }
     match route.settings.options.indexes {
@@ -88,6 +107,9 @@ fn not_found() -> Refusal {
 
 /// What a client is told when the disk says no.
 pub fn refusal(error: io::Error) -> Refusal {
+    if is_link(&error) {
+        return Refusal::new(StatusCode::FORBIDDEN);
+    }
     Refusal::new(match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
         ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
@@ -95,30 +117,10 @@ pub fn refusal(error: io::Error) -> Refusal {
     })
 }
 
-/// `Options` about symbolic links, and files that hold passwords.
-pub fn allowed(config: &Config, route: &Route) -> Result<(), Refusal> {
-    let options = route.settings.options;
-    let hidden = route.filename.file_name().is_some_and(|name| name.as_bytes().starts_with(b".ht"));
-    let followed = options.follow_sym_links
-        || below(root(config, route), &route.filename).all(|path| match std::fs::symlink_metadata(path) {
-            Ok(link) if link.is_symlink() => options.sym_links_if_owner_match && owners_match(path, &link),
-            _ => true,
-        });
-    if hidden || !followed { Err(Refusal::new(StatusCode::FORBIDDEN)) } else { Ok(()) }
-}
-
-fn owners_match(path: &Path, link: &Metadata) -> bool {
-    std::fs::metadata(path).is_ok_and(|target| target.uid() == link.uid())
-}
-
 /// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
-fn root<'a>(config: &'a Config, route: &Route) -> &'a Path {
-    let host = &config.hosts[route.host as usize];
+pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
+    let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let around = roots.filter(|root| route.filename.starts_with(root));
+    let around = roots.filter(|root| filename.starts_with(root));
     around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
-}
-
-fn below<'a>(root: &'a Path, file: &'a Path) -> impl Iterator<Item = &'a Path> {
-    file.ancestors().take_while(move |path| *path != root)
 }

@@ -2,7 +2,7 @@
 //!
 //! | what                               | means                                                              |
 //! |------------------------------------|--------------------------------------------------------------------|
-//! | `%a %h` · `%A`                     | the client's address · ours                                        |
+//! | `%a` · `%h` · `%A`                 | the client's address · its name if looked up, else the same · ours |
 //! | `%B` · `%b`                        | bytes of body · the same, `-` for none                             |
 //! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
@@ -38,6 +38,7 @@ use super::request::protocol;
 #[allow(missing_docs, reason = "the table")]
 pub enum What {
     RemoteAddress,
+    RemoteHost,
     LocalAddress,
     BodyBytes,
     BodyBytesOrDash,
@@ -110,7 +111,8 @@ impl What {
     pub fn named(letter: char, argument: &str) -> Result<What, String> {
         let unknown = || Err(format!("unknown log item %{{{argument}}}{letter}"));
         Ok(match letter {
-            'a' | 'h' => What::RemoteAddress,
+            'a' => What::RemoteAddress,
+            'h' => What::RemoteHost,
             'A' => What::LocalAddress,
             'B' => What::BodyBytes,
             'b' => What::BodyBytesOrDash,
@@ -167,6 +169,10 @@ impl What {
         let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
         match self {
             What::RemoteAddress => text(out, &record.client.remote.ip),
+            What::RemoteHost => match &record.visitor.borrow().name {
+                Some(name) => text(out, name),
+                None => text(out, &record.client.remote.ip),
+            },
             What::LocalAddress => text(out, &record.client.local.ip),
             What::BodyBytes => number(out, record.body_bytes.get()),
             What::BodyBytesOrDash => match record.body_bytes.get() {
@@ -190,7 +196,9 @@ impl What {
             }
             What::User => {
                 let user = end.and_then(|end| end.log.iter().find(|(kind, ..)| *kind == LogKind::User));
-                match user.map(|(_, _, name)| &name[..]) {
+                let visitor = record.visitor.borrow();
+                let ours = visitor.user.as_ref().map(|user| user.name.as_bytes());
+                match user.map(|(_, _, name)| &name[..]).or(ours) {
                     Some(b"") => out.extend_from_slice(b"\"\""),
                     user => escape_or_dash(out, user),
                 }

@@ -15,6 +15,7 @@
 //! they mean in messages.
 
 mod access_log;
+mod admit;
 mod ahead;
 mod autoindex;
 mod body;
@@ -36,6 +37,8 @@ mod listener;
 mod locate;
 mod log_item;
 mod mime;
+mod names;
+mod open;
 mod path;
 mod payload;
 mod pool;
@@ -45,11 +48,13 @@ mod redirection;
 mod request;
 mod response;
 mod route;
+mod scoreboard;
 mod site;
 mod static_files;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod throttle;
 mod variables;
 mod worker;
 
@@ -58,36 +63,46 @@ pub use format::check as check_log_format;
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions};
 use wire::control::{FrontStatus, Load};
 use wire::reply::MAX_PACKET;
 
+use admit::Door;
 use clock::Clock;
 use connections::Connections;
 use control::Master;
 use listener::Listeners;
+use names::Names;
 use pool::Pool;
 use site::Site;
 
+use crate::access::names::System;
+
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
+/// How many idle clients a status names; their number is told in any case.
+const SHOWN_CLIENTS: usize = 100;
 /// A buffer that a large request has grown is not kept.
 const SPARE_FRAME_SIZE: usize = 128 * 1024;
 
-/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`].
-pub fn run(control: OwnedFd) -> anyhow::Result<()> {
+/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`], `master` the
+/// process that has the other.
+pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     raise_descriptor_limit();
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control))
+    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control, master))
 }
 
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
-pub async fn serve(control: OwnedFd) -> anyhow::Result<()> {
+pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let front = Rc::new(Front::new(Master::new(control)?));
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
+    let scoreboard = tokio::task::spawn_local(scoreboard::run(front.clone(), master));
     let served = control::obey(&front).await;
     clock.abort();
+    scoreboard.abort();
     front.listeners.close();
     front.flush_logs();
     served
@@ -112,6 +127,10 @@ pub(crate) struct Front {
     pub sites: RefCell<Vec<Rc<Site>>>,
     /// The generation that gets new requests.
     serving: RefCell<Option<Rc<Site>>>,
+    /// Who may come in.
+    pub door: Door,
+    /// Names of clients.
+    pub names: Names,
     /// Ticks while there is something to watch.
     pub clock: Clock,
     /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
@@ -151,6 +170,8 @@ impl Front {
             listeners: Listeners::default(),
             sites: RefCell::default(),
             serving: RefCell::default(),
+            door: Door::default(),
+            names: Names::new(Arc::new(System)),
             clock: Clock::default(),
             packet: RefCell::new(vec![0; MAX_PACKET]),
             small_write: RefCell::default(),
@@ -241,8 +262,11 @@ impl Front {
     /// For `cameleer status`.
     pub fn status(&self) -> FrontStatus {
         let sites = self.sites.borrow();
+        let kept = self.connections.kept();
         FrontStatus {
             connections: self.connections.count() as u64,
+            kept: kept.len() as u64,
+            kept_clients: kept.iter().take(SHOWN_CLIENTS).map(|client| client.status()).collect(),
             requests: self.counters.requests.get(),
             worker_requests: self.counters.worker_requests.get(),
             queue_timeouts: self.counters.queue_timeouts.get(),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use http::request::Parts;
 use http::{HeaderMap, Version};
 
+use super::admit::Visitor;
 use super::client::Client;
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
@@ -55,6 +56,8 @@ pub struct Record {
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
     pub exchange: RefCell<Option<Shared>>,
+    /// What was found out about who asks.
+    pub visitor: RefCell<Visitor>,
     /// Of the answer.
     pub status: Cell<u16>,
     /// The answer's headers, kept only when a format names one.
@@ -120,6 +123,7 @@ impl Visit {
             variables: RefCell::default(),
             before: RefCell::default(),
             exchange: RefCell::default(),
+            visitor: RefCell::default(),
             status: Cell::new(CLIENT_LEFT),
             answer: OnceCell::new(),
             took: Cell::default(),

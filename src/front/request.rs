@@ -10,6 +10,7 @@ use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use wire::frame::{self, Field, Flags};
 
+use super::admit::{admit, take_turn};
 use super::body::{self, Body};
 use super::client::Client;
 use super::error_page::Refusal;
@@ -17,7 +18,8 @@ use super::exchange::{Job, Limits};
 use super::payload::{Kind, Payload, Ticket};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
-use super::{error_document, headers, redirection, response, static_files, variables};
+use super::static_files::Found;
+use super::{error_document, headers, locate, redirection, response, static_files, variables};
 use crate::config::LogLevel;
 use crate::log;
 
@@ -97,23 +99,46 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
     settle(visit, head, &route);
-    route.refused()?;
     if let Some(answer) = &route.redirect {
         return Err(redirection::refusal(answer, head.uri.query()));
     }
-    if route.is_static() {
-        match static_files::find(&visit.site, &route, head)? {
-            static_files::Found::File(file) => {
-                let route = Rc::new(file);
-                settle(visit, head, &route);
-                let head = headers::asked(visit, head, &route);
-                return static_files::send(&visit.site, &route, &head).map(Answer::Here);
-            }
-            static_files::Found::Response(response) => return Ok(Answer::Here(response)),
-            static_files::Found::Handled(refined) => route = Rc::new(refined),
+    if !route.is_static() {
+        let refined = static_files::behind(&visit.site, &route);
+        admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
+        if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
+            return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
-        settle(visit, head, &route);
+        return hand_over(visit, head, route, body).await;
     }
+    // Even that there is no such file is said only to those who may come in.
+    let found = static_files::find(&visit.site, &route, head);
+    match found.as_ref().ok().and_then(Found::file) {
+        Some(file) if file.path == route.path => admit(visit, head, file).await?,
+        Some(index) => {
+            admit(visit, head, &route).await?;
+            admit(visit, head, index).await?;
+        }
+        None => admit(visit, head, &route).await?,
+    }
+    match found? {
+        Found::Response(response) => return Ok(Answer::Here(response)),
+        Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+        Found::File(file, opened) => {
+            let route = Rc::new(file);
+            settle(visit, head, &route);
+            take_turn(visit, head, &route)?;
+            let head = headers::asked(visit, head, &route);
+            return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
+        }
+        Found::Handled(refined) => route = Rc::new(refined),
+    }
+    settle(visit, head, &route);
+    hand_over(visit, head, route, body).await
+}
+
+/// A worker's, when it is its turn.
+async fn hand_over(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incoming>) -> Result<Answer, Refusal> {
+    take_turn(visit, head, &route)?;
     let head = headers::asked(visit, head, &route);
     work(visit, &head, route, body).await
 }
@@ -194,7 +219,17 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incom
         return Ok(Answer::Elsewhere(target));
     }
     let file = ticket.exchange().borrow_mut().file.take().unwrap_or_default();
-    static_files::send_declined(&visit.site, &route, &file, head).map(Answer::Here)
+    match static_files::find_declined(&visit.site, &route, &file, head)? {
+        Found::Response(response) => Ok(Answer::Here(response)),
+        Found::File(file, opened) => {
+            // A handler may have named another file than the one that was asked for.
+            if !Rc::ptr_eq(&file.settings, &route.settings) {
+                admit(visit, head, &file).await?;
+            }
+            static_files::send(&visit.site, &file, opened, head).map(Answer::Here)
+        }
+        Found::Beyond(_) | Found::Handled(_) => Err(Refusal::new(StatusCode::NOT_FOUND)),
+    }
 }
 
 /// HTTP/1.0 knows no interim responses.
@@ -265,6 +300,14 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
+    let visitor = visit.visitor.borrow();
+    if let Some(name) = &visitor.name {
+        set(Field::RemoteHost, name.as_bytes());
+    }
+    if let Some(user) = &visitor.user {
+        set(Field::User, user.name.as_bytes());
+        set(Field::AuthType, b"Basic");
+    }
     let length = body.len().to_string();
     let headers = headers(head, &length);
     request.headers = &headers;

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -14,10 +14,11 @@ use http::StatusCode;
 use super::client::Address;
 use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
+use super::locate::root;
 use super::path::{BadPath, normalise};
 use super::redirection;
 use crate::config::rules::redirect::Answer;
-use crate::config::{Applied, Config, Handler, Scope, Settings};
+use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
@@ -53,6 +54,8 @@ pub struct Route {
     pub refusal: Option<StatusCode>,
     /// Until when a folder that cannot be watched is believed to be as it was.
     until: Option<Instant>,
+    /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
+    pub ambiguous: bool,
 }
 
 impl Route {
@@ -63,6 +66,11 @@ impl Route {
     /// An error when it must not be answered.
     pub fn refused(&self) -> Result<(), Refusal> {
         self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))
+    }
+
+    /// Whether a worker's program may look for `filename`.
+    pub fn looks_for_a_file(&self) -> bool {
+        self.settings.handler != Handler::Psgi
     }
 
     /// Whether the front itself answers.
@@ -192,6 +200,7 @@ impl Routes {
             overrides: found.overrides,
             refusal: found.refusal,
             until: found.until,
+            ambiguous: found.ambiguous,
         })
     }
 
@@ -203,6 +212,7 @@ impl Routes {
         let chain =
             self.overrides.as_ref().map_or_else(Chain::default, |store| store.chain(config, host, &sections, filename));
         let hidden = is_hidden(config, host, filename).then_some(StatusCode::FORBIDDEN);
+        let ambiguous = may_pass_a_file(config, &chain.files, host, filename);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
         Said {
@@ -210,6 +220,7 @@ impl Routes {
             sections: applied.sections,
             overrides,
             refusal: hidden.or(chain.refusal),
+            ambiguous,
             until: chain.brief.then(|| Instant::now() + RECHECK),
         }
     }
@@ -256,6 +267,7 @@ struct Said {
     settings: Rc<Settings>,
     overrides: Rc<[u8]>,
     refusal: Option<StatusCode>,
+    ambiguous: bool,
     until: Option<Instant>,
 }
 
@@ -263,6 +275,18 @@ struct Said {
 fn is_hidden(config: &Config, host: u16, filename: &Path) -> bool {
     let name = filename.file_name().unwrap_or_default();
     name.as_bytes().starts_with(b".ht") || config.access_file_names(host).iter().any(|known| name == known.as_str())
+}
+
+/// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
+/// file with more of a path behind it, it is protected still.
+fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], host: u16, filename: &Path) -> bool {
+    let root = root(config, host, filename);
+    let is_folder = bytes(filename).ends_with(b"/");
+    filename.ancestors().take_while(|path| path.starts_with(root)).any(|path| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let on_the_way = is_folder || path != filename;
+        is_hidden(config, host, path) || on_the_way && config.has_rules_for(files, name)
+    })
 }
 
 /// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.

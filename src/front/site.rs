@@ -9,8 +9,10 @@ use wire::control::Generation;
 
 use super::Front;
 use super::access_log::AccessLogs;
+use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
+use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 
 /// See the module's text.
@@ -23,6 +25,10 @@ pub struct Site {
     pub pool: Pool,
     /// Where paths lead.
     pub routes: Routes,
+    /// How its files are opened.
+    pub opener: Opener,
+    /// How many requests are under way where that is limited.
+    pub throttles: Throttles,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// The sockets that it serves, from the time it begins to.
@@ -45,6 +51,8 @@ impl Site {
             generation,
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
+            opener: Opener::default(),
+            throttles: Throttles::default(),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,

@@ -1,10 +1,9 @@
 //! Files that the front sends itself. A file whose handler is a worker's is never sent as text from here.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -13,14 +12,14 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use nix::fcntl::OFlag;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
-use super::locate::{Spot, allowed, locate, refusal};
+use super::locate::{Spot, locate, refusal, reopen};
 use super::mime;
+use super::open::{Links, Opened};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
@@ -35,60 +34,94 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// What was found for a path.
 pub enum Found {
     /// A file to send.
-    File(Route),
+    File(Route, Opened),
+    /// A file, and the path goes on behind it.
+    Beyond(Route),
     /// A file that a worker answers for (`<Files *.cgi>`).
     Handled(Route),
     /// A redirection.
     Response(Response<Kind>),
 }
 
+impl Found {
+    /// The file that was found.
+    pub fn file(&self) -> Option<&Route> {
+        match self {
+            Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
+            Found::Response(_) => None,
+        }
+    }
+}
+
+/// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
+pub fn behind(site: &Site, route: &Route) -> Option<Route> {
+    match route.ambiguous.then(|| locate(site, route, &route.filename))? {
+        Ok(Spot::File(spot)) => {
+            Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra))
+        }
+        _ => None,
+    }
+}
+
 /// Looks for the file of `route`.
 pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> {
-    let spot = match locate(route, &route.filename)? {
+    let spot = match locate(site, route, &route.filename)? {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
-        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
+        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
     match found.settings.handler {
-        Handler::Default if spot.extra > 0 => Err(Refusal::new(StatusCode::NOT_FOUND)),
-        Handler::Default => Ok(Found::File(found)),
+        Handler::Default if spot.extra > 0 => Ok(Found::Beyond(found)),
+        Handler::Default => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
         _ => Ok(Found::Handled(found)),
     }
 }
 
-fn folder_list(site: &Site, route: &Route, folder: &Path, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    allowed(&site.config, route)?;
+fn folder_list(route: &Route, folder: &Path, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
     autoindex::list(route, folder, head.uri.query()).map_err(refusal)
 }
 
-/// Sends the file that a worker did not want to answer for.
-pub fn send_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Response<Kind>, Refusal> {
+/// Looks for the file that a worker did not want to answer for.
+pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, Refusal> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND));
     }
-    let spot = match locate(route, file)? {
+    let spot = match locate(site, route, file)? {
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(redirect(&route.path, head.uri.query())),
-        Spot::Folder(folder) => return folder_list(site, route, &folder, head),
+        Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;
     match found.settings.handler {
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN)),
-        _ => send(site, &found, head),
+        _ => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
+    }
+}
+
+/// What was found, unless its own sections have other rules about links than those it was found by.
+fn of_its_own(site: &Site, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+    match Links::of(route.settings.options) == Links::of(found.settings.options) {
+        true => Ok(opened),
+        false => reopen(site, found),
     }
 }
 
 /// Sends the file of `route`, or the parts of it that are wanted.
-pub fn send(site: &Site, route: &Route, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    allowed(&site.config, route)?;
+pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if head.method == Method::OPTIONS {
         let mut response = Response::new(Kind::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
@@ -97,15 +130,18 @@ pub fn send(site: &Site, route: &Route, head: &Parts) -> Result<Response<Kind>, 
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
-    let (file, metadata) = open(&route.filename).map_err(refusal)?;
-    let validators = Validators::of(&metadata, route.settings.rules.file_etag).map_err(refusal)?;
+    if !opened.kind.is_file() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let validators = Validators::of(&opened, route.settings.rules.file_etag);
+    let Opened { file, size, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
             let described = mime::headers(&site.config, route);
-            let wanted = wanted(head, &validators, metadata.len());
-            part(file, metadata.len(), described, wanted, &validators).map_err(refusal)?
+            let wanted = wanted(head, &validators, size);
+            part(file, size, described, wanted, &validators).map_err(refusal)?
         }
     };
     describe(response.headers_mut(), &validators);
@@ -142,14 +178,6 @@ fn redirect(path: &[u8], query: Option<&str>) -> Response<Kind> {
         response.headers_mut().insert(LOCATION, location);
     }
     response
-}
-
-/// Without waiting for the other end of a named pipe.
-fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
 fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {

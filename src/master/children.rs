@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use wire::control::{FromFront, FromMold, ToFront, ToMold};
+use wire::control::{FromExpander, FromFront, FromMold, ToExpander, ToFront, ToMold};
 
 use super::peer::Peer;
 use crate::sys;
@@ -18,6 +18,8 @@ pub enum Role {
     Front,
     /// Perl.
     Mold,
+    /// Perl in the configuration.
+    Expander,
 }
 
 impl Role {
@@ -26,6 +28,7 @@ impl Role {
         match self {
             Role::Front => "front",
             Role::Mold => "mold",
+            Role::Expander => "expander",
         }
     }
 }
@@ -48,6 +51,9 @@ pub type Front = Child<ToFront, FromFront>;
 /// A mold as the master holds it.
 pub type Mold = Child<ToMold, FromMold>;
 
+/// An expander as the master holds it.
+pub type Expander = Child<ToExpander, FromExpander>;
+
 /// Starts the front.
 pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
     let (pid, ours) = start(Role::Front, error_log, &[])?;
@@ -57,6 +63,12 @@ pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
 /// Starts a mold in the environment `env`; its first message must be `Configure`.
 pub fn start_mold(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Mold> {
     let (pid, ours) = start(Role::Mold, error_log, env)?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts an expander in the environment `env`; its first message must be `Expand`.
+pub fn start_expander(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Expander> {
+    let (pid, ours) = start(Role::Expander, error_log, env)?;
     Ok(Child { pid, peer: Peer::new(ours)? })
 }
 

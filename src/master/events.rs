@@ -23,6 +23,7 @@ enum Source {
     Client(Client),
     Front,
     Mold(Generation),
+    Expander,
 }
 
 impl Master {
@@ -35,6 +36,7 @@ impl Master {
                 Source::Client(client) => self.serve_client(client),
                 Source::Front => self.listen_to_front(),
                 Source::Mold(generation) => self.listen_to_mold(generation),
+                Source::Expander => self.listen_to_expander(),
             }
         }
         self.on_time(Instant::now());
@@ -61,6 +63,9 @@ impl Master {
         if let Some(front) = &self.front {
             watched.extend(watch(Source::Front, &front.peer));
         }
+        if let Some(expansion) = &self.expansion {
+            watched.extend(watch(Source::Expander, &expansion.child.peer));
+        }
         for generation in &self.generations {
             let mold = generation.mold.as_ref();
             watched.extend(mold.and_then(|mold| watch(Source::Mold(generation.number), &mold.peer)));
@@ -78,6 +83,7 @@ impl Master {
             self.notify.wakes(),
             self.workers.expels(),
             self.status_by,
+            self.expansion.as_ref().map(|expansion| expansion.by),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -89,6 +95,7 @@ impl Master {
         self.notify.beat(now);
         self.enforce_stop(now);
         self.workers.expel(now);
+        self.enforce_expansion(now);
         if self.stop.is_none() {
             self.enforce_deadlines(now);
             self.restart_mold(now);
@@ -181,6 +188,9 @@ impl Master {
         if self.front.as_ref().is_some_and(|front| front.pid == pid) {
             self.listen_to_front();
             return self.front_ended(exit);
+        }
+        if self.expansion.as_ref().is_some_and(|expansion| expansion.child.pid == pid) {
+            return self.expander_ended();
         }
         let molds = |g: &&super::Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
         if let Some(number) = self.generations.iter().find(molds).map(|g| g.number) {

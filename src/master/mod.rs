@@ -6,6 +6,7 @@
 pub mod backoff;
 pub mod children;
 pub mod control_socket;
+pub mod expansion;
 pub mod generation;
 pub mod listeners;
 pub mod logs;
@@ -35,6 +36,7 @@ use wire::control::{Generation as Number, Load};
 use self::backoff::Backoff;
 use self::children::Front;
 use self::control_socket::{Answer, Client, ControlSocket};
+use self::expansion::Expansion;
 use self::generation::Generation;
 use self::listeners::Listeners;
 use self::logs::{Logs, Opened};
@@ -102,6 +104,8 @@ struct Master {
     /// TTIN and TTOU since the last reload.
     shift: i32,
     reloads: Reloads,
+    /// The Perl of the configuration that is to be served next.
+    expansion: Option<Expansion>,
     status_asked: Vec<Client>,
     status_by: Option<Instant>,
     stop: Option<Stop>,
@@ -112,10 +116,11 @@ struct Master {
 impl Master {
     fn start(options: Options) -> anyhow::Result<Master> {
         let listeners = Listeners::passed()?;
+        // Before the signals are ours: a configuration whose Perl does not end can be interrupted as any program.
+        let site = Rc::new(expansion::read(&options.origin)?);
         let signals = Signals::block()?;
         prctl::set_child_subreaper(true)?;
         sys::raise_file_limit()?;
-        let site = Rc::new(Site::read(&options.origin)?);
         privileges::wanted(&site.config)?;
         log::set_level(site.config.log_level);
         let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
@@ -145,6 +150,7 @@ impl Master {
             load: Load::default(),
             shift: 0,
             reloads: Reloads::default(),
+            expansion: None,
             status_asked: Vec::new(),
             status_by: None,
             stop: None,

@@ -67,8 +67,13 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
 
     /// The next message that has arrived. The end of the other side looks like silence.
     pub fn receive(&mut self) -> io::Result<Option<In>> {
+        Ok(self.receive_with_fds()?.map(|(message, _)| message))
+    }
+
+    /// The same with the descriptors that came beside it.
+    pub fn receive_with_fds(&mut self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
         match self.receive_after_reset() {
-            Ok(Some((message, _))) => Ok(Some(message)),
+            Ok(Some(received)) => Ok(Some(received)),
             Ok(None) => {
                 self.gone = true;
                 Ok(None)

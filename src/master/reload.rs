@@ -6,14 +6,17 @@
 //!              └─────────┴────────────┴───────────┴─▶ undone; the old one serves on
 //! ```
 
+use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::time::Instant;
 
 use wire::control::Generation;
 
 use super::Master;
 use super::control_socket::{Answer, Client};
+use super::expansion::Expansion;
 use super::generation::Attempt;
-use super::site::Site;
+use super::site::Reading;
 use crate::log;
 
 /// Who asked for a reload, and what is under way. What is asked during one becomes a single one after it.
@@ -72,8 +75,58 @@ impl Master {
     }
 
     fn try_reload(&mut self) -> anyhow::Result<()> {
-        let site = Rc::new(Site::read(&self.origin)?);
-        self.begin_generation(site).map(drop)
+        let reading = Reading::again(&self.origin)?;
+        if !reading.needs_perl() {
+            return self.begin_generation(Rc::new(reading.finish()?));
+        }
+        let error_log = match &self.opened {
+            Some(opened) => opened.error.clone(),
+            None => Rc::new(std::io::stderr().as_fd().try_clone_to_owned()?),
+        };
+        let expansion = Expansion::start(reading, &error_log, &self.origin)?;
+        log::info("master", format_args!("expander pid={} started", expansion.child.pid));
+        self.expansion = Some(expansion);
+        Ok(())
+    }
+
+    /// The expander may have answered.
+    pub(super) fn listen_to_expander(&mut self) {
+        let heard = match &mut self.expansion {
+            Some(expansion) => expansion.hear(),
+            None => return,
+        };
+        match heard {
+            Ok(None) => {}
+            Ok(Some(site)) => {
+                self.expansion = None;
+                if let Err(error) = self.begin_generation(Rc::new(site)) {
+                    self.end_reload(Err(format!("{error:#}")));
+                }
+            }
+            Err(error) => self.drop_expansion(error),
+        }
+    }
+
+    /// The expander has ended: well, if it had answered before.
+    pub(super) fn expander_ended(&mut self) {
+        self.listen_to_expander();
+        if let Some(expansion) = &self.expansion {
+            self.drop_expansion(expansion.died());
+        }
+    }
+
+    /// Ends an expander that takes too long.
+    pub(super) fn enforce_expansion(&mut self, now: Instant) {
+        if let Some(expansion) = self.expansion.as_ref().filter(|expansion| expansion.by <= now) {
+            self.drop_expansion(expansion.is_late());
+        }
+    }
+
+    fn drop_expansion(&mut self, error: anyhow::Error) {
+        if let Some(expansion) = self.expansion.take() {
+            expansion.child.kill();
+            self.end_reload(Err(format!("{error:#}")));
+        }
     }
 
     /// The attempt is over. On failure [`Master::give_up`] has undone it.

@@ -7,13 +7,15 @@ use wire::transport::in_memory;
 
 use super::peer::Fd;
 use crate::config::parse::{Reader, Source};
-use crate::config::{Bundle, Config, ConfigError, Directive, Facts, Listen};
+use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen, directives};
 
 /// Where a configuration is read from, now and at every reload.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// The file or the text.
     pub from: From,
+    /// `-D NAME`
+    pub defines: Vec<String>,
     /// `-C directive`: read before the rest.
     pub before: Vec<String>,
     /// `-c directive`: read after the rest.
@@ -52,19 +54,81 @@ pub struct Site {
     bundle: Bundle,
 }
 
+/// What the files say, not yet what it means: Perl in it may have a word to add.
+#[derive(Debug)]
+pub struct Reading(Bundle);
+
+impl Reading {
+    /// Reads the files.
+    pub fn of(origin: &Origin) -> Result<Reading, Mistakes> {
+        let env = |name: &str| std::env::var(name).ok();
+        let mut source = Source::disk(&origin.facts.server_root, &env);
+        source.defines.clone_from(&origin.defines);
+        let reader = origin.reader(&source);
+        let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
+        let tree = reader.finish().map_err(Mistakes)?;
+        Ok(Reading(Bundle { tree, facts }))
+    }
+
+    /// The same for a server that runs.
+    pub fn again(origin: &Origin) -> Result<Reading, Mistakes> {
+        let mut reading = Reading::of(origin)?;
+        reading.0.facts.reload = true;
+        Ok(reading)
+    }
+
+    /// Whether the meaning depends on Perl code.
+    pub fn needs_perl(&self) -> bool {
+        needs_perl(&self.0.tree)
+    }
+
+    /// What is said so far, mistakes left out.
+    pub fn sketch(&self) -> Config {
+        Config::sketch(&self.0.tree, &self.0.facts)
+    }
+
+    /// For the expander.
+    pub fn for_expander(mut self) -> std::io::Result<Fd> {
+        self.0.facts.expanded = Some(Expanded::default());
+        in_memory_of(&self.0)
+    }
+
+    /// What it means, when it needs no Perl.
+    pub fn finish(self) -> Result<Site, Mistakes> {
+        Site::of(self.0)
+    }
+}
+
+/// A `<Perl>` section; or a name that nobody knows where a module, loaded before, may know it.
+fn needs_perl(tree: &[Directive]) -> bool {
+    let is = |directive: &Directive, name: &str| directive.name.eq_ignore_ascii_case(name);
+    let loads = |d: &Directive| is(d, "PerlModule") || is(d, "PerlRequire") || is(d, "PerlEval");
+    let all: Vec<&Directive> = flat(tree).collect();
+    let unknown = all.iter().rposition(|directive| !directives::is_known(&directive.name));
+    all.iter().any(|directive| is(directive, "Perl"))
+        || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
+}
+
+fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
+    Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
+}
+
 impl Site {
-    /// Reads and checks it.
-    pub fn read(origin: &Origin) -> Result<Site, Mistakes> {
-        let tree = origin.tree().map_err(Mistakes)?;
-        let config = Config::build(&tree, &origin.facts).map_err(Mistakes)?;
+    /// What a configuration means that is read completely.
+    pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
+        let config = bundle.build().map_err(Mistakes)?;
         check_log_formats(&config)?;
-        Ok(Site { config, bundle: Bundle { tree, facts: origin.facts.clone() } })
+        Ok(Site { config, bundle })
+    }
+
+    /// What it was made from besides its text.
+    pub fn facts(&self) -> &Facts {
+        &self.bundle.facts
     }
 
     /// The descriptor that goes with a `Configure` message.
     pub fn in_memory(&self) -> std::io::Result<Fd> {
-        let text = serde_json::to_vec(&self.bundle)?;
-        Ok(Fd::new(in_memory("configuration", &text)?.into()))
+        in_memory_of(&self.bundle)
     }
 
     /// `site.conf:3: Listen 127.0.0.1:8080`: where an address to listen on was asked for.
@@ -76,6 +140,10 @@ impl Site {
             None => format!("Listen {}", super::listeners::name(listen)),
         }
     }
+}
+
+fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
+    Ok(Fd::new(in_memory("configuration", &serde_json::to_vec(bundle)?)?.into()))
 }
 
 /// Which items a log can have only the front knows; that one is wrong must be said before it starts.
@@ -98,18 +166,15 @@ impl Origin {
         }
     }
 
-    fn tree(&self) -> Result<Vec<Directive>, Vec<ConfigError>> {
-        let env = |name: &str| std::env::var(name).ok();
-        let mut source = Source::disk(&self.facts.server_root, &env);
-        source.defines.clone_from(&self.facts.defines);
-        let mut reader = Reader::new(&source);
+    fn reader<'a>(&self, source: &'a Source<'a>) -> Reader<'a> {
+        let mut reader = Reader::new(source);
         self.before.iter().for_each(|line| reader.text(line, "command line"));
         match &self.from {
             From::File(path) => reader.load(path),
             From::Text(text) => reader.text(text, "command line"),
         }
         self.after.iter().for_each(|line| reader.text(line, "command line"));
-        reader.finish()
+        reader
     }
 }
 

@@ -83,6 +83,9 @@ impl Master {
     fn begin_stop(&mut self, stop: Stop) {
         self.notify.stopping();
         self.stop = Some(stop);
+        if let Some(expansion) = self.expansion.take() {
+            expansion.child.kill();
+        }
         self.end_reload(Err("the server is stopping".to_string()));
         // While we hold them too, the kernel would still accept for nobody.
         self.listeners.close();

@@ -8,12 +8,16 @@ use anyhow::{anyhow, bail};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wire::control::{FromMold, ToMold};
 
-use super::children::{Mold, start_mold};
+use super::children::{Child, Mold, start_mold};
+use super::expansion;
 use super::generation::CodeError;
+use super::peer::Peer;
 use super::privileges;
-use super::site::{Origin, Site};
+use super::site::Origin;
 use crate::config::ConfigError;
 
 /// END blocks have so long.
@@ -21,7 +25,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 
 /// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
 pub fn compile(origin: &Origin) -> anyhow::Result<Vec<ConfigError>> {
-    let site = Site::read(origin)?;
+    let site = expansion::read(origin)?;
     privileges::wanted(&site.config)?;
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
     mold.peer.send(ToMold::Configure { generation: 1 }, vec![site.in_memory()?]);
@@ -38,31 +42,32 @@ fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
             Some(FromMold::Failed { error }) => return Err(CodeError(error).into()),
             Some(_) => {}
             None if mold.peer.is_gone() => bail!("the mold, which loads the site's Perl, ended without a word"),
-            None => wait(mold, by)?,
+            None => wait(&mut mold.peer, by)?,
         }
     }
 }
 
-fn wait(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
+/// Waits until a child has something to say, and says what waits for it.
+pub fn wait<Out: Serialize, In: DeserializeOwned>(peer: &mut Peer<Out, In>, by: Instant) -> anyhow::Result<()> {
     let left = by
         .checked_duration_since(Instant::now())
         .ok_or_else(|| anyhow!("the Perl still loads; StartTimeout allows more"))?;
-    let interest = if mold.peer.has_unsent() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
-    let mut fds = [PollFd::new(mold.peer.as_fd(), interest)];
+    let interest = if peer.has_unsent() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
+    let mut fds = [PollFd::new(peer.as_fd(), interest)];
     match poll(&mut fds, PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)) {
         Err(Errno::EINTR) => {}
         polled => drop(polled?),
     }
-    mold.peer.flush();
+    peer.flush();
     Ok(())
 }
 
 /// Lets it end by itself for a while, then ends it.
-fn dismiss(mold: &Mold) {
+pub fn dismiss<Out, In>(child: &Child<Out, In>) {
     let by = Instant::now() + LEAVE;
-    while Instant::now() < by && waitpid(mold.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) {
+    while Instant::now() < by && waitpid(child.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    mold.kill();
-    let _ = waitpid(mold.pid, None);
+    child.kill();
+    let _ = waitpid(child.pid, None);
 }

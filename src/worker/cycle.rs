@@ -65,7 +65,7 @@ impl Site {
             Ok(located) => self.run(located, request, https),
             Err(error) => Err(error.clone()),
         };
-        if last || self.leave {
+        if last || self.leave || libperl::gave_up() {
             apache::child_terminate();
         }
         let finished = self.finish(outcome);

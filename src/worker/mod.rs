@@ -4,11 +4,13 @@
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
 mod cycle;
+pub mod expander;
 mod limits;
 pub mod mold;
 mod overrides;
 pub mod single;
 mod site;
+mod start_up;
 mod subject;
 
 use std::io;
@@ -33,6 +35,8 @@ pub struct Identity {
     pub slot: u32,
     /// Its generation.
     pub generation: u32,
+    /// The process that started the front; its number is how Apache::Scoreboard finds that.
+    pub master: u32,
     /// When the mold forked it.
     pub forked: Instant,
 }
@@ -62,6 +66,7 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
         libperl::keep_from_children(socket.as_fd());
+        site.remember_master(identity.master);
         site.run_phase("PerlChildInitHandler");
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }

@@ -15,7 +15,7 @@ use wire::transport::read_all;
 
 use super::site::Site;
 use super::{Identity, Worker};
-use crate::config::{Bundle, Config};
+use crate::config::{Bundle, Config, Facts};
 use crate::{log, sys};
 
 type Master = Channel<FromMold, ToMold>;
@@ -24,10 +24,10 @@ type Master = Channel<FromMold, ToMold>;
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     let master = Master::new(control);
-    let (generation, config) = configuration(&master)?;
+    let (generation, config, facts) = configuration(&master)?;
     sys::drop_privileges(&config)?;
     let started = Instant::now();
-    let site = match Site::load(config) {
+    let site = match Site::load(config, &facts) {
         Ok(site) => site,
         Err(error) => {
             master.send(&FromMold::Failed { error: format!("{error:#}") }, &[])?;
@@ -47,7 +47,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     }
 }
 
-fn configuration(master: &Master) -> anyhow::Result<(Generation, Config)> {
+fn configuration(master: &Master) -> anyhow::Result<(Generation, Config, Facts)> {
     let Some((ToMold::Configure { generation }, fds)) = master.receive()? else {
         bail!("the master's first message was no configuration");
     };
@@ -55,7 +55,7 @@ fn configuration(master: &Master) -> anyhow::Result<(Generation, Config)> {
     let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok((generation, config))
+    Ok((generation, config, bundle.facts))
 }
 
 struct Child {
@@ -133,9 +133,14 @@ impl Mold {
     }
 
     fn fork(&mut self, slot: Slot, socket: OwnedFd) -> anyhow::Result<Option<Birth>> {
-        let identity = Identity { slot, generation: self.generation, forked: Instant::now() };
         let mold = nix::unistd::getpid();
         let master = getppid();
+        let identity = Identity {
+            slot,
+            generation: self.generation,
+            master: master.as_raw().cast_unsigned(),
+            forked: Instant::now(),
+        };
         let pid = match sys::fork() {
             Ok(Some(pid)) => pid,
             Ok(None) => {

@@ -3,20 +3,19 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Context, anyhow};
-use libperl::{Code, Hooks, Interpreter, Interrupted};
+use anyhow::anyhow;
+use libperl::{Code, Interpreter, Interrupted};
 
-use super::overrides;
-use crate::config::{
-    Applied, Config, Handler, Listen, LogTarget, Options, PerlHtaccess, PsgiApp, Settings, StartUp, Step,
-};
+use super::{overrides, start_up};
+use crate::config::access::{Requirement, Satisfy};
+use crate::config::{Applied, Config, Facts, Handler, Listen, LogTarget, Options, PsgiApp, Settings};
 use crate::log;
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
-const MOD_PERL: &str = "mod_perl/1.31";
+pub(super) const MOD_PERL: &str = "mod_perl/1.31";
 
 /// Everything that a worker needs to answer.
 pub struct Site {
@@ -60,24 +59,18 @@ pub(super) struct Located {
 
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
-    pub fn load(config: Config) -> anyhow::Result<Site> {
+    pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
         log::set_level(config.log_level);
-        let hooks: Hooks = apache::hooks();
-        let mut perl = Interpreter::boot(&hooks, Some(apache::xs_init())).map_err(|e| anyhow!(e))?;
-        apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(&config, host))).collect());
-        let library = perl_library()?;
-        prepare(&mut perl, &library, &config)?;
+        let mut perl = start_up::boot(&config, facts)?;
         let mut apps = HashMap::new();
         for step in &config.start_up {
-            take(&mut perl, step, &mut apps).map_err(|e| anyhow!("{}: {e}", step.at))?;
+            start_up::take(&mut perl, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
         }
-        if speaks_mod_perl(&config) {
-            perl.call(c"Apache::Server::started", None)?;
-        }
+        perl.call(c"Cameleer::started", None)?;
         let start_env = perl.env_base();
         Ok(Site {
             perl,
-            mod_perl: speaks_mod_perl(&config),
+            mod_perl: start_up::speaks_mod_perl(&config, facts),
             config: Rc::new(config),
             apps,
             places: HashMap::new(),
@@ -86,6 +79,15 @@ impl Site {
             leave: false,
             psgi_cleanup: false,
         })
+    }
+
+    /// Tells Perl code whom the front serves.
+    pub fn remember_master(&mut self, master: u32) {
+        if self.mod_perl
+            && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
+        {
+            apache::say(apache::Level::Error, &error.to_string());
+        }
     }
 
     /// Runs what the application wants done in a fresh worker, or before one ends.
@@ -152,7 +154,7 @@ impl Site {
     fn settings(&mut self, key: &PlaceKey) -> Result<Settings, Interrupted> {
         let files = overrides::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
         for step in files.iter().flat_map(|file| &file.start_up) {
-            take(&mut self.perl, step, &mut self.apps)?;
+            start_up::take(&mut self.perl, step, &mut self.apps)?;
         }
         Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
     }
@@ -165,7 +167,7 @@ impl Site {
         if let Some(code) = self.apps.get(app) {
             return Ok(code.clone());
         }
-        let code = Rc::new(load_app(&mut self.perl, app)?);
+        let code = Rc::new(start_up::load_app(&mut self.perl, app)?);
         self.apps.insert(app.clone(), code.clone());
         Ok(code)
     }
@@ -175,13 +177,13 @@ impl Site {
 const MAX_PLACES: usize = 4096;
 
 /// What `Apache::Server` shows of a host, whatever the location.
-fn server(config: &Config, host: u16) -> apache::Place {
+pub(super) fn server(config: &Config, host: u16) -> apache::Place {
     let bases: Vec<u16> =
         [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
     place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
 }
 
-fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
+pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
     apache::Place {
         document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
@@ -203,6 +205,14 @@ fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
         listen_port: listen_port(config),
         host,
         is_virtual: host != 0,
+        auth_type: settings.access.auth_type.clone(),
+        auth_name: settings.access.auth_name.clone(),
+        satisfies: match settings.access.satisfy {
+            None => apache::Satisfies::NoSpec,
+            Some(Satisfy::All) => apache::Satisfies::All,
+            Some(Satisfy::Any) => apache::Satisfies::Any,
+        },
+        requires: settings.access.requires.iter().map(requirement).collect(),
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         log_cpu: logged(config, host, 'x').iter().any(|name| name.ends_with("cpu_us")),
         log_notes: logged(config, host, 'n'),
@@ -230,6 +240,14 @@ fn error_log(config: &Config) -> String {
     }
 }
 
+fn requirement(line: &Requirement) -> apache::Requirement {
+    apache::Requirement {
+        method_mask: line.methods.mask(),
+        text: line.text.clone(),
+        of_user: crate::access::is_about_users(&line.what),
+    }
+}
+
 fn listen_port(config: &Config) -> u16 {
     let tcp = config.listen.iter().find_map(|listen| match listen {
         Listen::Tcp(address) => Some(address.port()),
@@ -249,77 +267,4 @@ fn logged(config: &Config, host: u16, letter: char) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
-fn prepare(perl: &mut Interpreter, library: &Path, config: &Config) -> anyhow::Result<()> {
-    let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
-    perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
-    if speaks_mod_perl(config) {
-        perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
-        for name in &config.defines {
-            perl.call(c"Apache::is_defined", Some(name))?;
-        }
-    } else {
-        perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
-    }
-    for (name, value) in main_server_env(config) {
-        perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
-    }
-    Ok(())
-}
-
-/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too.
-fn main_server_env(config: &Config) -> &[(String, String)] {
-    let base = config.hosts.first().map_or(0, |host| usize::from(host.base));
-    config.sections.get(base).map_or(&[], |section| &section.said.set_env)
-}
-
-/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
-fn speaks_mod_perl(config: &Config) -> bool {
-    let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
-    let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
-    let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    let by_extension =
-        config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(|h| *h != Handler::Default);
-    let named = by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript));
-    overrides || scripts || by_extension || named
-}
-
-fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut HashMap<PsgiApp, Rc<Code>>) -> Result<(), Interrupted> {
-    match &step.step {
-        Step::Module(name) => perl.require_module(name),
-        Step::Require(file) => perl.require(&file.to_string_lossy()),
-        Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
-        Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
-        Step::Psgi(app) => {
-            let code = load_app(perl, app)?;
-            apps.insert(app.clone(), Rc::new(code));
-            Ok(())
-        }
-        Step::Registry { file, uri } => {
-            let both = format!("{uri}\0{}", file.to_string_lossy());
-            perl.call(c"Cameleer::preload_script", Some(&both))
-        }
-    }
-}
-
-fn load_app(perl: &mut Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
-    match app {
-        PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
-        PsgiApp::Code(code) => perl.load_psgi(code, false),
-    }
-}
-
-/// Our Perl modules: installed beside the program, or in the source tree that it was built in.
-fn perl_library() -> anyhow::Result<PathBuf> {
-    let program = std::env::current_exe().context("where this program is")?;
-    program
-        .ancestors()
-        .skip(1)
-        .flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")])
-        .find(|folder| folder.join("Cameleer.pm").is_file())
-        .with_context(|| {
-            format!("no share/cameleer/perl near {}: install the program with its library", program.display())
-        })
 }

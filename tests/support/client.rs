@@ -1,10 +1,13 @@
 //! A client that shows what came over the wire: HTTP/1.1 over TCP or a unix socket.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -124,10 +127,21 @@ impl Response {
 impl Connection {
     /// Connects.
     pub fn open(address: &Address) -> io::Result<Connection> {
-        let stream = match address {
+        Connection::over(match address {
             Address::Tcp(port) => Stream::Tcp(TcpStream::connect(("127.0.0.1", *port))?),
             Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
-        };
+        })
+    }
+
+    /// Connects over TCP as the client of that address; every 127.x.y.z is ours.
+    pub fn open_as(client: Ipv4Addr, port: u16) -> io::Result<Connection> {
+        let tcp = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+        bind(tcp.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(client, 0)))?;
+        connect(tcp.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)))?;
+        Connection::over(Stream::Tcp(TcpStream::from(tcp)))
+    }
+
+    fn over(stream: Stream) -> io::Result<Connection> {
         match &stream {
             Stream::Tcp(tcp) => {
                 tcp.set_read_timeout(Some(PATIENCE))?;

@@ -89,6 +89,14 @@ impl Server {
         Connection::open(&self.address).expect("the server accepts")
     }
 
+    /// Sends `request` from that address; the server must listen on TCP.
+    #[track_caller]
+    pub fn send_as(&self, client: &str, request: Request) -> Response {
+        let client = client.parse().expect("an IPv4 address");
+        let mut connection = Connection::open_as(client, self.site.port).expect("the server accepts");
+        connection.ask(request.header("Connection", "close"))
+    }
+
     /// The error log so far, with what was said before it was opened.
     pub fn log(&self) -> String {
         self.site.read("err.txt") + &self.site.read("error.log")

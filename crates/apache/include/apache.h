@@ -47,7 +47,9 @@ enum {
     APACHE_SERVER_ADMIN = 23,
     APACHE_SERVER_SOFTWARE = 24,
     APACHE_VIRTUAL_HOST = 25,
-    APACHE_ERROR_FNAME = 26,
+    APACHE_PLACE_AUTH_TYPE = 26,
+    APACHE_PLACE_AUTH_NAME = 27,
+    APACHE_ERROR_FNAME = 28,
 };
 
 /* Numbers. */
@@ -67,9 +69,13 @@ enum {
     APACHE_ABORTED = 12,
     APACHE_LOG_LEVEL = 13,
     APACHE_BODY_LENGTH = 14,
-    APACHE_PROXYREQ = 15,
-    APACHE_TIMEOUT = 16,
-    APACHE_HOST = 17,
+    APACHE_SATISFIES = 15,
+    APACHE_SOME_AUTH_REQUIRED = 16,
+    APACHE_ALLOWED = 17,
+    APACHE_EXPECTS_HEADER = 18,
+    APACHE_PROXYREQ = 19,
+    APACHE_TIMEOUT = 20,
+    APACHE_HOST = 21,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */
@@ -96,6 +102,9 @@ int apache_get_text(uint64_t r, uint32_t field, apache_text *out);
 int apache_set_text(uint64_t r, uint32_t field, apache_text value);
 int apache_get_number(uint64_t r, uint32_t field, int64_t *out);
 int apache_set_number(uint64_t r, uint32_t field, int64_t value);
+
+/* One line of Require; no text behind the last. */
+int apache_requirement(uint64_t r, size_t at, int64_t *method_mask, apache_text *requirement);
 
 int apache_table_new(uint64_t r, uint32_t *table);
 int apache_table_get(uint64_t r, uint32_t table, apache_text name, apache_text *value);

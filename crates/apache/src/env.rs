@@ -55,6 +55,7 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
     of_request(r, each);
     each(b"REMOTE_ADDR", r.frame.field(Field::RemoteAddr));
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
+    of_visitor(r, each);
     body(&r.frame, each);
     headers(&r.frame, nothing_hidden, each);
 }
@@ -118,13 +119,19 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
 fn of_client(r: &RequestRec, each: Each<'_>) {
     each(b"REMOTE_ADDR", r.known_text(Text::RemoteIp).unwrap_or_default());
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
-    for (name, field) in [(&b"REMOTE_USER"[..], Text::User), (b"AUTH_TYPE", Text::AuthType)] {
+    of_visitor(r, each);
+    if r.frame.flags().has(Flags::HTTPS) {
+        each(b"HTTPS", b"on");
+    }
+}
+
+/// Who the client is, as far as somebody has found out.
+fn of_visitor(r: &RequestRec, each: Each<'_>) {
+    let names = [(&b"REMOTE_HOST"[..], Text::RemoteHost), (b"REMOTE_USER", Text::User), (b"AUTH_TYPE", Text::AuthType)];
+    for (name, field) in names {
         if let Some(value) = r.known_text(field) {
             each(name, value);
         }
-    }
-    if r.frame.flags().has(Flags::HTTPS) {
-        each(b"HTTPS", b"on");
     }
 }
 

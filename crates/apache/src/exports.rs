@@ -137,6 +137,16 @@ extern "C" fn apache_set_number(r: u64, field: u32, value: i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn apache_requirement(r: u64, at: usize, mask: *mut i64, requirement: *mut ApacheText) -> c_int {
+    let line = with(r, |r| match r.place.requires.get(at) {
+        Some(line) => (line.method_mask, ApacheText::of(line.text.as_bytes())),
+        None => (0, ApacheText::UNDEF),
+    });
+    // SAFETY: XS passes two variables of its own.
+    line.map_or(STALE, |(m, text)| unsafe { give(mask, Ok(m)) | give(requirement, Ok(text)) })
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn apache_table_new(r: u64, table: *mut u32) -> c_int {
     // SAFETY: XS passes a variable of its own.
     unsafe { give(table, with(r, |r| r.tables.new_table())) }

@@ -26,6 +26,7 @@ fields! {
         ContentType, ContentEncoding, StatusLine, User, AuthType, Handler,
         Location, RemoteIp, RemoteHost, LocalIp,
         DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
+        PlaceAuthType, PlaceAuthName,
         ErrorFname,
     }
 }
@@ -35,6 +36,8 @@ fields! {
     Number {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
+        Satisfies, SomeAuthRequired, Allowed,
+        ExpectsHeader,
         Proxyreq, Timeout, Host,
     }
 }

@@ -9,7 +9,7 @@
 //! One request is current at a time, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
 mod place;
-pub use place::{OPT_EXECCGI, Place};
+pub use place::{OPT_EXECCGI, Place, Requirement, Satisfies};
 
 mod log;
 pub use log::{Level, log_to, on_level, say};

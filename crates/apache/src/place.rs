@@ -41,6 +41,14 @@ pub struct Place {
     pub names: Vec<String>,
     /// `ErrorLog`, as it was written.
     pub error_log: String,
+    /// `AuthType`
+    pub auth_type: Option<String>,
+    /// `AuthName`
+    pub auth_name: Option<String>,
+    /// `Satisfy`, by the API's number.
+    pub satisfies: Satisfies,
+    /// `Require`, in order.
+    pub requires: Vec<Requirement>,
     /// `DefaultType`, for a response that names none.
     pub default_type: String,
     /// `%{…}n` of the access log.
@@ -51,6 +59,26 @@ pub struct Place {
     pub log_cpu: bool,
     /// `LogLevel`
     pub log_level: crate::Level,
+}
+
+/// `$r->satisfies`; the numbers are httpd's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "httpd's names")]
+pub enum Satisfies {
+    All = 0,
+    Any = 1,
+    NoSpec = 2,
+}
+
+/// A line of `Require`: an element of `$r->requires`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// A bit for each method that it holds for; −1 is every method.
+    pub method_mask: i64,
+    /// `user ana ben`
+    pub text: String,
+    /// Only a user can meet it.
+    pub of_user: bool,
 }
 
 impl Default for Place {
@@ -76,6 +104,10 @@ impl Default for Place {
             timeout: 300,
             names: Vec::new(),
             error_log: String::new(),
+            auth_type: None,
+            auth_name: None,
+            satisfies: Satisfies::NoSpec,
+            requires: Vec::new(),
             default_type: "text/html".into(),
             log_notes: Vec::new(),
             log_env: Vec::new(),

@@ -67,6 +67,8 @@ pub(crate) struct RequestRec {
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
     method_number: Option<i64>,
+    /// `$r->allowed`: what a handler said, for those who look at it.
+    allowed: i64,
     proxyreq: i64,
     /// The form that Apache::Request reads.
     pub multipart: Option<Multipart>,
@@ -90,6 +92,7 @@ impl RequestRec {
             said: [const { None }; Text::ALL.len()],
             split: None,
             method_number: None,
+            allowed: 0,
             proxyreq: 0,
             multipart: None,
             part: None,
@@ -147,13 +150,12 @@ impl RequestRec {
             | Text::ServerHostname
             | Text::ServerAdmin
             | Text::ServerSoftware => server_text(place, field),
-            Text::TheRequest
-            | Text::ContentType
-            | Text::ContentEncoding
-            | Text::StatusLine
-            | Text::User
-            | Text::AuthType
-            | Text::RemoteHost => None,
+            Text::PlaceAuthType => place.auth_type.as_deref().map(str::as_bytes),
+            Text::PlaceAuthName => place.auth_name.as_deref().map(str::as_bytes),
+            Text::User => told(frame, Field::User),
+            Text::AuthType => told(frame, Field::AuthType),
+            Text::RemoteHost => told(frame, Field::RemoteHost),
+            Text::TheRequest | Text::ContentType | Text::ContentEncoding | Text::StatusLine => None,
         }
     }
 
@@ -184,6 +186,7 @@ impl RequestRec {
             Number::HeaderOnly => i64::from(self.is_head()),
             Number::NoCache => i64::from(self.no_cache),
             Number::SentHeader => i64::from(self.output.has_head() || self.output.header_was_said),
+            Number::ExpectsHeader => i64::from(self.place.send_header && !self.output.has_head()),
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
             Number::RemotePort => i64::from(self.frame.remote_port()),
@@ -193,8 +196,17 @@ impl RequestRec {
             Number::Aborted => i64::from(self.output.front_is_gone() || self.output.failed.is_some()),
             Number::Proxyreq => self.proxyreq,
             Number::BodyLength => self.frame.body_length() as i64,
+            Number::Satisfies => self.place.satisfies as i64,
+            Number::SomeAuthRequired => i64::from(self.requires_user()),
+            Number::Allowed => self.allowed,
             Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
         }
+    }
+
+    /// Whether a line for this method asks for a user.
+    fn requires_user(&mut self) -> bool {
+        let bit = 1i64.checked_shl(self.number(Number::MethodNumber) as u32).unwrap_or(0);
+        self.place.requires.iter().any(|line| line.of_user && line.method_mask & bit != 0)
     }
 
     fn number_of_method(&self) -> i64 {
@@ -208,6 +220,7 @@ impl RequestRec {
                 self.said[Text::StatusLine as usize] = None;
             }
             Number::MethodNumber => self.method_number = Some(value),
+            Number::Allowed => self.allowed = value,
             Number::NoCache => self.set_no_cache(value != 0),
             Number::Proxyreq => self.proxyreq = value,
             Number::SentHeader => self.output.header_was_said = value != 0,
@@ -261,6 +274,11 @@ impl RequestRec {
             tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
         }
     }
+}
+
+/// What the front found out, if it did.
+fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
+    Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }
 
 /// What the server itself is called, request or no request.

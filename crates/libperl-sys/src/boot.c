@@ -88,10 +88,12 @@ void cml_default_signals(void)
     }
 }
 
-int cml_boot(const cml_hooks *hooks, void (*init)(void *))
+int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
 {
-    static char *arguments[] = {"cameleer", "-e", "0", NULL};
-    static int count = 3;
+    static char *plain[] = {"cameleer", "-e", "0", NULL};
+    static char *tainting[] = {"cameleer", "-T", "-e", "0", NULL};
+    char **const arguments = taint ? tainting : plain;
+    int count = taint ? 4 : 3;
     char **argv = arguments;
     char **env = environ;
 

@@ -2,6 +2,7 @@
 
 static SV *last_error;
 static int last_exit;
+static int gave_up;
 
 /* Runs `body` with G_EVAL calls inside it. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV,
  * which is this one (jump 2), and leaves the stacks where they were: put them back, or a few bytes leak per exit. */
@@ -28,6 +29,11 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         last_exit = STATUS_EXIT;
         STATUS_ALL_SUCCESS;
         status = CML_EXITED;
+        if (!cml_exit_asked) {
+            gave_up = 1;
+            status = CML_DIED;
+        }
+        cml_exit_asked = 0;
         break;
     default:
         status = CML_DIED;
@@ -42,6 +48,8 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         PL_curcop = cop;
     }
     PL_op = op;
+    if (jump == 2 && status == CML_DIED)
+        sv_setpvs(ERRSV, "perl gave this call up: out of memory");
     if (status == CML_DIED) {
         if (!last_error)
             last_error = newSV(0);
@@ -60,6 +68,12 @@ void cml_error(cml_bytes *out)
     STRLEN length = 0;
     out->bytes = last_error ? SvPV(last_error, length) : "";
     out->length = length;
+}
+
+/* Whether perl itself once ended a call, which it does when it gets no memory. */
+int cml_gave_up(void)
+{
+    return gave_up;
 }
 
 int cml_exit_code(void)
@@ -92,6 +106,7 @@ cml_status cml_eval(const char *code, size_t length, const char *file, unsigned 
 typedef struct {
     const char *sub;
     SV *argument;
+    SV *result; /* NULL: nobody wants it */
 } named_call;
 
 static void call_name_body(pTHX_ void *argument)
@@ -104,7 +119,16 @@ static void call_name_body(pTHX_ void *argument)
     if (call->argument)
         XPUSHs(call->argument);
     PUTBACK;
-    call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+    if (call->result) {
+        call_pv(call->sub, G_SCALAR | G_EVAL);
+        SPAGAIN;
+        SV *const returned = POPs;
+        if (SvOK(returned))
+            sv_copypv(call->result, returned);
+        PUTBACK;
+    } else {
+        call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+    }
     FREETMPS;
     LEAVE;
 }
@@ -112,9 +136,26 @@ static void call_name_body(pTHX_ void *argument)
 cml_status cml_call_name(const char *sub, const char *argument, size_t length)
 {
     dTHXa(cml_perl);
-    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL};
+    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL, NULL};
     const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
+    return status;
+}
+
+/* The same for a sub that returns text: bytes that stay until the next such call. */
+cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out)
+{
+    dTHXa(cml_perl);
+    static SV *answer;
+    if (!answer)
+        answer = newSVpvs("");
+    sv_setpvs(answer, "");
+    named_call call = {sub, newSVpvn(argument, length), answer};
+    const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
+    SvREFCNT_dec(call.argument);
+    STRLEN got;
+    out->bytes = SvPV(answer, got);
+    out->length = got;
     return status;
 }
 

@@ -88,6 +88,7 @@ static OP *whole_hash_op(pTHX)
 /* `environ` made of the request's %ENV, in one block that free() takes back. */
 static char **exported(pTHX)
 {
+    const bool tainted = TAINT_get; /* reading a tainted value taints the statement, and it was not the site that read */
     if (env_is_due)
         fill_env(aTHX);
     HE *entry;
@@ -119,24 +120,59 @@ static char **exported(pTHX)
         *at++ = '\0';
     }
     *slot = NULL;
+    TAINT_set(tainted);
     return table;
+}
+
+/* Under PerlTaintCheck perl looks at these before it starts a program, in a %ENV that it knows as its own. The request's
+ * is another hash: we look at that, and perl sees its own, in which nothing is tainted. */
+static const char *const path_like[] = {"PATH", "IFS", "CDPATH", "ENV", "BASH_ENV"};
+
+static void trust_no_path(pTHX)
+{
+    for (size_t i = 0; i < C_ARRAY_LENGTH(path_like); i++) {
+        const I32 length = (I32)strlen(path_like[i]);
+        SV **const slot = hv_fetch(request_env, path_like[i], length, 0);
+        if (slot && SvTAINTED(*slot))
+            croak("Insecure $ENV{%s} while running with -T switch", path_like[i]);
+        SV **const own = hv_fetch(base_env, path_like[i], length, 0);
+        if (own)
+            SvTAINTED_off(*own);
+    }
+    GvHV(PL_envgv) = base_env;
+}
+
+typedef struct {
+    char **before, **table;
+} environment;
+
+/* Also when the operator dies. */
+static void without_env(pTHX_ void *argument)
+{
+    const environment *const e = argument;
+    cml_mute_flush--;
+    if (!e->table)
+        return;
+    GvHV(PL_envgv) = request_env;
+    environ = e->before;
+    free(e->table);
 }
 
 static OP *with_env(pTHX)
 {
-    char **const before = environ;
-    char **const table = request_env && GvHV(PL_envgv) == request_env ? exported(aTHX) : NULL;
     const int type = PL_op->op_type;
-    if (table)
-        environ = table;
-    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
+    environment e = {environ, request_env && GvHV(PL_envgv) == request_env ? exported(aTHX) : NULL};
+    ENTER;
     cml_mute_flush++;
-    OP *const next = original[type](aTHX);
-    cml_mute_flush--;
-    if (table) {
-        environ = before;
-        free(table);
+    SAVEDESTRUCTOR_X(without_env, &e);
+    if (e.table) {
+        environ = e.table;
+        if (TAINTING_get)
+            trust_no_path(aTHX);
     }
+    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
+    OP *const next = original[type](aTHX);
+    LEAVE;
     cml_drain_fd1();
     return next;
 }
@@ -185,6 +221,15 @@ static OP *chdir_op(pTHX)
     return original[OP_CHDIR](aTHX);
 }
 
+/* perl itself exits when malloc fails: that must not be taken for a script's end. */
+int cml_exit_asked;
+
+static OP *exit_op(pTHX)
+{
+    cml_exit_asked = 1;
+    return original[OP_EXIT](aTHX);
+}
+
 static OP *umask_op(pTHX)
 {
     cml_touched |= CML_LEFT_UMASK;
@@ -208,6 +253,7 @@ void cml_child_boot(pTHX)
     wrap(OP_WAITPID, wait_op);
     wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
     wrap(OP_RV2HV, whole_hash_op);
+    wrap(OP_EXIT, exit_op);
     wrap(OP_ALARM, alarm_op);
     wrap(OP_CHDIR, chdir_op);
     wrap(OP_UMASK, umask_op);
@@ -238,7 +284,9 @@ void cml_env_begin(void)
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
-    (void)hv_store(request_env, key, (I32)key_length, newSVpvn(value, value_length), 0);
+    SV *const sv = newSVpvn(value, value_length);
+    SvTAINTED_on(sv);
+    (void)hv_store(request_env, key, (I32)key_length, sv, 0);
 }
 
 void cml_env_end(void)

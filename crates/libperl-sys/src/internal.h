@@ -29,6 +29,9 @@ extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
 extern unsigned cml_touched;
 
+/* Perl code is calling exit. */
+extern int cml_exit_asked;
+
 /* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 unsigned cml_restore_handles(pTHX);

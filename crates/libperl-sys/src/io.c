@@ -214,11 +214,40 @@ static void flush_body(pTHX_ void *handle)
     PerlIO_flush((PerlIO *)handle);
 }
 
+static void end_of_output(pTHX_ void *tied)
+{
+    dSP;
+    ENTER;
+    PUSHMARK(SP);
+    XPUSHs((SV *)tied);
+    PUTBACK;
+    call_method("end_of_output", G_VOID | G_DISCARD | G_EVAL);
+    LEAVE;
+}
+
+/* Modules of output chains tie STDOUT and hold text back: their objects have a method for when no more comes. */
+static void finish_chain(pTHX_ IO *io)
+{
+    MAGIC *const tie = SvRMAGICAL((SV *)io) ? mg_find((SV *)io, PERL_MAGIC_tiedscalar) : NULL;
+    SV *const tied = tie ? tie->mg_obj : NULL;
+    if (!tied || !SvROK(tied) || !SvOBJECT(SvRV(tied)) || !gv_fetchmethod(SvSTASH(SvRV(tied)), "end_of_output"))
+        return;
+    sv_2mortal(SvREFCNT_inc(tied));
+    sv_unmagic((SV *)io, PERL_MAGIC_tiedscalar);
+    if (cml_guarded(aTHX_ end_of_output, tied) == CML_DIED) {
+        cml_bytes error;
+        cml_error(&error);
+        cml_hooks_table.log(error.bytes, error.length);
+    }
+}
+
 /* What a pushed :encoding still holds, or a plain handle on descriptor 1, must not be lost at the end of a request. */
 void cml_flush_stdout(void)
 {
     dTHXa(cml_perl);
     IO *const io = GvIO(cml_stdout_gv);
+    if (io)
+        finish_chain(aTHX_ io);
     if (!io || !PerlIOValid(IoOFP(io)) || PerlIOBase(IoOFP(io))->tab == &out_layer)
         return;
     cml_mute_flush++;

@@ -40,7 +40,8 @@ mod declarations {
     use super::*;
 
     unsafe extern "C" {
-        pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>) -> c_int;
+        pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
+        -> c_int;
         pub fn cml_after_fork();
         pub fn cml_end(destruct: c_int);
         pub fn cml_set_title(title: *const c_char);
@@ -49,6 +50,7 @@ mod declarations {
         pub fn cml_require(file: *const c_char, length: usize) -> Status;
         pub fn cml_require_module(name: *const c_char, length: usize) -> Status;
         pub fn cml_call_name(sub: *const c_char, argument: *const c_char, length: usize) -> Status;
+        pub fn cml_ask_name(sub: *const c_char, argument: *const c_char, length: usize, out: *mut Bytes) -> Status;
         pub fn cml_resolve_handler(
             name: *const c_char,
             length: usize,
@@ -76,6 +78,7 @@ mod declarations {
             each: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
             argument: *mut c_void,
         );
+        pub fn cml_gave_up() -> c_int;
         pub fn cml_is_stranger() -> c_int;
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();

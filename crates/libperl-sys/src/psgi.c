@@ -47,7 +47,9 @@ void cml_psgi_begin(int https, int entries)
 void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
-    put(aTHX_ key, (I32)key_length, newSVpvn(value, value_length));
+    SV *const sv = newSVpvn(value, value_length);
+    SvTAINTED_on(sv);
+    put(aTHX_ key, (I32)key_length, sv);
 }
 
 static AV *array_at(pTHX_ AV *list, SSize_t index)

@@ -40,7 +40,7 @@ typedef struct {
 extern cml_hooks cml_hooks_table;
 
 /* boot.c */
-int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter));
+int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);
 void cml_after_fork(void);
 void cml_end(int destruct);
 void cml_set_title(const char *title);
@@ -51,10 +51,12 @@ cml_status cml_eval(const char *code, size_t length, const char *file, unsigned 
 cml_status cml_require(const char *file, size_t length);
 cml_status cml_require_module(const char *name, size_t length);
 cml_status cml_call_name(const char *sub, const char *argument, size_t length);
+cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out);
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 void cml_error(cml_bytes *out);
 int cml_exit_code(void);
+int cml_gave_up(void);
 void cml_release(void *sv);
 
 /* psgi.c: load an application; for a call put pairs into a new environment, then run. */

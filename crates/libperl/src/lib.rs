@@ -82,11 +82,20 @@ pub type XsInit = unsafe extern "C" fn(*mut c_void);
 impl Interpreter {
     /// Makes the interpreter; a second call in one process is refused.
     pub fn boot(hooks: &Hooks, xs_init: Option<XsInit>) -> std::result::Result<Interpreter, &'static str> {
+        Self::boot_with(hooks, xs_init, false)
+    }
+
+    /// The same with `-T` when `taint` is true.
+    pub fn boot_with(
+        hooks: &Hooks,
+        xs_init: Option<XsInit>,
+        taint: bool,
+    ) -> std::result::Result<Interpreter, &'static str> {
         if BOOTED.swap(true, Ordering::SeqCst) {
             return Err("this process already has a Perl interpreter");
         }
         // SAFETY: called once a process, on the thread that will use it; the hooks are copied.
-        match unsafe { sys::cml_boot(hooks, xs_init) } {
+        match unsafe { sys::cml_boot(hooks, xs_init, c_int::from(taint)) } {
             0 => Ok(Interpreter(PhantomData)),
             _ => Err("libperl could not be started"),
         }
@@ -137,6 +146,15 @@ impl Interpreter {
         let (pointer, length) = argument.map_or((std::ptr::null(), 0), |a| (a.as_ptr().cast(), a.len()));
         // SAFETY: `sub` is terminated; null means no argument.
         done(unsafe { sys::cml_call_name(sub.as_ptr(), pointer, length) })
+    }
+
+    /// Calls the named sub with one string; what it returns, as text.
+    pub fn ask(&mut self, sub: &'static std::ffi::CStr, argument: &str) -> Result<String> {
+        let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
+        // SAFETY: `sub` is terminated, the argument is pointer and length; `out` is filled, and copied before the next
+        // call into Perl.
+        done(unsafe { sys::cml_ask_name(sub.as_ptr(), argument.as_ptr().cast(), argument.len(), &mut out) })?;
+        Ok(text(out))
     }
 
     /// The code that a handler's name means: `Package`, `Package::sub`, `Class->method` or `sub {…}`.
@@ -253,6 +271,12 @@ impl Interpreter {
 pub fn is_stranger() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_is_stranger() != 0 }
+}
+
+/// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.
+pub fn gave_up() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::cml_gave_up() != 0 }
 }
 
 /// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.

@@ -120,6 +120,10 @@ pub struct Load {
 pub struct FrontStatus {
     /// Client connections open.
     pub connections: u64,
+    /// Those of them that wait for a further request.
+    pub kept: u64,
+    /// Some of these.
+    pub kept_clients: Vec<ClientStatus>,
     /// Requests answered since the start.
     pub requests: u64,
     /// Requests answered by workers.
@@ -130,6 +134,17 @@ pub struct FrontStatus {
     pub queued: u32,
     /// One entry a worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// A connection that waits for a further request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientStatus {
+    /// `192.0.2.1:40000`
+    pub client: String,
+    /// Requests that it has sent.
+    pub served: u32,
+    /// For how long it has been idle, in milliseconds.
+    pub since_ms: u64,
 }
 
 /// One worker as the front sees it.
@@ -238,6 +253,20 @@ pub enum FromMold {
         /// The exit.
         exit: Exit,
     },
+}
+
+/// The master to the expander, which runs the configuration's Perl before anything is bound.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToExpander {
+    /// The only message. Descriptor: a memfd with what was read.
+    Expand,
+}
+
+/// The expander's answer; then it ends.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromExpander {
+    /// Descriptor: a memfd with what has become of it, or with the mistakes.
+    Expanded,
 }
 
 /// How a process ended.

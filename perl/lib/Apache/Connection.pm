@@ -27,6 +27,15 @@ sub _ip ($packed) {
     return Socket::inet_ntop( Socket::AF_INET6(), ( Socket::unpack_sockaddr_in6($packed) )[1] );
 }
 
+# The name that the address's owner gives it, if that name's owner gives it this address.
+sub verified_host ($c) {
+    my ( $error, $name ) = Socket::getnameinfo( $c->remote_addr, Socket::NI_NAMEREQD(), Socket::NIx_NOSERV() );
+    return undef if $error || $name !~ /[a-z]/i;    ## no critic: a list context expects one value
+    my ( undef, @found ) = Socket::getaddrinfo( $name, '', { socktype => Socket::SOCK_STREAM() } );
+    my @addresses = map { ( Socket::getnameinfo( $_->{addr}, Socket::NI_NUMERICHOST(), Socket::NIx_NOSERV() ) )[1] } @found;
+    return ( grep { $_ eq $c->remote_ip } @addresses ) ? $name : undef;
+}
+
 sub _packed ( $port, $ip ) {
     return Socket::pack_sockaddr_in6( $port, Socket::inet_pton( Socket::AF_INET6(), $ip ) ) if $ip =~ /:/;
     my $address = Socket::inet_aton($ip) // return undef;    ## no critic

@@ -9,15 +9,9 @@ XSLoader::load(__PACKAGE__);
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our $CWD = Cwd::getcwd();
 
-# True while start-up code runs.
-our $Starting   = 1;
+# True while start-up code runs; the second in the reading whose outcome serves.
+our $Starting   = 0;
 our $ReStarting = 0;
-
-# Called by the server when its start-up code has run.
-sub started {
-    $Starting = 0;
-    return;
-}
 
 # What a program set instead of Timeout, for this process.
 my $Timeout;

@@ -74,7 +74,9 @@ void apache_check(pTHX_ int status)
 
 SV *apache_sv_of(pTHX_ apache_text text)
 {
-    return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SV *const sv = text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+    SvTAINTED_on(sv); /* PerlTaintCheck: a client may have sent it */
+    return sv;
 }
 
 /* A copy as bytes; says whether some character had to become UTF-8. */
@@ -117,6 +119,22 @@ SV *apache_number_field(pTHX_ Request r, I32 field, SV *value)
     if (value)
         apache_check(aTHX_ apache_set_number(r, field, SvIV(value)));
     return newSViv(before);
+}
+
+SV *apache_requirements(pTHX_ Request r)
+{
+    AV *const lines = (AV *)sv_2mortal((SV *)newAV());
+    int64_t mask;
+    apache_text text;
+    for (size_t at = 0;; at++) {
+        apache_check(aTHX_ apache_requirement(r, at, &mask, &text));
+        if (!text.bytes)
+            return at ? newRV_inc((SV *)lines) : newSV(0);
+        HV *const line = newHV();
+        (void)hv_stores(line, "method_mask", newSViv(mask));
+        (void)hv_stores(line, "requirement", apache_sv_of(aTHX_ text));
+        av_push(lines, newRV_noinc((SV *)line));
+    }
 }
 
 SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
@@ -258,12 +276,14 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
     each(Apache, Apache)                                                                                               \
     each(Apache__Body, Apache::Body)                                                                                   \
     each(Apache__Connection, Apache::Connection)                                                                       \
+    each(Apache__Leak, Apache::Leak)                                                                                   \
     each(Apache__Log, Apache::Log)                                                                                     \
     each(Apache__Registry, Apache::Registry)                                                                           \
     each(Apache__Request, Apache::Request)                                                                             \
     each(Apache__Server, Apache::Server)                                                                               \
     each(Apache__Table, Apache::Table)                                                                                 \
-    each(Apache__Util, Apache::Util)
+    each(Apache__Util, Apache::Util)                                                                                   \
+    each(B__TerseSize, B::TerseSize)
 
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)

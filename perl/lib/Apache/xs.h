@@ -41,6 +41,9 @@ apache_text apache_text_of(pTHX_ SV *sv);
 SV *apache_text_field(pTHX_ Request r, I32 field, SV *value);
 SV *apache_number_field(pTHX_ Request r, I32 field, SV *value);
 
+/* The lines of Require as references to hashes; undef when there is none. */
+SV *apache_requirements(pTHX_ Request r);
+
 int apache_same_name(apache_text a, apache_text b);
 /* Of that name: the first value, mortal; pushes all values in list context, else the first. */
 SV *apache_first_value(pTHX_ Table *table, SV *name);

@@ -52,7 +52,7 @@ my %CASES = (
         $c->remote_host('client.example.org');
         $c->user('me');
         $c->auth_type('Basic');
-        join '|', $c->remote_ip, $r->get_remote_host, $r->user, $r->auth_type;
+        join '|', $c->remote_ip, $r->get_remote_host, $r->user, $c->auth_type;
     },
 );
 

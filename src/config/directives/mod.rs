@@ -1,12 +1,14 @@
 //! THE TABLE: every directive once, with all that is to be said about it. `check`, the help, the reference page and the
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
+mod access;
 mod files;
 mod folders;
 mod headers;
 mod limits;
 mod logs;
 mod perl;
+mod perl_switches;
 mod pool;
 mod redirects;
 mod sections;
@@ -104,6 +106,23 @@ pub(super) fn find(name: &str) -> Result<&'static Row, String> {
     all().find(|row| row.is_called(name)).ok_or_else(|| unknown::message(name))
 }
 
+/// Whether the table has it.
+pub fn is_known(name: &str) -> bool {
+    all().any(|row| row.is_called(name))
+}
+
+/// For Perl that makes directives, a line a name: name, `section` or `line`, least and most arguments, -1 for any number.
+pub fn for_perl() -> String {
+    let names = |row: &'static Row| std::iter::once(row.name).chain(row.aliases.iter().copied());
+    let line = |row: &Row, name: &str| {
+        let form = if row.takes.form() == Form::Section { "section" } else { "line" };
+        let count = row.takes.count();
+        let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
+        format!("{name} {form} {} {most}\n", count.start())
+    };
+    all().flat_map(|row| names(row).map(move |name| line(row, name))).collect()
+}
+
 /// The sentence for too few or too many arguments.
 pub(super) fn wrong_count(row: &Row, args: &[String]) -> String {
     let advice = match args.iter().any(|arg| arg.starts_with('#')) {
@@ -118,6 +137,11 @@ impl Row {
     fn is_called(&self, name: &str) -> bool {
         let same = |known: &str| known.eq_ignore_ascii_case(name);
         same(self.name) || self.aliases.iter().any(|alias| same(alias))
+    }
+
+    /// Whether it may stand in `<Limit>`.
+    pub(super) fn per_method(&self) -> bool {
+        access::PER_METHOD.contains(&self.name) || matches!(self.takes, Takes::Reading(..))
     }
 
     /// `MaxClients a number from 1 to 20000`, `<Location path>`
@@ -224,8 +248,10 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         folders::ROWS,
         redirects::ROWS,
         headers::ROWS,
+        access::ROWS,
         variables::ROWS,
         perl::ROWS,
+        perl_switches::ROWS,
         logs::ROWS,
         sections::ROWS,
     ];

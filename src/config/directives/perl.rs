@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlRequire",
-        aliases: &[],
+        aliases: &["PerlScript"],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
         default: None,

@@ -1,7 +1,7 @@
 //! Sections, and what the reader of files does itself.
 
 use super::super::overrides::Class;
-use super::super::site;
+use super::super::{Step, site};
 use super::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -81,14 +81,15 @@ pub(super) static ROWS: &[Row] = &[
         name: "Perl",
         aliases: &[],
         contexts: ANYWHERE,
-        takes: Takes::Section("", 0..=1, |_, _, _| {
-            Err("sections with Perl code are not supported yet: write what they produce, or PerlRequire a file"
-                .to_owned())
+        takes: Takes::Section("", 0..=1, |d, code, _| {
+            code.iter().for_each(|code| d.start_up(Step::Section(code.clone())));
+            Ok(())
         }),
         default: None,
-        because: "not supported yet",
+        because: "the site says which",
         effect: Effect::Generation,
-        about: "Configuration made by Perl code. Not supported yet.",
+        about: "Perl code, run in package Apache::ReadConfig while the configuration is read: its variables become directives and sections \
+            here, `$Port`, `@PerlModule`, `%Location`. See docs/guide/perl-in-the-configuration.md.",
     },
     Row {
         name: "IfModule",

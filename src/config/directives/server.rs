@@ -26,6 +26,16 @@ pub(super) static ROWS: &[Row] = &[
             May be repeated.",
     },
     Row {
+        name: "Port",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=65535, |d, port| d.port = u16::try_from(port).ok()),
+        default: None,
+        because: "Listen says it",
+        effect: Effect::Reload,
+        about: "Apache 1's: where to listen when there is no Listen, on every address.",
+    },
+    Row {
         name: "ListenBacklog",
         aliases: &[],
         contexts: SERVER,

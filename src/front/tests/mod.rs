@@ -48,7 +48,7 @@ impl Server {
         setsockopt(&master, ReceiveTimeout, &PATIENCE).expect("a timeout");
         let mut server = Server {
             control: Channel::new(master),
-            thread: Some(std::thread::spawn(|| super::run(front))),
+            thread: Some(std::thread::spawn(|| super::run(front, std::process::id()))),
             listener: TcpListener::bind("127.0.0.1:0").expect("a port"),
             unix: None,
             folder: tempfile::tempdir().expect("a folder"),
@@ -194,5 +194,5 @@ impl Drop for Server {
 }
 
 fn facts() -> Facts {
-    Facts { server_root: Path::new("/").into(), env: Vec::new(), defines: Vec::new() }
+    Facts { server_root: Path::new("/").into(), ..Facts::default() }
 }

@@ -1,0 +1,70 @@
+package Apache::Debug;
+
+use v5.36;
+
+use Apache         ();
+use Cameleer::HTML qw(escape);
+
+our $Level = 0;
+
+sub import ( $class, %options ) {
+    $Level = $options{level} if defined $options{level};
+    return;
+}
+
+# Answers with a page that tells what is known of the request, and returns OK: for `return $r->dump(SERVER_ERROR, $@)`
+# while one develops.
+sub dump ( $r, $status, @reasons ) {    ## no critic: the name is the API's
+    $r->status($status);
+    $r->send_http_header('text/html');
+    my $why = join '', map { '<pre>' . escape($_) . "</pre>\n" } @reasons;
+    $r->print( "<html><head><title>$status</title></head><body>\n<h1>$status</h1>\n$why",
+        sections($r), "</body></html>\n" );
+    Apache::log_error("Apache::Debug: $status @reasons");
+    return 0;
+}
+*Apache::dump = \&dump;
+
+sub sections ($r) {
+    my $config = $r->dir_config;
+    return join '',
+      section(
+        'Request',
+        uri       => $r->uri,
+        filename  => $r->filename,
+        path_info => $r->path_info,
+        method    => $r->method,
+        args      => scalar $r->args
+      ),
+      section( 'Headers in',  $r->headers_in ),
+      section( 'Headers out', $r->headers_out ),
+      section( 'PerlSetVar',  %$config ),
+      section( 'Environment', %ENV );
+}
+
+sub section ( $title, %pairs ) {
+    my @rows = map { '<tr><td>' . escape($_) . '</td><td>' . escape( $pairs{$_} ) . "</td></tr>\n" } sort keys %pairs;
+    return "<h2>$title</h2>\n<table>\n@rows</table>\n";
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Debug - an error page that tells what is known of the request
+
+=head1 SYNOPSIS
+
+    use Apache::Debug ();
+    eval { work(); 1 } or return $r->dump( SERVER_ERROR, 'work failed', $@ );
+
+    use Apache::Debug level => 4;    # for code that looks at $Apache::Debug::Level
+
+=head1 DESCRIPTION
+
+The page has request, headers, C<PerlSetVar> values and environment, all of them escaped. Not for sites that strangers
+visit.
+
+=cut

@@ -1,0 +1,76 @@
+package Apache::FakeRequest;
+
+use v5.36;
+
+# A request that is none: handlers can be called from a command line. Everything that new was given is a method.
+sub new ( $class, %fields ) {
+    return bless { status => 200, method => 'GET', protocol => 'HTTP/1.0', headers => {}, out => {}, %fields }, $class;
+}
+
+sub print  ( $r, @what )            { return print STDOUT @what }                    ## no critic: the name is the API's
+sub printf ( $r, $format, @values ) { return $r->print( sprintf $format, @values ) } ## no critic
+
+sub send_http_header ( $r, $type = $r->{content_type} ) {
+    $r->{content_type} = $type if defined $type;
+    my %out = ( 'Content-Type' => $r->{content_type} // 'text/html', %{ $r->{out} } );
+    return $r->print( ( map { "$_: $out{$_}\n" } sort keys %out ), "\n" );
+}
+
+sub header_in  ( $r, $name, @value ) { return field( $r->{headers}, $name, @value ) }
+sub header_out ( $r, $name, @value ) { return field( $r->{out},     $name, @value ) }
+sub dir_config ( $r, $name )         { return $r->{vars}{$name} }
+
+sub field ( $table, $name, @value ) {
+    my $before = $table->{$name};
+    $table->{$name} = $value[0] if @value;
+    return $before;
+}
+
+sub args ($r) {
+    return $r->{args} if !wantarray;
+    return map { ( split( /=/, $_, 2 ), '' )[ 0, 1 ] } split /[&;]/, $r->{args} // '';
+}
+
+sub connection ($r) { return $r->{connection} //= ( ref $r )->new( remote_ip       => '127.0.0.1' ) }
+sub server     ($r) { return $r->{server}     //= ( ref $r )->new( server_hostname => 'localhost', port => 80 ) }
+
+sub is_main          { return 1 }
+sub is_initial_req   { return 1 }
+sub header_only ($r) { return $r->{method} eq 'HEAD' ? 1 : 0 }
+
+sub log_error ( $r, @text ) { return print STDERR @text, "\n" }
+sub warn      ( $r, @text ) { return $r->log_error(@text) }       ## no critic: the name is the API's
+
+our $AUTOLOAD;
+
+sub AUTOLOAD ( $r, @value ) {
+    my $name = $AUTOLOAD =~ s/.*:://r;
+    return if $name eq 'DESTROY';
+    return field( $r, $name, @value );
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::FakeRequest - calls a handler without a server
+
+=head1 SYNOPSIS
+
+    use Apache::FakeRequest ();
+    my $r = Apache::FakeRequest->new(
+        uri     => '/news',
+        args    => 'id=7',
+        vars    => { Name => 'value' },
+        headers => { Host => 'localhost' },
+    );
+    My::Handler::handler($r);
+
+=head1 DESCRIPTION
+
+C<print> goes to STDOUT and the error log to STDERR. C<dir_config> reads C<vars>, C<header_in> reads C<headers>. Every
+other method keeps and returns a value of its name.
+
+=cut

@@ -1,0 +1,44 @@
+package Apache::Include;
+
+use v5.36;
+
+use Apache            ();
+use Apache::Constants qw(OK);
+
+# Runs another address of the site, and its output becomes part of this one's. Returns its status.
+sub virtual ( $class, $uri, $r = Apache->request ) {
+    my $sub    = $r->lookup_uri($uri);
+    my $status = $sub->status;
+    $status = $sub->run if $status == 200;
+    return $status;
+}
+
+# As a handler: the address stands in the configuration.
+sub handler {
+    my $r = $_[-1];
+    my $uri = $r->dir_config('IncludeVirtual') // return 500;
+    $r->send_http_header;
+    __PACKAGE__->virtual( $uri, $r );
+    return OK;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Include - another address of the site as a part of a page
+
+=head1 SYNOPSIS
+
+    my $status = Apache::Include->virtual('/perl/menu.pl');
+    Apache::Include->virtual( '/perl/menu.pl', $r );
+
+=head1 DESCRIPTION
+
+Runs a subrequest, C<< $r->lookup_uri(...)->run >>. Its output stands where the call is; its header goes nowhere.
+
+As a C<PerlHandler> the address is C<PerlSetVar IncludeVirtual>.
+
+=cut

@@ -1,0 +1,76 @@
+package Apache::PerlSections;
+
+use v5.36;
+use Data::Dumper ();
+
+our $VERSION = '1.31';
+
+my $PACKAGE = 'Apache::ReadConfig';
+
+sub dump ($) {    ## no critic: the name is the API's
+    no strict 'refs';
+    my $stash = \%{"${PACKAGE}::"};
+    my @globs = map { [ $_ => *{ $stash->{$_} } ] } grep { !/::\z/ && ref \$stash->{$_} eq 'GLOB' } sort keys %$stash;
+    my $text  = "package $PACKAGE;\n#scalars:\n";
+    for my $named (@globs) {
+        my ( $name, $glob ) = @$named;
+        $text .= assignment( '$', $name, ${ *$glob{SCALAR} } ) if defined ${ *$glob{SCALAR} };
+    }
+    $text .= "#arrays:\n";
+    for my $named (@globs) {
+        my ( $name, $glob ) = @$named;
+        $text .= assignment( '*', $name, *$glob{ARRAY} ) if *$glob{ARRAY} && @{ *$glob{ARRAY} };
+    }
+    $text .= "#hashes:\n";
+    for my $named (@globs) {
+        my ( $name, $glob ) = @$named;
+        $text .= assignment( '*', $name, *$glob{HASH} ) if *$glob{HASH} && %{ *$glob{HASH} };
+    }
+    return $text . "1;\n__END__\n";
+}
+
+sub assignment ( $sigil, $name, $value ) {
+    return Data::Dumper->new( [$value], ["$sigil$name"] )->Sortkeys(1)->Indent(1)->Quotekeys(1)->Dump . "\n";
+}
+
+sub store ( $class, $file ) {
+    require Apache;
+    $file = Apache->server_root_relative($file);
+    open my $out, '>', $file or die "Apache::PerlSections: cannot write $file: $!\n";
+    print {$out} $class->dump;
+    close $out or die "Apache::PerlSections: cannot write $file: $!\n";
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::PerlSections - the variables of <Perl> sections as Perl code
+
+=head1 SYNOPSIS
+
+    <Perl>
+        $Apache::Server::SaveConfig = 1;
+        ...
+        require Apache::PerlSections;
+        print STDERR Apache::PerlSections->dump;
+        Apache::PerlSections->store('httpd_config.pl');    # relative to ServerRoot
+    </Perl>
+
+A stored file is read back with C<< <Perl> do '/path/httpd_config.pl'; </Perl> >>.
+
+=head1 METHODS
+
+=over
+
+=item C<dump> returns the scalars, lists and hashes that L<Apache::ReadConfig> holds now, as a file for C<do>. Code references cannot be
+dumped. Behind the sections there is something to dump only when C<$Apache::Server::SaveConfig> was true in them.
+
+=item C<store($file)> writes that to a file; dies when it cannot.
+
+=back
+
+=cut

@@ -1,0 +1,107 @@
+package Apache::SpeedLimit;
+
+use v5.36;
+
+use Apache            ();
+use Apache::Constants qw(OK DECLINED FORBIDDEN);
+use Digest::MD5       ();
+use Fcntl             qw(LOCK_EX LOCK_UN);
+use Time::HiRes       ();
+
+# A table of clients that all workers share: a file without a name, opened before they are forked. A client has one of
+# these places, by its hash; two that share one push each other out, which errs on the side of letting in.
+my $PLACES = 4096;
+
+# hash, when the count began, its requests, when the client was refused last.
+my $RECORD = 'a8 d L x4 d';
+my $SIZE   = length pack $RECORD, '', 0, 0, 0;
+
+open my $table, '+>', undef or die "Apache::SpeedLimit: a temporary file: $!\n";
+my ( $own, $owner );
+
+# PerlAccessHandler: refuses clients that ask faster than SpeedLimit requests a minute.
+sub handler {
+    my $r     = $_[-1];
+    my $limit = $r->dir_config('SpeedLimit');
+    return DECLINED if !$limit || !$r->is_main;
+    my %say = (
+        limit   => $limit,
+        samples => $r->dir_config('SpeedSamples') // 10,
+        forgive => 60 * ( $r->dir_config('SpeedForgive') // 30 )
+    );
+    my $rate = with_record( hash_of($r), sub ($record) { seen( $record, time_now(), %say ) } );
+    return OK if !defined $rate;
+    $r->log_reason( sprintf( 'the client asks %.0f times a minute, SpeedLimit is %s', $rate, $limit ), $r->uri );
+    return FORBIDDEN;
+}
+
+sub time_now { return Time::HiRes::time() }
+
+# A proxy's clients are told apart by what they say they are.
+sub hash_of ($r) {
+    return substr Digest::MD5::md5( $r->connection->remote_ip . "\0" . ( $r->header_in('User-Agent') // '' ) ), 0, 8;
+}
+
+# Counts a request; the rate when it is too much. A client that was refused starts anew when it has kept quiet for so
+# long.
+sub seen ( $record, $now, %say ) {
+    my $last = $record->{refused} || $record->{since};
+    @$record{qw(since count refused)} = ( $now, 0, 0 ) if $now - $last > $say{forgive};
+    $record->{count}++;
+    my $rate = 60 * $record->{count} / ( ( $now - $record->{since} ) || 0.001 );
+    if ( $record->{count} <= $say{samples} || $rate <= $say{limit} ) {
+        $record->{refused} = 0;
+        return;
+    }
+    $record->{refused} = $now;
+    return $rate;
+}
+
+# Each process opens the file for itself: a lock would not keep those apart who share an opened one.
+sub with_record ( $hash, $do ) {
+    if ( ( $owner // 0 ) != $$ ) {
+        open $own, '+<:raw', '/proc/self/fd/' . fileno $table or die "Apache::SpeedLimit: its table: $!\n";
+        $owner = $$;
+    }
+    flock $own, LOCK_EX or die "Apache::SpeedLimit: flock: $!\n";
+    my $at = $SIZE * ( unpack( 'L', $hash ) % $PLACES );
+    sysseek $own, $at, 0;
+    my %record;
+    my $read = sysread $own, my $bytes, $SIZE;
+    @record{qw(hash since count refused)} = unpack $RECORD, $bytes if ( $read // 0 ) == $SIZE;
+    %record = ( hash => $hash, since => time_now(), count => 0, refused => 0 ) if ( $record{hash} // '' ) ne $hash;
+    my $result = $do->( \%record );
+    sysseek $own, $at, 0;
+    syswrite $own, pack $RECORD, @record{qw(hash since count refused)};
+    flock $own, LOCK_UN;
+    return $result;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::SpeedLimit - refuses clients that ask too fast
+
+=head1 SYNOPSIS
+
+    PerlModule Apache::SpeedLimit
+    <Location />
+        PerlAccessHandler Apache::SpeedLimit
+        PerlSetVar SpeedLimit   20    # requests a minute
+        PerlSetVar SpeedSamples 10    # but the first 10 are free
+        PerlSetVar SpeedForgive 30    # minutes until a refused client may begin anew
+    </Location>
+
+=head1 DESCRIPTION
+
+A client is its address and its C<User-Agent>. From its first request on its mean rate is counted, over all workers;
+when it has asked more than C<SpeedSamples> times and faster than C<SpeedLimit> a minute, it gets 403 and the error
+log a line, until its mean rate is below the limit again or C<SpeedForgive> minutes have passed without a request.
+
+The module must be loaded by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they share its
+table. Subrequests do not count.
+
+=cut

@@ -1,0 +1,146 @@
+package Apache::Status;
+
+use v5.36;
+
+use Apache                  ();
+use Apache::Constants       qw(OK);
+use Apache::Status::Package ();
+use Apache::Status::Pages   ();
+use Cameleer::HTML          qw(escape);
+
+our $VERSION = '2.04';
+
+# The menu: [name, title, code] in the order that they were added. Code gets ($r, $q) and returns a reference to a
+# list of HTML.
+my @ITEMS = Apache::Status::Pages::items();
+
+# Apache::Status->menu_item( name => 'Title', \&code ): also what other modules call to have a page of their own.
+sub menu_item ( $class, $name, $title, $code ) {
+    @ITEMS = ( ( grep { $_->[0] ne $name } @ITEMS ), [ $name, $title, $code ] );
+    return;
+}
+
+sub handler {
+    my $r = $_[-1];
+    my ($name) = ( $r->query_string // '' ) =~ /\A(\w+)/;
+    my ($item) = grep { defined $name && $_->[0] eq $name } items($r);
+    my $of     = ( $r->path_info // '' ) =~ s{\A/}{}r;
+    my $page =
+          $item      ? $item->[2]->( $r, query($r) )
+        : $of ne ''  ? Apache::Status::Package::page( $r, $of, $name // '' )
+        :              menu($r);
+    $r->send_http_header('text/html');
+    return OK if $r->header_only;
+    $r->print( head($r), $page ? @$page : '<p>Nothing.</p>', "\n</body></html>\n" );
+    return OK;
+}
+
+sub items ($r) {
+    my $has_summary = $INC{'B/TerseSize.pm'} && is_on( $r, 'StatusTerseSizeMainSummary' );
+    return ( @ITEMS, $has_summary ? Apache::Status::Pages::main_summary() : () );
+}
+
+# Pages of others want an object with `param`.
+sub query ($r) {
+    return Apache::Request->new($r) if eval { require Apache::Request; 1 };
+    require CGI;
+    return CGI->new( $r->query_string // '' );
+}
+
+# Where the pages are: what was asked for without what stands behind it.
+sub base ($r) {
+    my $path = $r->path_info // '';
+    return escape( $r->uri =~ s{\Q$path\E\z}{}r );
+}
+
+# Whether a page that may be costly, or tell much, was allowed.
+sub is_on ( $r, $option ) {
+    return ( $r->dir_config($option) // $r->dir_config('StatusOptionsAll') // 'Off' ) !~ /\A(?:off|0|no)?\z/i;
+}
+
+sub menu ($r) {
+    my $base = base($r);
+    return [ map { qq{<a href="$base?} . escape( $_->[0] ) . '">' . escape( $_->[1] ) . "</a><br>\n" } items($r) ];
+}
+
+sub head ($r) {
+    my $perl = sprintf 'v%vd', $^V;
+    my $server = escape( Apache->server->server_software // '' );
+    my $since  = localtime $^T;
+    return <<"END";
+<!DOCTYPE html>
+<html><head><title>Apache::Status</title></head>
+<body>
+<p>Embedded Perl version <b>$perl</b> for <b>$server</b> process <b>$$</b>, running since $since</p>
+<hr>
+END
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Status - pages that show the Perl inside a worker
+
+=head1 SYNOPSIS
+
+    PerlModule B::TerseSize
+    <Location /perl-status>
+        SetHandler perl-script
+        PerlHandler Apache::Status
+        PerlSetVar StatusOptionsAll On
+        Order deny,allow
+        Deny from all
+        Allow from 127.0.0.1
+    </Location>
+
+=head1 DESCRIPTION
+
+C</perl-status> is a menu:
+
+=over
+
+=item C<?inc> Loaded Modules
+
+Name, version, time of the last change and file of each, with a link to its symbol table.
+
+=item C<?rgysubs> Compiled Registry Scripts
+
+The packages of all scripts that this worker has compiled. A script that is reached under two names, by a link for
+example, is there twice.
+
+=item C<?symdump> Symbol Table Dump, C<?inh_tree> Inheritance Tree, C<?isa_tree> ISA Tree
+
+Need L<Devel::Symdump>.
+
+=item C<?hooks> Enabled Hooks, C<?env> Environment, C<?sig> Signal Handlers, C<?myconfig> Perl Configuration
+
+=item C<?main_size> Memory Usage of all packages
+
+=item C</Package::Name>
+
+The variables and subs of a package; below it I<Memory Usage>: C<Totals: 1966 bytes | 27 OPs>, and each sub.
+
+=back
+
+Everything shown is escaped. Whoever can open these pages sees values of the site's variables: keep strangers out.
+
+=head2 Options, by PerlSetVar
+
+C<StatusOptionsAll On> allows all of them: C<StatusDumper> (a variable by Data::Dumper), C<StatusPeek> (by
+Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for B::Deparse), C<StatusTerse> (its
+operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
+C<StatusTerseSizeMainSummary> (sizes of all packages in the menu).
+
+B::Graph, B::Fathom and B::LexInfo, which had options of their own, are not there.
+
+=head2 Pages of other modules
+
+    Apache::Status->menu_item( name => 'Title', sub ( $r, $q ) { return [ 'HTML', ... ] } )
+        if $INC{'Apache/Status.pm'};
+
+C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
+
+=cut

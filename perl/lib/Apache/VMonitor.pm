@@ -1,0 +1,176 @@
+package Apache::VMonitor;
+
+use v5.36;
+
+use Apache             ();
+use Apache::Constants  qw(OK SERVER_ERROR);
+use Apache::Scoreboard ();
+use Cameleer::HTML     qw(escape);
+use GTop               ();
+
+our $VERSION = '0.8';
+
+# What the page shows, and how often it loads itself again (seconds; 0 is never).
+our %Config = ( refresh => 0, system => 1, apache => 1, kept => 1 );
+
+# The page's columns: title and what of a row stands there.
+my @COLUMNS = (
+    [ 'PID'     => 'pid' ],
+    [ 'Process' => 'role' ],
+    [ 'M'       => 'status' ],
+    [ 'Since'   => 'since' ],
+    [ 'Req'     => 'requests' ],
+    [ 'Size'    => 'size' ],
+    [ 'Share'   => 'share' ],
+    [ 'VSize'   => 'vsize' ],
+    [ 'PSS'     => 'pss' ],
+    [ 'Request' => 'request' ],
+);
+
+sub handler {
+    my $r     = $_[-1];
+    my $image = Apache::Scoreboard->image or return SERVER_ERROR;
+    $r->header_out( Refresh => $Config{refresh} ) if $Config{refresh};
+    $r->send_http_header('text/html');
+    return OK if $r->header_only;
+    my @rows = rows($image);
+    $r->print(
+        "<!DOCTYPE html>\n<html><head><title>Apache::VMonitor</title></head>\n<body>\n",
+        $Config{system} ? system_part()    : (),
+        $Config{apache} ? processes(@rows) : (),
+        totals(@rows),
+        $Config{kept} ? kept($image) : (),
+        "</body></html>\n"
+    );
+    return OK;
+}
+
+# One row a process of this server.
+sub rows ($image) {
+    my @workers = map {
+        my %row = (
+            role     => 'worker ' . $_->slot,
+            pid      => $_->pid,
+            status   => $_->status,
+            requests => $_->access_count,
+            request  => $_->request,
+            since    => seconds( $_->req_time )
+        );
+        \%row
+    } $image->servers;
+    my @others = (
+        { role => 'master', pid => $image->master_pid },
+        { role => 'front',  pid => $image->front_pid },
+        { role => 'mold',   pid => getppid },    # or the master, when that has adopted the worker
+    );
+    my %seen;
+    return map { measured($_) } grep { $_->{pid} && !$seen{ $_->{pid} }++ } @workers, @others;
+}
+
+sub measured ($row) {
+    my $memory = GTop->new->proc_mem( $row->{pid} );
+    $row->{memory} = $memory;
+    for my $field (qw(size share vsize pss)) {
+        $row->{$field} = defined $memory->$field ? GTop::size_string( $memory->$field ) : '-';
+    }
+    return $row;
+}
+
+# By the documents' formula, and by what the kernel says that each process's share is.
+sub totals (@rows) {
+    my ( $real, $shared, $size, $pss, $unknown ) = ( 0, 0, 0, 0, 0 );
+    for my $memory ( map { $_->{memory} } @rows ) {
+        $size += $memory->size;
+        $real += $memory->size - $memory->share;
+        $shared = $memory->share if $memory->share > $shared;
+        defined $memory->pss ? ( $pss += $memory->pss ) : $unknown++;
+    }
+    $real += $shared;
+    my $without = $unknown ? " (without $unknown that this user may not read)" : '';
+    return sprintf "<pre>%-44s%9dK\n%-44s%9dK\n%-44s%9dK%s</pre>\n",
+      'Total size (shared pages counted in each):', $size / 1024,
+      'Total real, sum(size-share) + max share:',   $real / 1024,
+      'Total real, by PSS:',                        $pss / 1024, $without;
+}
+
+sub seconds ($ms) { return sprintf '%.1f', $ms / 1000 }
+
+sub processes (@rows) {
+    my $line = sub ( $tag, @cells ) {
+        '<tr>' . join( '', map { "<$tag>" . escape($_) . "</$tag>" } @cells ) . "</tr>\n";
+    };
+    return qq{<table border="1">\n}, $line->( 'th', map { $_->[0] } @COLUMNS ), (
+        map {
+            my $row = $_;
+            $line->( 'td', map { $row->{ $_->[1] } } @COLUMNS )
+        } @rows
+      ),
+      "</table>\n";
+}
+
+# In httpd a connection that is kept alive holds its process, in state K; here it stands beside them.
+sub kept ($image) {
+    my @lines =
+      map { sprintf "K %-24s %6d requests  %8ss\n", escape( $_->{client} ), $_->{served}, seconds( $_->{since_ms} ) }
+      $image->kept_clients;
+    return '<pre>' . $image->kept . ' of ' . $image->connections . " connections are kept alive\n", @lines, "</pre>\n";
+}
+
+sub system_part {
+    my $gtop = GTop->new;
+    my ( $memory, $swap, $load ) = ( $gtop->mem, $gtop->swap, $gtop->loadavg );
+    my $sizes = sub ( $record, @fields ) {
+        join '  ', map { "$_ " . GTop::size_string( $record->$_ ) } @fields;
+    };
+    return
+        '<pre>'
+      . localtime()
+      . '  load '
+      . join( ' ', @{ $load->loadavg } )
+      . '  tasks '
+      . $load->nr_tasks . ', '
+      . $load->nr_running
+      . " running\nMem:  "
+      . $sizes->( $memory, qw(total used free shared buffer cached) )
+      . "\nSwap: "
+      . $sizes->( $swap, qw(total used free) )
+      . "</pre>\n";
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::VMonitor - a page of the server's processes and their memory
+
+=head1 SYNOPSIS
+
+    <Location /system/vmonitor>
+        SetHandler perl-script
+        PerlHandler Apache::VMonitor
+        Order deny,allow
+        Deny from all
+        Allow from 127.0.0.1
+    </Location>
+
+    # startup.pl
+    use Apache::VMonitor ();
+    $Apache::VMonitor::Config{refresh} = 5;    # seconds
+
+=head1 DESCRIPTION
+
+One line a process: its state as in L<Apache::Scoreboard::Server> (C<_> C<W> C<S> C<G>), for how many seconds, its
+requests, its memory as L<GTop> measures it, and what it answers now. Below them the memory that all use together,
+twice: by the formula sum(size - share) + the largest share, and by PSS, where each page counts once. Then the
+connections in state C<K>, which hold no worker.
+
+C<%Config>: C<refresh>, and C<system>, C<apache>, C<kept> for the parts of the page (1 or 0).
+
+=head1 DIFFERENCES
+
+No mounted file systems, no network interfaces, no signals sent by a click. Workers may not read everything of the
+master when that is root's: its share is then the files that it maps.
+
+=cut

@@ -1,0 +1,34 @@
+package Cameleer::Captured;
+
+use v5.36;
+
+use POSIX ();
+
+# What perl's C code writes to descriptor 2 while `$code` runs.
+sub stderr_of ($code) {
+    open my $file, '+>', undef or die "a temporary file: $!\n";
+    my $log  = POSIX::dup(2) // die "STDERR: $!\n";
+    POSIX::dup2( fileno $file, 2 );
+    my $done  = eval { $code->(); 1 };
+    my $error = $@;
+    POSIX::dup2( $log, 2 );
+    POSIX::close($log);
+    die $error if !$done;
+    seek $file, 0, 0;
+    local $/ = undef;
+    return scalar(<$file>) // '';
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Captured - what Devel::Peek writes, as a string
+
+=head1 SYNOPSIS
+
+    my $dump = Cameleer::Captured::stderr_of( sub { Devel::Peek::Dump($value) } );
+
+=cut

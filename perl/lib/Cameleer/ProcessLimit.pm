@@ -1,0 +1,83 @@
+package Cameleer::ProcessLimit;
+
+use v5.36;
+
+use Apache ();
+use GTop   ();
+
+my $born = time;
+
+sub new ( $class, %self ) {
+    return bless { requests => 0, for_request => {}, watching => 0, %self }, $class;
+}
+
+# Looks at the process when the request is over, every so many requests.
+sub watch ( $self, $r, $every ) {
+    return if !$r->is_initial_req;
+    $self->{requests}++;
+    $self->look_later($r) if $self->{requests} % ( $every || 1 ) == 0;
+    return;
+}
+
+# A limit of this request only.
+sub for_this_request ( $self, $name, $kb ) {
+    $self->{for_request}{$name} = $kb;
+    $self->look_later( Apache->request );
+    return;
+}
+
+sub look_later ( $self, $r ) {
+    return if $self->{watching}++;
+    $r->register_cleanup( sub { $self->look($r) } );
+    return;
+}
+
+sub look ( $self, $r ) {
+    $self->{watching} = 0;
+    my %limit = ( $self->{limits}->(), %{ $self->{for_request} } );
+    $self->{for_request} = {};
+    my $memory = GTop->new->proc_mem($$);
+    my %kb     = ( size => $memory->size / 1024, share => $memory->share / 1024 );
+    $kb{unshared} = $kb{size} - $kb{share};
+    my $is     = sprintf 'size=%dk share=%dk unshared=%dk', @kb{qw(size share unshared)};
+    my $reason = exceeded( \%limit, \%kb );
+    $r->warn("$self->{name}: pid=$$ $is") if $self->{debug}->();
+    return                                if !$reason;
+    my $age = time - $born;
+    $r->log_error(
+        "$self->{name}: pid=$$ leaves after this request: $reason; $is requests=$self->{requests} age=${age}s");
+    $r->child_terminate;
+    return;
+}
+
+sub exceeded ( $limit, $kb ) {
+    my ( $size, $share, $unshared ) = @$limit{qw(size share unshared)};
+    return "its size is over ${size}k"              if $size     && $kb->{size} > $size;
+    return "it shares less than ${share}k"          if $share    && $kb->{share} < $share;
+    return "its unshared part is over ${unshared}k" if $unshared && $kb->{unshared} > $unshared;
+    return;
+}
+
+# Reads and sets a package variable by the methods of later versions: (name => \$variable).
+sub install_setters ( $package, %variables ) {
+    for my $name ( keys %variables ) {
+        no strict 'refs';
+        *{"${package}::$name"} = sub { ${ $variables{$name} } = $_[-1] };
+    }
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::ProcessLimit - lets a worker leave when it has grown too large
+
+=head1 DESCRIPTION
+
+What L<Apache::SizeLimit> and L<Apache::GTopLimit> have in common: they differ in names only. Limits are kilobytes, as
+L<GTop> measures them; undef or 0 is none.
+
+=cut

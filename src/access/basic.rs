@@ -1,0 +1,57 @@
+//! Basic authentication: what the client sends, and how it is asked.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// User and password of an `Authorization` header.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    pub user: String,
+    pub password: Vec<u8>,
+}
+
+/// `None` for another scheme and for what nobody can read.
+pub fn credentials(header: &[u8]) -> Option<Credentials> {
+    let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = STANDARD.decode(encoded.trim()).ok()?;
+    let colon = decoded.iter().position(|byte| *byte == b':')?;
+    let (user, password) = decoded.split_at(colon);
+    Some(Credentials { user: String::from_utf8(user.to_vec()).ok()?, password: password.get(1..)?.to_vec() })
+}
+
+/// `Basic realm="…"`
+pub fn challenge(realm: &str) -> String {
+    let printable = realm.chars().filter(|c| !c.is_control()).collect::<String>();
+    format!("Basic realm=\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_may_hold_colons_and_any_bytes() {
+        let header = format!("basic  {}", STANDARD.encode(b"ana:a:b\xff"));
+        let found = credentials(header.as_bytes()).expect("readable");
+        assert_eq!((found.user.as_str(), &found.password[..]), ("ana", &b"a:b\xff"[..]));
+        assert_eq!(credentials(format!("Basic {}", STANDARD.encode(b":")).as_bytes()).expect("empty").password, b"");
+    }
+
+    #[test]
+    fn what_nobody_can_read_is_nobody() {
+        let no_colon = format!("Basic {}", STANDARD.encode(b"ana"));
+        let digest = format!("Digest {}", STANDARD.encode(b"ana:x"));
+        for header in [&b""[..], b"Basic", b"Basic ", b"Basic ?", b"\xff", no_colon.as_bytes(), digest.as_bytes()] {
+            assert!(credentials(header).is_none());
+        }
+    }
+
+    #[test]
+    fn a_realm_is_quoted() {
+        assert_eq!(challenge(r#"The "best" \ place"#), r#"Basic realm="The \"best\" \\ place""#);
+        assert_eq!(challenge("a\r\nSet-Cookie: b"), r#"Basic realm="aSet-Cookie: b""#);
+    }
+}

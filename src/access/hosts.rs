@@ -1,0 +1,63 @@
+//! `Order`, `Allow` and `Deny`. What is not known yet is `None`.
+
+use super::{Facts, Name};
+use crate::config::access::{HostRules, Limited, Methods, Order, Origin};
+
+/// Whether the client's address pleases.
+pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
+    let order = rules.orders.iter().rev().find(|order| order.methods.has(facts.methods));
+    let (allowed, denied) = (any(&rules.allow, facts), any(&rules.deny, facts));
+    let not_denied = denied.map(|denied| !denied);
+    match order.map(|order| order.what).unwrap_or_default() {
+        Order::DenyAllow => either(allowed, not_denied),
+        Order::AllowDeny => both(allowed, not_denied),
+    }
+}
+
+/// Whether a line for this method names a host.
+pub fn name_names(rules: &HostRules, methods: Methods) -> bool {
+    let mut lines = rules.allow.iter().chain(&rules.deny);
+    lines.any(|line| line.methods.has(methods) && matches!(line.what, Origin::Name(_)))
+}
+
+fn any(lines: &[Limited<Origin>], facts: &Facts<'_>) -> Option<bool> {
+    let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
+    lines.map(|line| fits(&line.what, facts)).fold(Some(false), either)
+}
+
+fn fits(origin: &Origin, facts: &Facts<'_>) -> Option<bool> {
+    match origin {
+        Origin::All => Some(true),
+        Origin::Network(network) => Some(network.contains(facts.client)),
+        Origin::Env(name) => Some((facts.env)(name)),
+        Origin::NoEnv(name) => Some(!(facts.env)(name)),
+        Origin::Name(domain) => is_in_domain(facts.name, domain),
+    }
+}
+
+/// `example.com` is that host and all below it, `.example.com` only those below. `None` when nobody has asked.
+pub fn is_in_domain(name: Name<'_>, domain: &str) -> Option<bool> {
+    let name = match name {
+        Name::NotAsked => return None,
+        Name::Nameless => return Some(false),
+        Name::Is(name) => name.trim_end_matches('.').to_ascii_lowercase(),
+    };
+    let before = name.strip_suffix(domain);
+    Some(before.is_some_and(|before| before.is_empty() || domain.starts_with('.') || before.ends_with('.')))
+}
+
+fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (Some(false), Some(false)) => Some(false),
+        _ => None,
+    }
+}
+
+fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}

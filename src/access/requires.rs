@@ -1,0 +1,97 @@
+//! `Require` and the sections that combine several, as httpd's mod_auth and, since 2.4, mod_authz_core read them.
+
+use super::hosts::is_in_domain;
+use super::{Facts, Name};
+use crate::config::access::{Require, Requirement};
+
+/// What a requirement says to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Met.
+    Granted,
+    /// Not met.
+    Denied,
+    /// A `not` that did not apply: it grants nothing.
+    Neutral,
+    /// It hangs on the client's name.
+    NeedsName,
+    /// It hangs on who the client is.
+    NeedsUser,
+}
+
+/// `None`: nothing is required of this method. One line is enough.
+pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<Answer> {
+    let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
+    lines.map(|line| ask(&line.what, facts)).reduce(any)
+}
+
+/// Whether it, or a part of it, asks for a user.
+pub fn is_about_users(what: &Require) -> bool {
+    match what {
+        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Other => true,
+        what => parts(what).iter().any(is_about_users),
+    }
+}
+
+/// Whether it, or a part of it, asks for a name.
+pub fn is_about_names(what: &Require) -> bool {
+    matches!(what, Require::Host(_)) || parts(what).iter().any(is_about_names)
+}
+
+fn parts(what: &Require) -> &[Require] {
+    match what {
+        Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
+        Require::Not(part) => std::slice::from_ref(part),
+        _ => &[],
+    }
+}
+
+fn ask(what: &Require, facts: &Facts<'_>) -> Answer {
+    match what {
+        Require::All(granted) => granted_if(*granted),
+        Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
+        Require::Local => granted_if(facts.client.to_canonical().is_loopback() || facts.client == facts.local),
+        Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
+        Require::Method(methods) => granted_if(methods.has(facts.methods)),
+        Require::Host(_) if facts.name == Name::NotAsked => Answer::NeedsName,
+        Require::Host(domains) => {
+            granted_if(domains.iter().any(|domain| is_in_domain(facts.name, domain) == Some(true)))
+        }
+        Require::ValidUser => user(facts, |_| true),
+        Require::User(names) => user(facts, |user| names.contains(&user.name)),
+        Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
+        Require::Other => user(facts, |_| false),
+        Require::Not(part) => match ask(part, facts) {
+            Answer::Granted => Answer::Denied,
+            Answer::Denied | Answer::Neutral | Answer::NeedsUser => Answer::Neutral,
+            Answer::NeedsName => Answer::NeedsName,
+        },
+        Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any),
+        Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, every),
+        Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any) {
+            Answer::Granted => Answer::Denied,
+            Answer::Denied => Answer::Neutral,
+            other => other,
+        },
+    }
+}
+
+fn granted_if(met: bool) -> Answer {
+    if met { Answer::Granted } else { Answer::Denied }
+}
+
+fn user(facts: &Facts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> Answer {
+    facts.user.map_or(Answer::NeedsUser, |user| granted_if(is_meant(user)))
+}
+
+fn any(a: Answer, b: Answer) -> Answer {
+    first_of([Answer::Granted, Answer::NeedsName, Answer::NeedsUser, Answer::Denied], a, b)
+}
+
+fn every(a: Answer, b: Answer) -> Answer {
+    first_of([Answer::Denied, Answer::NeedsName, Answer::NeedsUser, Answer::Granted], a, b)
+}
+
+fn first_of(order: [Answer; 4], a: Answer, b: Answer) -> Answer {
+    order.into_iter().find(|answer| *answer == a || *answer == b).unwrap_or(Answer::Neutral)
+}

@@ -1,0 +1,60 @@
+//! Passwords that were right a short while ago: a slow hash is paid once, not for every picture of a page. What is kept is
+//! a digest under a key that this process drew by lot, never the password.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+use super::password::Check;
+
+const KEPT: Duration = Duration::from_secs(60);
+const MOST: usize = 4096;
+
+/// See the module's text.
+#[derive(Default)]
+pub struct Verified {
+    /// Two, because one digest has 64 bits only.
+    keys: [RandomState; 2],
+    since: RefCell<HashMap<[u64; 2], Instant>>,
+}
+
+impl Verified {
+    /// Whether it was right lately. A hash that was changed in the file is another one.
+    pub fn knows(&self, check: &Check) -> bool {
+        self.since.borrow().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
+    }
+
+    /// It is right.
+    pub fn remember(&self, check: &Check) {
+        let mut since = self.since.borrow_mut();
+        if since.len() >= MOST {
+            since.retain(|_, since| since.elapsed() < KEPT);
+        }
+        if since.len() < MOST {
+            since.insert(self.digest(check), Instant::now());
+        }
+    }
+
+    fn digest(&self, Check { user, password, hash }: &Check) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one((user, password, hash)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_password_or_a_changed_hash_is_not_known() {
+        let check = |password: &[u8], hash: &str| Check {
+            user: "ana".to_owned(),
+            password: password.to_owned(),
+            hash: hash.to_owned(),
+        };
+        let verified = Verified::default();
+        verified.remember(&check(b"secret", "h"));
+        assert!(verified.knows(&check(b"secret", "h")));
+        assert!(!verified.knows(&check(b"secre", "th")) && !verified.knows(&check(b"secret", "i")));
+    }
+}

@@ -1,0 +1,187 @@
+//! Who may come in: what Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs say.
+//!
+//! What a section says is [`Said`]; merged it is [`Rules`]. What they mean for a request is the business of the module
+//! `access`.
+
+mod hosts;
+mod methods;
+mod require;
+
+use std::path::PathBuf;
+
+use super::Directive;
+use super::build::Draft;
+
+pub use hosts::{HostRules, Network, Order, Origin};
+pub use methods::{Limited, Methods};
+pub use require::{Require, Requirement};
+
+pub(super) use hosts::{allow, deny, order};
+pub(super) use methods::{limit, limit_except};
+pub(super) use require::{require, require_all, require_any, require_none};
+
+/// What one section says; `None`: nothing, keep what was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
+    pub hosts: Option<HostRules>,
+    /// `Satisfy`
+    pub satisfy: Option<Satisfy>,
+    /// `AuthType`
+    pub auth_type: Option<String>,
+    /// `AuthName`
+    pub auth_name: Option<String>,
+    /// `AuthUserFile`
+    pub user_file: Option<PathBuf>,
+    /// `AuthGroupFile`
+    pub group_file: Option<PathBuf>,
+    /// `Require`: one replaces all of the outer section.
+    pub requires: Option<Vec<Requirement>>,
+    /// `HostnameLookups`
+    pub lookups: Option<Lookups>,
+    /// `MaxConcurrentReqs`: one replaces all of the outer section.
+    pub throttles: Option<Vec<Throttle>>,
+}
+
+/// What all sections of a request say together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// See [`Said::hosts`].
+    pub hosts: HostRules,
+    /// All, if nothing is said.
+    pub satisfy: Option<Satisfy>,
+    /// `Basic`, or what a PerlAuthenHandler makes of it.
+    pub auth_type: Option<String>,
+    /// The realm.
+    pub auth_name: Option<String>,
+    /// Absolute.
+    pub user_file: Option<PathBuf>,
+    /// Absolute.
+    pub group_file: Option<PathBuf>,
+    /// One of those that hold for the method must be met.
+    pub requires: Vec<Requirement>,
+    /// Default Off.
+    pub lookups: Lookups,
+    /// All hold.
+    pub throttles: Vec<Throttle>,
+}
+
+/// Whether address and user must both please, or one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "httpd's names")]
+pub enum Satisfy {
+    #[default]
+    All,
+    Any,
+}
+
+/// `HostnameLookups`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lookups {
+    /// Only for a rule that names a host.
+    #[default]
+    Off,
+    /// The name that the address's owner claims.
+    On,
+    /// The same, if the name's addresses contain the client's.
+    Double,
+}
+
+/// `MaxConcurrentReqs`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throttle {
+    /// Requests of one line are counted together; every line has a number of its own.
+    pub id: u32,
+    /// For which methods.
+    pub methods: Methods,
+    /// How many may be under way.
+    pub most: u32,
+}
+
+impl Rules {
+    pub(super) fn merge(&mut self, said: &Said) {
+        replace(&mut self.hosts, &said.hosts);
+        replace(&mut self.requires, &said.requires);
+        replace(&mut self.lookups, &said.lookups);
+        replace(&mut self.throttles, &said.throttles);
+        keep(&mut self.satisfy, &said.satisfy);
+        keep(&mut self.auth_type, &said.auth_type);
+        keep(&mut self.auth_name, &said.auth_name);
+        keep(&mut self.user_file, &said.user_file);
+        keep(&mut self.group_file, &said.group_file);
+    }
+
+    /// Nothing is asked of anybody: most places of most sites.
+    pub fn is_open(&self) -> bool {
+        self.hosts.is_empty() && self.requires.is_empty()
+    }
+}
+
+fn replace<T: Clone>(rule: &mut T, said: &Option<T>) {
+    if let Some(said) = said {
+        rule.clone_from(said);
+    }
+}
+
+fn keep<T: Clone>(rule: &mut Option<T>, said: &Option<T>) {
+    if said.is_some() {
+        rule.clone_from(said);
+    }
+}
+
+/// `Satisfy All|Any`
+pub(super) fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.said().access.satisfy = Some(match text.to_ascii_lowercase().as_str() {
+        "all" => Satisfy::All,
+        "any" => Satisfy::Any,
+        _ => return Err(format!("expected All or Any, got \"{text}\"")),
+    });
+    Ok(())
+}
+
+/// `AuthType Basic`; another name needs Perl code that knows what to do with it.
+pub(super) fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
+    if !name.eq_ignore_ascii_case("Basic") && !draft.config.perl_access {
+        return Err(format!(
+            "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and there is none in this configuration"
+        ));
+    }
+    draft.said().access.auth_type = Some(name.to_owned());
+    Ok(())
+}
+
+/// `AuthBasicProvider file`, as configurations of httpd 2 say.
+pub(super) fn basic_provider(_: &mut Draft, names: &[String]) -> Result<(), String> {
+    match names.iter().find(|name| !name.eq_ignore_ascii_case("file")) {
+        Some(other) => Err(format!("expected file, got \"{other}\": ask other places in a PerlAuthenHandler")),
+        None => Ok(()),
+    }
+}
+
+/// `HostnameLookups On|Off|Double`
+pub(super) fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.said().access.lookups = Some(match text.to_ascii_lowercase().as_str() {
+        "off" => Lookups::Off,
+        "on" => Lookups::On,
+        "double" => Lookups::Double,
+        _ => return Err(format!("expected On, Off or Double, got \"{text}\"")),
+    });
+    Ok(())
+}
+
+/// `MaxConcurrentReqs n`
+pub(super) fn max_concurrent(draft: &mut Draft, most: u64) {
+    let throttle = Throttle { id: draft.next_throttle(), methods: draft.methods, most: most as u32 };
+    draft.said().access.throttles.get_or_insert_default().push(throttle);
+}
+
+/// Perl code that may take part in saying who comes in: with it, words that we do not know may be known.
+const PERL_PHASES: [&str; 3] = ["PerlAccessHandler", "PerlAuthenHandler", "PerlAuthzHandler"];
+
+/// Whether a handler for one of these phases stands anywhere.
+pub(super) fn has_perl_handler(tree: &[Directive]) -> bool {
+    tree.iter().any(|directive| {
+        PERL_PHASES.iter().any(|phase| directive.name.eq_ignore_ascii_case(phase))
+            || directive.section.as_deref().is_some_and(has_perl_handler)
+    })
+}

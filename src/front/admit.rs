@@ -1,0 +1,179 @@
+//! Who may come in: finds out what the rules of a place want to know, and answers those who may not.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+
+use http::StatusCode;
+use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use http::request::Parts;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::client::Client;
+use super::error_page::Refusal;
+use super::record::Record;
+use super::route::Route;
+use super::throttle::Turn;
+use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
+use crate::config::LogLevel;
+use crate::config::access::{Lookups, Methods, Rules};
+use crate::log;
+
+/// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
+const HASHES_AT_ONCE: usize = 2;
+
+/// What the door of a place needs.
+pub struct Door {
+    users: Users,
+    hashing: Semaphore,
+}
+
+/// What was found out about the client of a request.
+#[derive(Default)]
+pub struct Visitor {
+    /// Its name, if it was looked up and it has one.
+    pub name: Option<Rc<str>>,
+    /// Who it proved to be.
+    pub user: Option<User>,
+    /// What it is counted in until it has its answer and the worker has ended.
+    turns: Vec<Turn>,
+}
+
+impl Default for Door {
+    fn default() -> Door {
+        Door { users: Users::default(), hashing: Semaphore::new(HASHES_AT_ONCE) }
+    }
+}
+
+/// Lets the request into the place that `route` leads to, or refuses.
+pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    route.refused()?;
+    let rules = &route.settings.access;
+    if rules.lookups != Lookups::Off {
+        let name = look_up(visit, rules.lookups == Lookups::Double).await;
+        visit.visitor.borrow_mut().name = name;
+    }
+    if rules.is_open() { Ok(()) } else { ask(visit, head, route).await }
+}
+
+/// Finds out what the verdict hangs on until there is one.
+async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let rules = &route.settings.access;
+    let (mut name, mut user) = (None, None);
+    loop {
+        let facts = Facts {
+            methods: Methods::of(head.method.as_str()),
+            client: address(&visit.client.remote),
+            local: address(&visit.client.local),
+            name: known(&name),
+            user: user.as_ref(),
+            env: &|name| visit.variables.borrow().get(name).is_some(),
+        };
+        match judge(rules, &facts) {
+            Verdict::Allowed => break,
+            Verdict::Forbidden => return Err(denied(visit, route)),
+            Verdict::WrongUser => return Err(not_among(visit, route, user.as_ref())),
+            Verdict::NeedsName => name = Some(look_up(visit, true).await),
+            Verdict::NeedsUser => user = Some(identify(visit, head, route).await?),
+        }
+    }
+    let mut visitor = visit.visitor.borrow_mut();
+    visitor.name = name.flatten().or(visitor.name.take());
+    visitor.user = user.or(visitor.user.take());
+    Ok(())
+}
+
+fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
+    match name {
+        None => Name::NotAsked,
+        Some(None) => Name::Nameless,
+        Some(Some(name)) => Name::Is(name),
+    }
+}
+
+async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
+    let client: &Client = &visit.client;
+    client.front.names.of(address(&client.remote), verified).await
+}
+
+/// Who is at the other end of a unix socket is on this machine.
+fn address(end: &super::client::Address) -> IpAddr {
+    end.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
+}
+
+/// Who the client is, by its `Authorization`.
+async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, Refusal> {
+    let (door, rules) = (&visit.client.front.door, &route.settings.access);
+    let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let proof = match door.users.attempt(rules, authorization) {
+        Attempt::Settled(proof) => proof,
+        Attempt::Slow(check) => {
+            let (check, is_right) = door.compare(check).await;
+            door.users.settle(rules, check, is_right)
+        }
+    };
+    match proof {
+        Proof::Is(user) => Ok(user),
+        Proof::Nobody => Err(unauthorized(rules)),
+        Proof::Refused(why) => {
+            complain(visit, route, &why);
+            Err(unauthorized(rules))
+        }
+        Proof::Misconfigured(why) => {
+            complain(visit, route, &why);
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+        }
+    }
+}
+
+impl Door {
+    /// Computes a hash on another thread.
+    async fn compare(&self, check: Check) -> (Check, bool) {
+        let _permit = self.hashing.acquire().await;
+        let copy = check.clone();
+        let is_right = spawn_blocking(move || copy.is_right()).await.unwrap_or(false);
+        (check, is_right)
+    }
+}
+
+fn denied(visit: &Record, route: &Route) -> Refusal {
+    complain(visit, route, "client denied by server configuration");
+    Refusal::new(StatusCode::FORBIDDEN)
+}
+
+fn not_among(visit: &Record, route: &Route, user: Option<&User>) -> Refusal {
+    let rules = &route.settings.access;
+    let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
+    let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
+    complain(visit, route, &format!("user {name} is none of those that are required{hint}"));
+    unauthorized(rules)
+}
+
+fn unauthorized(rules: &Rules) -> Refusal {
+    let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
+    let question = question.unwrap_or(HeaderValue::from_static("Basic"));
+    Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
+}
+
+fn complain(visit: &Record, route: &Route, why: &str) {
+    let path = String::from_utf8_lossy(&route.path);
+    log::write(LogLevel::Error, "front", Some(&visit.client.remote), &format_args!("{}: {why}", path.escape_debug()));
+}
+
+/// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
+pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let method = Methods::of(head.method.as_str());
+    let mut visitor = visit.visitor.borrow_mut();
+    for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
+        // A script may have sent it on to a place of the same section.
+        if visitor.turns.iter().any(|turn| turn.id == throttle.id) {
+            continue;
+        }
+        let Some(turn) = visit.site.throttles.enter(throttle) else {
+            complain(visit, route, &format!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            return Err(Refusal::busy());
+        };
+        visitor.turns.push(turn);
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! Opens files under the rules about symbolic links. What was checked is what was opened: between the two there is no
+//! moment in which a link could be exchanged.
+//!
+//! `FollowSymLinks` is a plain open. Without it the kernel refuses every link on the way (openat2). With
+//! `SymLinksIfOwnerMatch` a way with links is walked part by part, and then believed for a second.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::{File, FileType};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
+
+use crate::config::Options;
+
+/// For how long a way with links that was found right is taken to be so.
+const BELIEVED: Duration = Duration::from_secs(1);
+/// Ways that are remembered; they are strangers' words.
+const MAX_KNOWN: usize = 1024;
+
+/// What is done about symbolic links below a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// `Options FollowSymLinks`
+    Follow,
+    /// `Options SymLinksIfOwnerMatch`
+    OwnersMatch,
+    /// Neither.
+    Refuse,
+}
+
+impl Links {
+    /// As `options` say.
+    pub fn of(options: Options) -> Links {
+        match options {
+            Options { follow_sym_links: true, .. } => Links::Follow,
+            Options { sym_links_if_owner_match: true, .. } => Links::OwnersMatch,
+            _ => Links::Refuse,
+        }
+    }
+}
+
+/// A file or folder that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// To be read from; of a folder that may not be listed, a mere reference.
+    pub file: File,
+    /// What it is.
+    pub kind: FileType,
+    /// In bytes.
+    pub size: u64,
+    /// Its number in its file system.
+    pub inode: u64,
+    /// When its contents changed last.
+    pub modified: SystemTime,
+}
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub struct Opener {
+    /// What was there when its links were found right.
+    known: RefCell<Known<Identity>>,
+    /// Whether [`Opener::is_refused`].
+    refused: RefCell<Known<bool>>,
+}
+
+/// By path: what was found, when, and by which root and rules.
+type Known<T> = HashMap<PathBuf, (T, Instant, PathBuf, Links)>;
+
+type Identity = (u64, u64);
+
+impl Opener {
+    /// Opens `path` for reading, without waiting for the other end of a named pipe. Links above `root`, or in it, are
+    /// the administrator's and followed. [`Errno::ELOOP`]: a link that is not to be followed.
+    pub fn open(&self, root: &Path, path: &Path, links: Links) -> io::Result<Opened> {
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        match self.open_as(root, path, links, flags).and_then(opened) {
+            // A folder that may be entered but not listed can still hold an index.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => self
+                .open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC)
+                .and_then(opened)
+                .and_then(|it| if it.kind.is_dir() { Ok(it) } else { Err(error) }),
+            answer => answer,
+        }
+    }
+
+    /// Whether a link that is not to be followed stands in `path`, or in as much of it as exists; or did a moment ago.
+    pub fn is_refused(&self, root: &Path, path: &Path, links: Links) -> bool {
+        if links == Links::Follow {
+            return false;
+        }
+        if let Some(refused) = recall(&self.refused, root, path, links) {
+            return refused;
+        }
+        let found = self.open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC);
+        let refused = found.is_err_and(|error| is_link(&error));
+        remember(&self.refused, root, path, (refused, links));
+        refused
+    }
+
+    fn open_as(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
+        if links == Links::Follow {
+            return Ok(openat(AT_FDCWD, path, flags, Mode::empty())?);
+        }
+        if let Some(believed) = self.open_believed(root, path, links, flags) {
+            return Ok(believed);
+        }
+        match no_links(AT_FDCWD, path, flags) {
+            Err(Errno::ELOOP) if links == Links::Refuse => below(root, path, flags),
+            // An old kernel, or a container that does not know the call.
+            Err(Errno::ELOOP | Errno::ENOSYS | Errno::EPERM) => {
+                let walked = walk(root, path, links, flags)?;
+                remember(&self.known, root, path, (identity(&fstat(&walked)?), links));
+                Ok(walked)
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    fn open_believed(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> Option<OwnedFd> {
+        let known = recall(&self.known, root, path, links)?;
+        let file = openat(AT_FDCWD, path, flags, Mode::empty()).ok()?;
+        (identity(&fstat(&file).ok()?) == known).then_some(file)
+    }
+}
+
+fn recall<T: Copy>(known: &RefCell<Known<T>>, root: &Path, path: &Path, links: Links) -> Option<T> {
+    let known = known.borrow();
+    let (what, since, by_root, by_links) = known.get(path)?;
+    (since.elapsed() < BELIEVED && by_root == root && *by_links == links).then_some(*what)
+}
+
+fn remember<T>(known: &RefCell<Known<T>>, root: &Path, path: &Path, (what, links): (T, Links)) {
+    let mut known = known.borrow_mut();
+    if known.len() >= MAX_KNOWN {
+        known.clear();
+    }
+    known.insert(path.to_owned(), (what, Instant::now(), root.to_owned(), links));
+}
+
+/// Whether an error of [`Opener::open`] is about a link.
+pub fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::ELOOP as i32)
+}
+
+fn opened(file: OwnedFd) -> io::Result<Opened> {
+    let file = File::from(file);
+    let it = file.metadata()?;
+    Ok(Opened { kind: it.file_type(), size: it.len(), inode: it.ino(), modified: it.modified()?, file })
+}
+
+fn identity(it: &FileStat) -> Identity {
+    (it.st_dev, it.st_ino)
+}
+
+fn no_links(folder: impl std::os::fd::AsFd, path: &Path, flags: OFlag) -> nix::Result<OwnedFd> {
+    openat2(folder, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_SYMLINKS))
+}
+
+/// The root, links in its own path followed.
+fn open_root(root: &Path) -> nix::Result<OwnedFd> {
+    openat(AT_FDCWD, root, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())
+}
+
+/// With no link below `root`.
+fn below(root: &Path, path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
+    match path.strip_prefix(root) {
+        Ok(rest) if rest == Path::new("") => Ok(openat(AT_FDCWD, root, flags, Mode::empty())?),
+        Ok(rest) => Ok(no_links(open_root(root)?, rest, flags)?),
+        Err(_) => Err(Errno::ELOOP.into()),
+    }
+}
+
+/// Part by part from `root`, with a look at each.
+fn walk(root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
+    // A path outside of every root begins at the real one.
+    let (root, rest) =
+        path.strip_prefix(root).map_or((Path::new("/"), path.strip_prefix("/").unwrap_or(path)), |rest| (root, rest));
+    let mut parts = rest.components().map(|part| part.as_os_str()).peekable();
+    if parts.peek().is_none() {
+        return Ok(openat(AT_FDCWD, root, flags, Mode::empty())?);
+    }
+    let mut folder = open_root(root)?;
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        folder = step(&folder, part, links, if last { flags } else { OFlag::O_PATH | OFlag::O_CLOEXEC })?;
+    }
+    Ok(folder)
+}
+
+/// What a name in a folder is, or leads to.
+fn step(folder: &OwnedFd, name: &OsStr, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
+    let itself = openat(folder, name, OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC, Mode::empty())?;
+    let of_name = fstat(&itself)?;
+    if SFlag::from_bits_truncate(of_name.st_mode) & SFlag::S_IFMT != SFlag::S_IFLNK {
+        return match flags.contains(OFlag::O_PATH) {
+            true => Ok(itself),
+            false => Ok(openat(folder, name, flags | OFlag::O_NOFOLLOW, Mode::empty())?),
+        };
+    }
+    // The link's text comes from the very link whose owner we know, the owner from the very file that it led to.
+    let target = openat(folder, readlinkat(&itself, "")?.as_os_str(), flags, Mode::empty())?;
+    match links {
+        Links::OwnersMatch if fstat(&target)?.st_uid == of_name.st_uid => Ok(target),
+        _ => Err(Errno::ELOOP.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Read;
+    use std::os::unix::fs::{MetadataExt, chown, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new() -> Tree {
+            let tree = Tree(tempfile::tempdir().unwrap());
+            fs::create_dir_all(tree.at("root/sub")).unwrap();
+            fs::write(tree.at("root/sub/file"), "inside").unwrap();
+            fs::write(tree.at("secret"), "outside").unwrap();
+            tree
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn read(&self, opener: &Opener, name: &str, links: Links) -> Result<String, Option<i32>> {
+            let opened = opener.open(&self.at("root"), &self.at("root").join(name), links);
+            let mut text = String::new();
+            opened.map_err(|error| error.raw_os_error())?.file.read_to_string(&mut text).unwrap();
+            Ok(text)
+        }
+    }
+
+    const LOOP: Result<String, Option<i32>> = Err(Some(Errno::ELOOP as i32));
+
+    #[test]
+    fn links_on_any_part_of_the_way_are_refused_or_followed() {
+        let tree = Tree::new();
+        symlink("../secret", tree.at("root/out")).unwrap();
+        symlink("sub", tree.at("root/folder")).unwrap();
+        let opener = Opener::default();
+        for (name, text) in [("out", "outside"), ("folder/file", "inside")] {
+            assert_eq!(tree.read(&opener, name, Links::Refuse), LOOP, "{name}");
+            assert_eq!(tree.read(&opener, name, Links::Follow).as_deref(), Ok(text));
+            assert_eq!(tree.read(&opener, name, Links::OwnersMatch).as_deref(), Ok(text), "we own both");
+        }
+        assert_eq!(tree.read(&opener, "sub/file", Links::Refuse).as_deref(), Ok("inside"));
+        assert_eq!(tree.read(&opener, "none", Links::Refuse), Err(Some(Errno::ENOENT as i32)));
+        assert!(opener.is_refused(&tree.at("root"), &tree.at("root/folder/none/deeper"), Links::Refuse));
+        assert!(!opener.is_refused(&tree.at("root"), &tree.at("root/sub/none/deeper"), Links::Refuse));
+    }
+
+    #[test]
+    fn a_root_that_is_a_link_is_the_administrators() {
+        let tree = Tree::new();
+        symlink("root", tree.at("current")).unwrap();
+        let opener = Opener::default();
+        for links in [Links::Refuse, Links::OwnersMatch] {
+            let opened = opener.open(&tree.at("current"), &tree.at("current/sub/file"), links);
+            assert!(opened.is_ok(), "{opened:?}");
+        }
+        assert!(opener.open(&tree.at("elsewhere"), &tree.at("current/sub/file"), Links::Refuse).is_err());
+    }
+
+    #[test]
+    fn a_link_of_another_owner_is_refused() {
+        let tree = Tree::new();
+        symlink("../secret", tree.at("root/out")).unwrap();
+        // Only root can give a file away; the suite of the repository runs as root in its container.
+        if chown(tree.at("secret"), Some(12345), None).is_err() {
+            return;
+        }
+        let opener = Opener::default();
+        assert_eq!(tree.read(&opener, "out", Links::OwnersMatch), LOOP);
+        chown(tree.at("secret"), Some(fs::symlink_metadata(tree.at("root/out")).unwrap().uid()), None).unwrap();
+        assert_eq!(tree.read(&opener, "out", Links::OwnersMatch).as_deref(), Ok("outside"));
+    }
+
+    #[test]
+    fn what_was_believed_is_looked_at_again_when_it_leads_elsewhere() {
+        let tree = Tree::new();
+        symlink("sub/file", tree.at("root/link")).unwrap();
+        let opener = Opener::default();
+        assert_eq!(tree.read(&opener, "link", Links::OwnersMatch).as_deref(), Ok("inside"));
+        if chown(tree.at("secret"), Some(12345), None).is_err() {
+            return;
+        }
+        fs::remove_file(tree.at("root/link")).unwrap();
+        symlink("../secret", tree.at("root/link")).unwrap();
+        assert_eq!(tree.read(&opener, "link", Links::OwnersMatch), LOOP);
+    }
+
+    #[test]
+    fn no_exchange_of_file_and_link_shows_what_lies_outside() {
+        let tree = Tree::new();
+        let stop = AtomicBool::new(false);
+        fs::write(tree.at("root/name"), "inside").unwrap();
+        symlink("../secret", tree.at("root/out")).unwrap();
+        fs::write(tree.at("root/in"), "inside").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    for name in ["root/out", "root/in"] {
+                        let _ = fs::hard_link(tree.at(name), tree.at("root/next"));
+                        let _ = fs::rename(tree.at("root/next"), tree.at("root/name"));
+                        // A rename onto another name of the same file leaves both.
+                        let _ = fs::remove_file(tree.at("root/next"));
+                    }
+                }
+            });
+            let opener = Opener::default();
+            let mut seen = [false; 2];
+            for _ in 0..20_000 {
+                match tree.read(&opener, "name", Links::Refuse) {
+                    Ok(text) => {
+                        assert_eq!(text, "inside");
+                        seen[0] = true;
+                    }
+                    refused => {
+                        assert_eq!(refused, LOOP);
+                        seen[1] = true;
+                    }
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(seen, [true, true], "both were met");
+        });
+    }
+}

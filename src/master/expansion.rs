@@ -1,0 +1,84 @@
+//! A configuration with Perl in it: an expander runs that, bounded in time, and what it answers is read on.
+//!
+//! At the start there is nothing else to do and [`read`] waits. During a reload the old generation is served: the master
+//! keeps the [`Expansion`] and hears of it in its loop.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use wire::control::ToExpander;
+use wire::transport::read_all;
+
+use super::children::{Expander, start_expander};
+use super::privileges;
+use super::site::{Mistakes, Origin, Reading, Site};
+use super::trial;
+use crate::config::{Bundle, ConfigError};
+
+/// An expander at work.
+#[derive(Debug)]
+pub struct Expansion {
+    /// The process.
+    pub child: Expander,
+    /// By then it must have answered.
+    pub by: Instant,
+    /// `StartTimeout`
+    allowed: Duration,
+}
+
+/// Reads a configuration whole, and waits for its Perl.
+pub fn read(origin: &Origin) -> anyhow::Result<Site> {
+    let reading = Reading::of(origin)?;
+    if !reading.needs_perl() {
+        return Ok(reading.finish()?);
+    }
+    let error_log = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut expansion = Expansion::start(reading, &error_log, origin)?;
+    let site = expansion.wait();
+    trial::dismiss(&expansion.child);
+    site
+}
+
+impl Expansion {
+    /// Starts it.
+    pub fn start(reading: Reading, error_log: &OwnedFd, origin: &Origin) -> anyhow::Result<Expansion> {
+        let known = reading.sketch();
+        privileges::wanted(&known)?;
+        let mut child = start_expander(error_log, &origin.facts.env)?;
+        child.peer.send(ToExpander::Expand, vec![reading.for_expander()?]);
+        let allowed = known.timeouts.start;
+        Ok(Expansion { child, by: Instant::now() + allowed, allowed })
+    }
+
+    fn wait(&mut self) -> anyhow::Result<Site> {
+        loop {
+            match self.hear()? {
+                Some(site) => return Ok(site),
+                None if self.child.peer.is_gone() => return Err(self.died()),
+                None => trial::wait(&mut self.child.peer, self.by).map_err(|_| self.is_late())?,
+            }
+        }
+    }
+
+    /// What has become of the configuration, when the expander has said it.
+    pub fn hear(&mut self) -> anyhow::Result<Option<Site>> {
+        self.child.peer.flush();
+        let Some((_, fds)) = self.child.peer.receive_with_fds()? else { return Ok(None) };
+        let memory = fds.into_iter().next().context("the expander answered without a configuration")?;
+        let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_all(memory)?)?;
+        Ok(Some(Site::of(answer.map_err(Mistakes)?)?))
+    }
+
+    /// It ended and had not answered.
+    pub fn died(&self) -> anyhow::Error {
+        anyhow!("the expander, which runs the Perl of the configuration, ended without a word")
+    }
+
+    /// The Perl of the configuration takes too long.
+    pub fn is_late(&self) -> anyhow::Error {
+        let seconds = self.allowed.as_secs();
+        anyhow!("the Perl of the configuration still runs after {seconds} s; StartTimeout allows more")
+    }
+}

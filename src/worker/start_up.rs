@@ -1,0 +1,159 @@
+//! What happens before the first request: the interpreter, and the steps of the configuration in the order of the file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, anyhow};
+use libperl::{Code, Hooks, Interpreter, Interrupted};
+
+use super::site::{MOD_PERL, server};
+use crate::config::{At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, StartUp, Step, directives};
+
+/// Boots Perl for what is known of a configuration.
+pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
+    let hooks: Hooks = apache::hooks();
+    let mut perl =
+        Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
+    apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(config, host))).collect());
+    prepare(&mut perl, &perl_library(facts)?, config, facts)?;
+    Ok(perl)
+}
+
+/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
+fn prepare(perl: &mut Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
+    let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
+    perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
+    if speaks_mod_perl(config, facts) {
+        perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
+        perl.call(c"Cameleer::define", Some(&defined(facts)))?;
+        perl.call(c"Cameleer::starting", Some(reading(facts)))?;
+        if facts.expanded.is_some() {
+            perl.call(c"Cameleer::configuration_is", Some("known"))?;
+        }
+    } else {
+        perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
+    }
+    if config.perl.warn {
+        perl.eval("$^W = 1", file!(), line!())?;
+    }
+    for (name, value) in main_server_env(config) {
+        perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
+    }
+    Ok(())
+}
+
+/// For `Apache->define`: a line a name.
+fn defined(facts: &Facts) -> String {
+    facts.defined.iter().map(|(name, _)| format!("{name}\n")).collect()
+}
+
+/// Apache 1.x reads its configuration twice at a start, and Perl code asks which time it is. Where no Perl stands in the
+/// configuration we read it once; that is the first and the second time.
+fn reading(facts: &Facts) -> &'static str {
+    match (facts.reload, facts.expanded.is_some()) {
+        (false, false) => "Starting ReStarting",
+        _ => "ReStarting",
+    }
+}
+
+/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too.
+fn main_server_env(config: &Config) -> &[(String, String)] {
+    let base = config.hosts.first().map_or(0, |host| usize::from(host.base));
+    config.sections.get(base).map_or(&[], |section| &section.said.set_env)
+}
+
+/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
+pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
+    let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
+    let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
+    let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    let by_extension =
+        config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(|h| *h != Handler::Default);
+    facts.expanded.is_some()
+        || overrides
+        || scripts
+        || by_extension
+        || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+}
+
+/// Applications that are loaded.
+pub type Apps = HashMap<PsgiApp, Rc<Code>>;
+
+/// Does one step of a mold.
+pub fn take(perl: &mut Interpreter, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
+    match &step.step {
+        Step::Psgi(app) => {
+            let code = load_app(perl, app)?;
+            apps.insert(app.clone(), Rc::new(code));
+            Ok(())
+        }
+        Step::Registry { file, uri } => {
+            let both = format!("{uri}\0{}", file.to_string_lossy());
+            perl.call(c"Cameleer::preload_script", Some(&both))
+        }
+        Step::Section(code) => section(perl, code, &step.at).map(drop),
+        _ => load(perl, step),
+    }
+}
+
+/// Does one step that may define what the rest of the configuration needs.
+pub fn load(perl: &mut Interpreter, step: &StartUp) -> Result<(), Interrupted> {
+    match &step.step {
+        Step::Module(name) => perl.require_module(name),
+        Step::Require(file) => perl.require(&file.to_string_lossy()),
+        Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
+        Step::Psgi(_) | Step::Registry { .. } | Step::Section(_) | Step::Own { .. } => Ok(()),
+    }
+}
+
+/// Runs a `<Perl>` section; the directives that it says, as text.
+pub fn section(perl: &mut Interpreter, code: &str, at: &At) -> Result<String, Interrupted> {
+    perl.call(c"Cameleer::begin_section", Some(&directives::for_perl()))?;
+    // The section's own first line stands where its tag does.
+    perl.eval(&format!("package Apache::ReadConfig;\n{code}"), &at.file, at.line)?;
+    perl.ask(c"Cameleer::Sections::said", "")
+}
+
+/// The line for a step that failed.
+pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
+    let in_section = matches!(step.step, Step::Section(_));
+    let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
+    let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
+    ConfigError { at: Some(at), message }
+}
+
+/// The line of the section that Perl names, if it names one.
+fn blamed(section: &At, error: &str) -> At {
+    let named = error.split_once(&format!(" at {} line ", section.file)).map(|(_, rest)| rest);
+    let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let line = digits.and_then(|digits| digits.parse().ok()).unwrap_or(section.line);
+    At { line, ..section.clone() }
+}
+
+pub fn load_app(perl: &mut Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
+    match app {
+        PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
+        PsgiApp::Code(code) => perl.load_psgi(code, false),
+    }
+}
+
+/// Our Perl modules: where `CAMELEER_PERL_LIB` says, installed beside the program, or in the source tree that it was
+/// built in.
+fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("where this program is")?;
+    let near =
+        program.ancestors().skip(1).flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")]);
+    let named = facts.env.iter().filter(|(name, _)| name == "CAMELEER_PERL_LIB");
+    named
+        .map(|(_, folder)| PathBuf::from(folder))
+        .chain(near)
+        .find(|folder| folder.join("Cameleer.pm").is_file())
+        .with_context(|| {
+            format!(
+                "no share/cameleer/perl near {}: install the program with its library, or name it in CAMELEER_PERL_LIB",
+                program.display()
+            )
+        })
+}

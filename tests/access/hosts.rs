@@ -1,0 +1,73 @@
+//! Order, Allow, Deny and `Require ip`, asked by clients of several addresses.
+
+use super::{PLACES, conf, site};
+use crate::support::Request;
+
+/// (rules, client, status)
+const CASES: &[(&str, &str, u16)] = &[
+    ("", "127.0.0.9", 200),
+    ("Deny from all", "127.0.0.1", 403),
+    ("Order Deny,Allow\nDeny from all\nAllow from 127.0.0.2", "127.0.0.2", 200),
+    ("Order Deny,Allow\nDeny from all\nAllow from 127.0.0.2", "127.0.0.3", 403),
+    ("Order Deny,Allow\nDeny from 127.0.0.2\nAllow from 127.0.0.2", "127.0.0.2", 200),
+    ("Order Allow,Deny\nDeny from 127.0.0.2\nAllow from 127.0.0.2", "127.0.0.2", 403),
+    ("Order Allow,Deny\nAllow from 127.0", "127.0.3.4", 200),
+    ("Order Allow,Deny\nAllow from 127.0", "127.1.3.4", 403),
+    ("Order Allow,Deny\nAllow from 127.0.4.0/255.255.255.0", "127.0.4.9", 200),
+    ("Order Allow,Deny\nAllow from 127.0.4.0/255.255.255.0", "127.0.5.9", 403),
+    ("Order Allow,Deny\nAllow from 127.0.4.0/23", "127.0.5.9", 200),
+    ("Order Allow,Deny\nAllow from 127.0.4.0/23", "127.0.6.9", 403),
+    ("Order Mutual-failure\nAllow from 127.0.0\nDeny from 127.0.0.7", "127.0.0.6", 200),
+    ("Order Mutual-failure\nAllow from 127.0.0\nDeny from 127.0.0.7", "127.0.0.7", 403),
+    ("Order Mutual-failure\nAllow from 127.0.0\nDeny from 127.0.0.7", "127.0.1.7", 403),
+    ("order allow,deny\nallow from 10.0.0.0/8 127.0.0.2 192.0.2.1", "127.0.0.2", 200),
+    ("Require all denied", "127.0.0.1", 403),
+    ("Require all granted", "127.0.0.1", 200),
+    ("Require ip 127.0.0.2 127.0.4.0/23", "127.0.5.1", 200),
+    ("Require ip 127.0.0.2 127.0.4.0/23", "127.0.6.1", 403),
+    ("Require local", "127.0.0.200", 200),
+    ("<RequireAll>\nRequire all granted\nRequire not ip 127.0.0.8\n</RequireAll>", "127.0.0.7", 200),
+    ("<RequireAll>\nRequire all granted\nRequire not ip 127.0.0.8\n</RequireAll>", "127.0.0.8", 403),
+];
+
+#[test]
+fn addresses_come_in_as_the_table_says() {
+    let rules = |(at, (rules, ..)): (usize, &(&str, &str, u16))| {
+        conf(rules).replace("/place", &format!("/place{at}")).replace("/perl>", &format!("/perl{at}>"))
+    };
+    let site = (0..CASES.len()).fold(site(), |site, at| site.file(&format!("htdocs/place{at}/index.html"), "inside"));
+    let server = site.serve(&CASES.iter().enumerate().map(rules).collect::<String>());
+    let mut wrong = Vec::new();
+    for (at, (rules, client, status)) in CASES.iter().enumerate() {
+        for target in [format!("/place{at}/"), format!("/perl{at}/x")] {
+            let said = server.send_as(client, Request::get(&target)).status;
+            if said != *status {
+                wrong.push(format!("{rules}\n    {client} {target} is {said}, not {status}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_inner_section_that_says_any_of_the_three_replaces_all() {
+    let server = site().serve(
+        "<Directory @DIR@/htdocs/place>\nOrder Allow,Deny\nDeny from 127.0.0.2\nAllow from all\n</Directory>\n\
+         <Directory @DIR@/htdocs/place/deep>\nAllow from 127.0.0.3\n</Directory>",
+    );
+    let status = |client, target| server.send_as(client, Request::get(target)).status;
+    assert_eq!(status("127.0.0.2", "/place/"), 403);
+    // Order is Deny,Allow again, and nobody is denied.
+    assert_eq!(status("127.0.0.2", "/place/deep/a.txt"), 200);
+    assert_eq!(status("127.0.0.3", "/place/"), 200);
+}
+
+#[test]
+fn whoever_is_kept_out_is_told_nothing_and_the_log_says_why() {
+    let server = site().serve(&conf("Deny from all"));
+    for place in PLACES.iter().chain(&["/place", "/place/none", "/place/index.html/more"]) {
+        let refused = server.get(place).is(403);
+        assert!(!refused.text().contains("inside"), "{place}");
+    }
+    assert!(server.logged("client denied by server configuration").contains("[client 127.0.0.1:"));
+}

@@ -1,0 +1,68 @@
+//! Names of clients: 127.0.0.1 is localhost by /etc/hosts, both ways.
+
+use std::time::Duration;
+
+use super::{PLACES, conf, site};
+use crate::support::{Request, within};
+
+#[test]
+fn a_client_may_come_by_its_name() {
+    // (rules, status of the client localhost)
+    let cases = [
+        ("Order Allow,Deny\nAllow from localhost", 200),
+        ("Order Allow,Deny\nAllow from .localhost", 403),
+        ("Order Allow,Deny\nAllow from ocalhost", 403),
+        ("Order Deny,Allow\nDeny from LOCALHOST", 403),
+        ("Require host localhost", 200),
+        ("Require host example.com", 403),
+    ];
+    for (rules, status) in cases {
+        let server = site().serve(&conf(rules));
+        for place in PLACES {
+            assert_eq!(server.get(place).status, status, "{rules} {place}");
+        }
+    }
+}
+
+#[test]
+fn programs_and_the_log_see_a_name_only_if_it_is_looked_up() {
+    for (lookups, host) in [
+        ("", "-"),
+        ("HostnameLookups Off", "-"),
+        ("HostnameLookups On", "localhost"),
+        ("HostnameLookups Double", "localhost"),
+    ] {
+        let server = site().serve(&format!("CustomLog access.log \"%h %a\"\n{lookups}\n{}", conf("")));
+        assert!(server.text("/perl/x").ends_with(&format!(" host={host}")), "{lookups}");
+        let line = format!("{} 127.0.0.1\n", if host == "-" { "127.0.0.1" } else { host });
+        within(Duration::from_secs(5), "the line is written", || server.site.read("access.log") == line);
+    }
+}
+
+#[test]
+fn a_place_may_be_looked_up_alone() {
+    let server = site().serve(&format!("{}<Location /perl/named>\nHostnameLookups On\n</Location>", conf("")));
+    assert!(server.text("/perl/x").ends_with(" host=-"));
+    assert!(server.text("/perl/named").ends_with(" host=localhost"));
+}
+
+#[test]
+fn get_remote_host_knows_four_ways_to_ask() {
+    let site = site().file(
+        "lib/Ask.pm",
+        "package Ask;\nuse Apache::Constants qw(:common :remotehost);\n\
+         sub handler { my $r = shift; $r->send_http_header('text/plain'); my $c = $r->connection;\n\
+         $r->print(join ' ', map { $_ // '-' } $r->get_remote_host, $r->get_remote_host(REMOTE_HOST), $r->get_remote_host(REMOTE_NAME),\n\
+         $r->get_remote_host(REMOTE_NOLOOKUP), $c->remote_host, $r->get_remote_host(REMOTE_DOUBLE_REV), $r->get_remote_logname); OK }\n1;\n",
+    );
+    let server = site.serve(
+        "PerlLib lib\nPerlModule Ask\nIdentityCheck On\n<Location /off>\nSetHandler perl-script\nPerlHandler Ask\n</Location>\n\
+         <Location /on>\nSetHandler perl-script\nPerlHandler Ask\nHostnameLookups On\n</Location>",
+    );
+    assert_eq!(server.text("/off"), "127.0.0.1 - 127.0.0.1 127.0.0.1 - localhost -");
+    assert_eq!(server.text("/on"), "localhost localhost localhost localhost localhost localhost -");
+    // A client that has no name.
+    let said = |path| server.send_as("127.9.9.9", Request::get(path)).is(200).text();
+    assert_eq!(said("/off"), "127.9.9.9 - 127.9.9.9 127.9.9.9 - - -");
+    server.logged("IdentityCheck: has no effect");
+}

@@ -1,0 +1,38 @@
+//! What `$r` says of the rules of its place.
+
+use super::site;
+use crate::support::Server;
+
+fn serve(rules: &str, expression: &str) -> Server {
+    let site = site().file(
+        "lib/Ask.pm",
+        &format!(
+            "package Ask;\nuse Apache::Constants qw(:common :satisfy);\n\
+             sub handler {{ my $r = shift; $r->send_http_header('text/plain');\n\
+             $r->print(join '|', map {{ $_ // '-' }} {expression}); OK }}\n1;\n"
+        ),
+    );
+    site.serve(&format!(
+        "PerlLib lib\nPerlModule Ask\n<Location /perl>\nSetHandler perl-script\nPerlHandler Ask\n{rules}\n</Location>"
+    ))
+}
+
+#[test]
+fn requirements_are_told_with_their_methods() {
+    let server = serve(
+        "Satisfy Any\nAuthType Basic\nAuthName \"The place\"\nRequire user ana \"eve adams\"\n<Limit POST>\nRequire valid-user\n</Limit>",
+        "$r->auth_type, $r->auth_name, $r->satisfies == SATISFY_ANY, $r->some_auth_required, \
+         map { \"$_->{method_mask} $_->{requirement}\" } @{ $r->requires }",
+    );
+    assert_eq!(server.text("/perl"), "Basic|The place|1|1|-1 user ana \"eve adams\"|4 valid-user");
+}
+
+#[test]
+fn a_place_without_rules_has_none() {
+    let server = serve(
+        "",
+        "$r->auth_type, $r->auth_name, $r->satisfies == SATISFY_NOSPEC, $r->some_auth_required ? 1 : 0, $r->requires, \
+         $r->connection->auth_type",
+    );
+    assert_eq!(server.text("/perl"), "-|-|1|0|-|-");
+}

@@ -1,0 +1,85 @@
+//! `MaxConcurrentReqs`: the front counts, no worker is taken.
+
+use std::time::Duration;
+
+use crate::support::{Connection, Request, Server, Site, until, within};
+
+/// A handler that works until a file is there, and says that it has begun.
+fn serve(conf: &str) -> Server {
+    let site = Site::new().file(
+        "lib/Wait.pm",
+        "package Wait;\nuse Apache::Constants qw(:common);\nmy $n = 0;\n\
+         sub handler { my $r = shift; my $dir = $r->dir_config('Dir');\n\
+         if ($r->args) { open my $f, '>', \"$dir/begun-$$-\" . ++$n or die $!; close $f; select undef, undef, undef, 0.01 until -e \"$dir/go\"; }\n\
+         $r->send_http_header('text/plain'); $r->print('done'); OK }\n1;\n",
+    );
+    site.serve(&format!(
+        "MaxClients 4\nMinSpareServers 4\nMaxSpareServers 4\nPerlLib lib\nPerlModule Wait\nPerlSetVar Dir @DIR@/tmp\n\
+         <Location /work>\nSetHandler perl-script\nPerlHandler Wait\n{conf}\n</Location>\n\
+         <Location /other>\nSetHandler perl-script\nPerlHandler Wait\n</Location>"
+    ))
+}
+
+fn begun(server: &Server) -> usize {
+    std::fs::read_dir(server.site.path("tmp"))
+        .expect("our folder")
+        .filter(|e| e.as_ref().is_ok_and(|e| e.file_name().to_string_lossy().starts_with("begun-")))
+        .count()
+}
+
+/// Sends it and waits until a worker has begun with it.
+fn start(server: &Server, request: &str) -> Connection {
+    let before = begun(server);
+    let mut connection = server.connect();
+    connection.raw(request);
+    until("a worker has begun", || begun(server) > before);
+    connection
+}
+
+const POST: &str = "POST /work/x?wait HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx";
+const GET: &str = "GET /work/x?wait HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+#[test]
+fn one_more_is_refused_at_once_and_others_are_not_concerned() {
+    let server = serve("<Limit PUT POST>\nMaxConcurrentReqs 1\n</Limit>");
+    let mut first = start(&server, POST);
+    let refused = server.post("/work/y", "a=b").is(503);
+    assert_eq!(refused.header("Retry-After").as_deref(), Some("2"));
+    server.logged("MaxConcurrentReqs 1: so many requests are under way");
+    server.get("/work/y").is(200);
+    server.post("/other", "a=b").is(200);
+    server.site.write("tmp/go", "");
+    assert_eq!(first.response().is(200).text(), "done");
+    within(Duration::from_secs(5), "there is room again", || server.post("/work/y", "a=b").status == 200);
+}
+
+#[test]
+fn a_client_that_leaves_makes_room_when_the_worker_is_done() {
+    let server = serve("MaxConcurrentReqs 2");
+    let (first, second) = (start(&server, GET), start(&server, POST));
+    server.get("/work/y").is(503);
+    drop((first, second));
+    // The workers work on: the machine is as busy as before.
+    server.get("/work/y").is(503);
+    server.site.write("tmp/go", "");
+    within(Duration::from_secs(5), "there is room again", || server.get("/work/y").status == 200);
+    server.until_idle(4);
+    // Every place came back, and not more than there were.
+    std::fs::remove_file(server.site.path("tmp/go")).expect("our file");
+    let (mut first, mut second) = (start(&server, GET), start(&server, GET));
+    server.get("/work/y").is(503);
+    server.site.write("tmp/go", "");
+    first.response().is(200);
+    second.response().is(200);
+}
+
+#[test]
+fn every_section_counts_for_itself() {
+    let server = serve("MaxConcurrentReqs 1\n</Location>\n<Location /work/own>\nMaxConcurrentReqs 1");
+    let mut first = start(&server, GET);
+    server.get("/work/y").is(503);
+    server.get("/work/own").is(200);
+    server.send(Request::get("/work/own/deep")).is(200);
+    server.site.write("tmp/go", "");
+    first.response().is(200);
+}

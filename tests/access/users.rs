@@ -1,0 +1,156 @@
+//! Basic authentication: files as htpasswd and openssl make them.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::{PLACES, conf, get_as, site};
+use crate::support::{Finished, Request, Server, within};
+
+const RULES: &str = "AuthType Basic\nAuthName \"Members \\\"only\\\"\"\nAuthUserFile @DIR@/users\nAuthGroupFile groups";
+
+fn serve(users: &str, require: &str) -> Server {
+    let site = site().file("users", users).file("groups", "# who is who\nstaff: ana ben\nguests: eve\n");
+    site.serve(&conf(&format!("{RULES}\n{require}")))
+}
+
+/// `user:hash` by a tool; both are packages that the tests need.
+fn made(program: &str, arguments: &[&str]) -> String {
+    Finished::of(Command::new(program).args(arguments)).succeeded().out.trim().to_owned()
+}
+
+fn htpasswd(how: &str, user: &str, password: &str) -> String {
+    made("htpasswd", &["-nb", how, user, password])
+}
+
+fn openssl(how: &str, user: &str, password: &str) -> String {
+    format!("{user}:{}", made("openssl", &["passwd", how, password]))
+}
+
+#[test]
+fn every_kind_of_hash_opens_and_plain_text_does_not() {
+    let users = [
+        htpasswd("-m", "apr1", "pass word"),
+        htpasswd("-B", "bcrypt", "pass word"),
+        htpasswd("-s", "sha", "pass word"),
+        htpasswd("-d", "des", "pass wor"),
+        openssl("-1", "md5", "pass word"),
+        openssl("-5", "sha256", "pass word"),
+        openssl("-6", "sha512", "pass word"),
+        "plain:pass word".to_owned(),
+        "locked:*0".to_owned(),
+    ];
+    let server = serve(&users.join("\n"), "Require valid-user");
+    for place in PLACES {
+        for user in ["apr1", "bcrypt", "sha", "md5", "sha256", "sha512"] {
+            server.send(get_as(place, user, "pass word")).is(200);
+            server.send(get_as(place, user, "pass word")).is(200);
+            server.send(get_as(place, user, "pass-word")).is(401);
+            server.send(get_as(place, user, "")).is(401);
+        }
+        server.send(get_as(place, "des", "pass wor")).is(200);
+        server.send(get_as(place, "plain", "pass word")).is(401);
+        server.send(get_as(place, "locked", "*0")).is(401);
+        server.send(get_as(place, "nobody", "pass word")).is(401);
+    }
+    assert!(server.logged("user apr1: password mismatch").contains("[client 127.0.0.1:"));
+    assert!(!server.log().contains("pass-word"), "a password is in the log");
+}
+
+#[test]
+fn who_shows_nothing_is_asked() {
+    let server = serve(&htpasswd("-s", "ana", "a"), "Require valid-user");
+    for place in PLACES {
+        let asked = server.get(place).is(401);
+        assert_eq!(asked.header("WWW-Authenticate").as_deref(), Some(r#"Basic realm="Members \"only\"""#));
+        for header in ["Basic", "Basic !!!", "Digest username=\"ana\"", "Basic YW5h"] {
+            server.send(Request::get(place).header("Authorization", header)).is(401);
+        }
+    }
+}
+
+#[test]
+fn programs_and_the_access_log_learn_the_user() {
+    let site = site().file("users", &htpasswd("-s", "ana", "a"));
+    let server = site.serve(
+        &format!("CustomLog access.log \"%u %U\"\n{}", conf(&format!("{RULES}\nRequire valid-user")))
+            .replace("AuthGroupFile groups", ""),
+    );
+    let said = server.send(get_as("/perl/x", "ana", "a")).is(200).text();
+    assert_eq!(said, "user=ana env=ana type=Basic host=-");
+    server.send(get_as("/place/", "ana", "a")).is(200);
+    server.get("/place/").is(401);
+    within(Duration::from_secs(5), "the log has three lines", || {
+        server.site.read("access.log") == "ana /perl/x\nana /place/index.html\n- /place/\n"
+    });
+}
+
+#[test]
+fn users_and_groups_are_required_one_by_one() {
+    let users = ["ana", "ben", "eve"].map(|user| htpasswd("-s", user, "x")).join("\n");
+    // (rules, who may come)
+    let cases: &[(&str, &[&str])] = &[
+        ("Require valid-user", &["ana", "ben", "eve"]),
+        ("Require user ana eve", &["ana", "eve"]),
+        ("Require group staff", &["ana", "ben"]),
+        ("Require group none", &[]),
+        ("Require user eve\nRequire group staff", &["ana", "ben", "eve"]),
+        ("<RequireAll>\nRequire valid-user\nRequire not user ben\n</RequireAll>", &["ana", "eve"]),
+        ("Satisfy Any\nOrder Allow,Deny\nAllow from 127.0.0.1\nRequire user ana", &["ana", "ben", "eve", "-"]),
+        ("Satisfy Any\nOrder Allow,Deny\nAllow from 127.0.0.2\nRequire user ana", &["ana"]),
+        ("Satisfy All\nOrder Allow,Deny\nAllow from 127.0.0.2\nRequire user ana", &[]),
+    ];
+    for (rules, welcome) in cases {
+        let server = serve(&users, rules);
+        for user in ["ana", "ben", "eve", "-"] {
+            for place in PLACES {
+                let is_in = server.send(get_as(place, user, "x")).status == 200;
+                assert_eq!(is_in, welcome.contains(&user), "{rules}\n{user} {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_file_is_noticed_within_a_second() {
+    let server = serve(&htpasswd("-s", "ana", "old"), "Require group staff");
+    server.send(get_as("/place/", "ana", "old")).is(200);
+    server.site.write("users", &htpasswd("-B", "ana", "new"));
+    within(Duration::from_secs(3), "the new password opens", || {
+        server.send(get_as("/place/", "ana", "new")).status == 200
+    });
+    server.send(get_as("/place/", "ana", "old")).is(401);
+    server.site.write("groups", "staff: ben\n");
+    within(Duration::from_secs(3), "the group has lost her", || {
+        server.send(get_as("/place/", "ana", "new")).status == 401
+    });
+}
+
+/// bcrypt with 2^12 rounds takes a fifth of a second or more: neither do others wait for it, nor is it paid twice.
+#[test]
+fn a_slow_hash_is_paid_once_and_by_its_user_only() {
+    let slow = made("htpasswd", &["-nbB", "-C", "12", "ana", "x"]);
+    let server = serve(&slow, "Require valid-user");
+    let begun = Instant::now();
+    server.send(get_as("/place/", "ana", "x")).is(200);
+    let once = begun.elapsed();
+    let begun = Instant::now();
+    for _ in 0..20 {
+        server.send(get_as("/place/", "ana", "x")).is(200);
+    }
+    assert!(begun.elapsed() < once * 5, "20 requests took {:?}, the first alone {once:?}", begun.elapsed());
+}
+
+#[test]
+fn what_is_missing_is_an_error_of_the_server_and_named() {
+    let cases = [
+        ("Require valid-user", "AuthType Basic, AuthName and AuthUserFile"),
+        ("AuthType Basic\nAuthName x\nAuthUserFile none\nRequire valid-user", "AuthUserFile: @DIR@/none: No such file"),
+    ];
+    for (rules, said) in cases {
+        let server = site().serve(&conf(rules));
+        for place in PLACES {
+            server.send(get_as(place, "ana", "x")).is(500);
+        }
+        server.logged(&server.site.filled(said));
+    }
+}

@@ -1,0 +1,42 @@
+//! The modules of mod_perl's time that Debian does not have, each through the server.
+
+mod chains;
+mod debugging;
+mod gtop;
+mod memory;
+mod profilers;
+mod resource;
+mod scoreboard;
+mod size_limit;
+mod small;
+mod speed_limit;
+mod status;
+mod sub_process;
+
+use crate::support::{Server, Site};
+
+const CONF: &str = r#"
+MaxClients 1
+StartServers 1
+MinSpareServers 1
+PerlLib lib
+Alias /perl/ "@DIR@/scripts/"
+<Location /perl>
+SetHandler perl-script
+PerlHandler Apache::Registry
+PerlSendHeader On
+Options +ExecCGI
+</Location>
+"#;
+
+/// `code` as the script /perl/test.pl, which has sent a head of plain text and has `$r`; one worker.
+#[track_caller]
+fn script(code: &str, conf: &str) -> Server {
+    with_script(Site::new(), code).serve(&format!("{CONF}{conf}"))
+}
+
+fn with_script(site: Site, code: &str) -> Site {
+    site.script("scripts/test.pl", &format!("my $r = shift; $r->send_http_header('text/plain');\n{code}"))
+}
+
+const URL: &str = "/perl/test.pl";

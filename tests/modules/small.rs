@@ -1,0 +1,78 @@
+//! The small ones: SIG, FakeRequest, httpd_conf, Opcode, Options, src, hooks, RedirectLogFix.
+
+use super::{CONF, URL, script};
+use crate::support::{Finished, Server, Site};
+
+#[test]
+fn a_broken_pipe_ends_the_request() {
+    let server = script(
+        "use Apache::SIG; Apache::SIG->set; print 'before'; open my $p, '|-', '/bin/true'; waitpid -1, 0; select((select($p), $| = 1)[0]); print $p 'x' x 1e6; print 'after';",
+        "",
+    );
+    assert_eq!(server.text(URL), "before");
+    server.logged("SIGPIPE: nobody reads any more");
+}
+
+#[test]
+fn fake_request_runs_a_handler_from_a_command_line() {
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
+    let code = "use Apache::FakeRequest; my $r = Apache::FakeRequest->new(uri => '/x', args => 'a=1&b', vars => { V => 'v' }, headers => { Host => 'h' }); \
+                my %a = $r->args; $r->send_http_header('text/plain'); $r->print(join '|', $r->uri, $a{a}, $r->dir_config('V'), $r->header_in('Host'), $r->method, $r->custom('kept') // 'undef', $r->custom)";
+    let finished = Finished::of(std::process::Command::new("perl").args(["-I", library, "-e", code])).succeeded();
+    assert_eq!(finished.out, "Content-Type: text/plain\n\n/x|1|v|h|GET|undef|kept");
+}
+
+#[test]
+fn httpd_conf_writes_a_site_that_starts() {
+    let site = Site::new();
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
+    let write = format!(
+        "use Apache::httpd_conf; print Apache::httpd_conf->write(Port => {}, MaxRequestsPerChild => 5)",
+        site.port
+    );
+    let file =
+        Finished::of(std::process::Command::new("perl").args(["-I", library, "-e", &write]).current_dir(site.folder()))
+            .succeeded()
+            .out;
+    assert!(file.ends_with("/t/conf/httpd.conf"), "{file}");
+    let site = site.script("t/perl/hello.pl", "print \"Content-Type: text/plain\\n\\nhello\";");
+    let mut command = site.command(["serve", "-f"]);
+    command.arg(&file);
+    let server = Server::start(site, command);
+    assert_eq!(server.text("/perl/hello.pl"), "hello");
+}
+
+#[test]
+fn denied_operators_do_not_compile() {
+    let server =
+        script("print system('true');", "PerlModule Apache::Opcode\nPerlEval \"Apache::Opcode->deny(':subprocess')\"");
+    server.get(URL).is(500);
+    server.logged("'system' trapped by operation mask");
+}
+
+#[test]
+fn constants_sources_and_hooks() {
+    let server = script(
+        "use Apache::Options; use Apache::src; use mod_perl_hooks; print OPT_EXECCGI, ' ', eval { Apache::src->new->inc } // $@, join ' ', mod_perl::hooks();",
+        "",
+    );
+    let text = server.text(URL);
+    assert!(text.starts_with("8 Apache::src->inc: modules in C for httpd cannot be built here"), "{text}");
+    assert!(text.contains("ChildInit") && text.contains("Handler"), "{text}");
+}
+
+#[test]
+fn bundle_apache_lists_its_modules() {
+    let server = script("require Bundle::Apache; print Bundle::Apache->VERSION;", "");
+    assert_eq!(server.text(URL), "1.02");
+}
+
+#[test]
+fn redirect_log_fix_shows_a_redirect_to_later_log_handlers() {
+    let server = Site::new()
+        .file("lib/Go.pm", "package Go; use Apache::RedirectLogFix; sub handler { my $r = shift; $r->header_out(Location => 'http://example.org/'); \
+            $r->push_handlers(PerlLogHandler => [\\&Apache::RedirectLogFix::handler, sub { $_[0]->warn('logged as ' . $_[0]->status); 0 }]); $r->send_http_header; 0 } 1;")
+        .serve(&format!("{CONF}<Location /go>\nSetHandler perl-script\nPerlHandler Go\n</Location>"));
+    server.get("/go");
+    server.logged("logged as 302");
+}

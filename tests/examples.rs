@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Server, Site};
+use crate::support::{Request, Server, Site};
 
 fn example(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).join(name)
@@ -13,14 +13,22 @@ fn run(name: &str) -> Server {
     Site::new().run([example(name).to_str().expect("a plain path")])
 }
 
-/// Serves an example's configuration as it is; only where it listens is this test's own.
+/// Serves an example's configuration as it is; only where it listens and keeps its state is this test's own.
 #[track_caller]
 fn serve(name: &str) -> Server {
     let site = Site::new();
     let text = std::fs::read_to_string(example(name)).expect("the example is there");
     let folder = example(name).parent().expect("a folder").to_owned();
     let listen = format!("Listen 127.0.0.1:{}", site.port);
-    let text: Vec<&str> = text.lines().map(|line| if line.starts_with("Listen ") { &listen } else { line }).collect();
+    let state = site.filled("Define STATE \"@DIR@/state\"");
+    let text: Vec<&str> = text
+        .lines()
+        .map(|line| match line {
+            line if line.starts_with("Listen ") => &listen,
+            line if line.starts_with("Define STATE ") => &state,
+            line => line,
+        })
+        .collect();
     site.write(
         "site.conf",
         &(text.join("\n") + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"),
@@ -78,9 +86,39 @@ fn demo_site() {
 }
 
 #[test]
+fn bookmarks_in_asp() {
+    let server = serve("asp/site.conf");
+    server.get("/list.asp").is(302);
+    let front = server.get("/").is(200);
+    assert!(front.text().contains("Who are you?"), "{front:?}");
+    let cookie = front.header("set-cookie").expect("a session");
+    let cookie = cookie.split(';').next().expect("name and value");
+    let post = |page: &str, form: &str| server.send(Request::post(page, form).header("Cookie", cookie));
+    let list = || server.send(Request::get("/list.asp").header("Cookie", cookie)).is(200).text();
+    assert!(post("/index.asp", "user=%3Cb%3E").is(200).text().contains("letters or digits"));
+    assert_eq!(post("/index.asp", "user=ana").is(302).header("location").as_deref(), Some("list.asp"));
+    assert!(list().contains("No bookmarks yet."));
+    assert!(post("/list.asp", "url=javascript:x&title=x").is(200).text().contains("begins with http"));
+    post("/list.asp", "url=https://example.org/?a=1%26b=2&title=%3CCaf%C3%A9%3E").is(302);
+    post("/list.asp", "url=https://example.net/").is(302);
+    assert!(post("/list.asp", "url=https://example.net/").is(200).text().contains("already"));
+    let page = list();
+    assert!(page.contains(r#"<a href="https://example.org/?a=1&amp;b=2">&lt;Café&gt;</a>"#), "{page}");
+    let (_, id) = page.split_once(r#"name="delete" value=""#).expect("a button");
+    let (id, _) = id.split_once('"').expect("a number");
+    server.post("/list.asp", &format!("delete={id}")).is(302);
+    assert_eq!(list(), page, "a stranger deletes nothing");
+    post("/list.asp", &format!("delete={id}")).is(302);
+    assert_eq!(list().matches("<li>").count(), 1);
+    post("/index.asp", "leave=1").is(200);
+    server.get("/global.asa").is(404);
+    server.get("/header.inc").is(404);
+}
+
+#[test]
 fn every_example_passes_the_check() {
     let site = Site::new();
-    for conf in ["handler/site.conf", "demo/site.conf"] {
+    for conf in ["handler/site.conf", "asp/site.conf", "demo/site.conf"] {
         site.cameleer(["check", "-f", example(conf).to_str().expect("a plain path")]).succeeded();
     }
     for program in ["psgi/hello.psgi", "psgi/streaming.psgi", "registry/cgi-bin"] {

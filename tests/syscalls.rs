@@ -1,8 +1,9 @@
 //! Which looks at the file system a request costs: counted by strace on the front and the worker of a warm server.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 
@@ -28,6 +29,8 @@ fn serve(site: Site, conf: &str) -> Server {
 struct Trace {
     strace: Child,
     file: std::path::PathBuf,
+    /// Open until the end: strace has a word for every new thread, and dies of a closed pipe.
+    _words: BufReader<ChildStderr>,
 }
 
 impl Trace {
@@ -43,10 +46,11 @@ impl Trace {
             command.args(["-p", &pid.to_string()]);
         }
         let mut strace = command.stderr(Stdio::piped()).spawn().expect("strace is installed");
-        let said = BufReader::new(strace.stderr.take().expect("it was asked for")).lines().map_while(Result::ok);
+        let mut words = BufReader::new(strace.stderr.take().expect("it was asked for"));
+        let said = words.by_ref().lines().map_while(Result::ok);
         let attached = said.filter(|line| line.contains("attached")).take(pids.len()).count();
         assert_eq!(attached, pids.len(), "strace may look at our processes");
-        Trace { strace, file }
+        Trace { strace, file, _words: words }
     }
 
     /// The calls since the beginning that name a file. How large the memfd behind descriptor 1 is, where what children
@@ -101,6 +105,44 @@ fn a_perl_location_costs_no_look_at_the_disk() {
 fn nor_does_it_below_an_alias_that_is_there() {
     let server = serve(Site::new().file("scripts/a/b/page", ""), &format!("Alias /perl @DIR@/scripts\n{PLAIN}"));
     costs_nothing(&server, &TARGETS);
+}
+
+#[test]
+fn nor_does_it_with_rules_for_addresses_and_files() {
+    let rules = "<Files ~ \"^\\.ht\">\nOrder Allow,Deny\nDeny from all\n</Files>\n\
+                 <Location />\nOrder Allow,Deny\nAllow from 127.0.0.0/8\n</Location>\n";
+    costs_nothing(&serve(Site::new(), &format!("{rules}{PLAIN}")), &TARGETS);
+}
+
+#[test]
+fn a_password_file_is_looked_at_once_a_second() {
+    let site = Site::new().file("users", "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=");
+    let rules = "<Location /perl>\nAuthType Basic\nAuthName x\nAuthUserFile users\nRequire user ana\n</Location>\n";
+    let server = serve(site, &format!("{PLAIN}{rules}"));
+    let request = || Request::get("/perl/a").header("Authorization", "Basic YW5hOng=");
+    let mut connection = server.connect();
+    connection.ask(request()).is(200);
+    let trace = Trace::begin(&server);
+    let begun = Instant::now();
+    (0..N).for_each(|_| drop(connection.ask(request()).is(200)));
+    let seconds = begun.elapsed().as_secs() as usize;
+    let calls = trace.end();
+    assert!(calls.len() <= seconds + 1, "{N} requests in {seconds} s: {calls:#?}");
+}
+
+/// A look at /etc/hosts comes before every other way to a name.
+#[test]
+fn names_are_looked_up_only_where_that_is_wanted() {
+    let looks = |conf: &str| {
+        let server = serve(Site::new(), &format!("{PLAIN}{conf}"));
+        let trace = Trace::begin(&server);
+        server.get("/perl/a").is(200);
+        trace.end().iter().filter(|call| call.contains("/etc/hosts")).count()
+    };
+    assert_eq!(looks("HostnameLookups Off\n<Location /perl>\nAllow from 127\n</Location>"), 0);
+    assert_eq!(looks("<Location /other>\nDeny from example.com\n</Location>"), 0);
+    assert!(looks("HostnameLookups On") > 0);
+    assert!(looks("<Location /perl>\nDeny from example.com\n</Location>") > 0);
 }
 
 #[test]

@@ -142,7 +142,7 @@ sub pnotes {
 }
 
 sub register_cleanup ( $r, $code ) {
-    $r->want_cleanup;
+    $r->want_cleanup if Apache->request;
     push @CLEANUPS, $code;
     return;
 }
@@ -170,9 +170,11 @@ sub can_stack_handlers { return 1 }
 sub perl_hook          { return mod_perl::hook( $_[-1] ) }
 sub current_callback   { return 'PerlHandler' }
 
-# Called by the server. What a handler does must not stop the next: so each stands in its own eval.
+# Called by the server. What a handler does must not stop the next: so each stands in its own eval. What it wants cleaned
+# up is cleaned up at once, since no request is there whose end could be awaited.
 sub run_handlers ($phase) {
     _each( $HANDLERS{$phase} // [] );
+    run_cleanups();
     return;
 }
 
@@ -332,7 +334,11 @@ values and contexts are those of mod_perl 1.31. A setter returns the value from 
 C<the_request uri unparsed_uri args query_string method method_number protocol proxyreq header_only hostname filename path_info
 finfo headers_in header_in read content get_client_block location handler allow_options request_time connection server
 dir_config subprocess_env cgi_env document_root server_root_relative get_remote_host user auth_type is_main
-is_initial_req main prev next last as_string>
+is_initial_req main prev next last as_string requires satisfies some_auth_required auth_name allowed>
+
+C<requires> is a reference to a list of C<< { method_mask => -1, requirement => 'user ana ben' } >>, one for each line of
+C<Require>, or undef; C<auth_type> and C<auth_name> are what the configuration says, C<< $r->connection->auth_type >> is how
+the client has proved who it is.
 
 In list context C<args>, C<content>, C<headers_in>, C<headers_out>, C<err_headers_out> and C<dir_config> give names and
 values in turn.
@@ -363,6 +369,8 @@ C<content_type> and C<headers_out> as they are when the first bytes leave.
 =item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
 
 =item * The reason phrase of C<status_line> stays here: clients see the standard one.
+
+=item * C<get_remote_logname> is undef: nobody asks clients' ident services.
 
 =item * C<< $r->document_root(PATH) >> is for this request only.
 

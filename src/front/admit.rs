@@ -14,6 +14,7 @@ use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
 use super::throttle::Turn;
+use super::variables;
 use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
 use crate::config::LogLevel;
 use crate::config::access::{Lookups, Methods, Rules};
@@ -58,6 +59,7 @@ pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Re
 
 /// Finds out what the verdict hangs on until there is one.
 async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    variables::settle(visit, head, route);
     let rules = &route.settings.access;
     let (mut name, mut user) = (None, None);
     loop {

@@ -100,47 +100,47 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
     let mut route = find(visit, head)?;
     settle(visit, head, &route);
     if let Some(answer) = &route.redirect {
+        route.refused()?;
         return Err(redirection::refusal(answer, head.uri.query()));
     }
-    if !route.is_static() {
+    if route.is_static() {
+        match find_file(visit, head, &route).await? {
+            Found::Response(response) => return Ok(Answer::Here(response)),
+            Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+            Found::File(file, opened) => {
+                let route = Rc::new(file);
+                settle(visit, head, &route);
+                take_turn(visit, head, &route)?;
+                let head = headers::asked(visit, head, &route);
+                return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
+            }
+            Found::Handled(refined) => route = Rc::new(refined),
+        }
+    } else {
         let refined = static_files::behind(&visit.site, &route);
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
         if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
-        return hand_over(visit, head, route, body).await;
-    }
-    // Even that there is no such file is said only to those who may come in.
-    let found = static_files::find(&visit.site, &route, head);
-    match found.as_ref().ok().and_then(Found::file) {
-        Some(file) if file.path == route.path => admit(visit, head, file).await?,
-        Some(index) => {
-            admit(visit, head, &route).await?;
-            admit(visit, head, index).await?;
-        }
-        None => admit(visit, head, &route).await?,
-    }
-    match found? {
-        Found::Response(response) => return Ok(Answer::Here(response)),
-        Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
-        Found::File(file, opened) => {
-            let route = Rc::new(file);
-            settle(visit, head, &route);
-            take_turn(visit, head, &route)?;
-            let head = headers::asked(visit, head, &route);
-            return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
-        }
-        Found::Handled(refined) => route = Rc::new(refined),
     }
     settle(visit, head, &route);
-    hand_over(visit, head, route, body).await
-}
-
-/// A worker's, when it is its turn.
-async fn hand_over(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incoming>) -> Result<Answer, Refusal> {
     take_turn(visit, head, &route)?;
     let head = headers::asked(visit, head, &route);
     work(visit, &head, route, body).await
+}
+
+/// Looks for the file of `route`. Even that there is none is said only to those who may come in; an index must be open to
+/// them, and its folder too.
+async fn find_file(visit: &Record, head: &Parts, route: &Route) -> Result<Found, Refusal> {
+    let found = static_files::find(&visit.site, route, head);
+    let file = found.as_ref().ok().and_then(Found::file);
+    if file.is_none_or(|file| file.path != route.path) {
+        admit(visit, head, route).await?;
+    }
+    if let Some(file) = file {
+        admit(visit, head, file).await?;
+    }
+    found
 }
 
 /// From here on the request is about `route`.

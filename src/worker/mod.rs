@@ -62,7 +62,7 @@ impl Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
-        site.perl.after_fork();
+        site.is_forked();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
         libperl::keep_from_children(socket.as_fd());

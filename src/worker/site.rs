@@ -67,6 +67,7 @@ impl Site {
             start_up::take(&mut perl, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
         }
         perl.call(c"Cameleer::started", None)?;
+        perl.call(c"Cameleer::StartUp::end", None)?;
         let start_env = perl.env_base();
         Ok(Site {
             perl,
@@ -87,6 +88,14 @@ impl Site {
             && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
         {
             apache::say(apache::Level::Error, &error.to_string());
+        }
+    }
+
+    /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
+    pub fn is_forked(&mut self) {
+        self.perl.after_fork();
+        if let Err(error) = self.perl.call(c"Cameleer::StartUp::forked", None) {
+            apache::say(apache::Level::Error, &format!("after the fork: {error}"));
         }
     }
 

@@ -40,6 +40,7 @@ fn prepare(perl: &mut Interpreter, library: &Path, config: &Config, facts: &Fact
     for (name, value) in main_server_env(config) {
         perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
     }
+    perl.call(c"Cameleer::StartUp::begin", None)?;
     Ok(())
 }
 

@@ -71,3 +71,18 @@ fn whoever_is_kept_out_is_told_nothing_and_the_log_says_why() {
     }
     assert!(server.logged("client denied by server configuration").contains("[client 127.0.0.1:"));
 }
+
+#[test]
+fn a_variable_of_the_request_may_open_the_door() {
+    let rules = "SetEnvIf User-Agent ^Trusted TRUSTED\nOrder Deny,Allow\nDeny from all\nAllow from env=TRUSTED";
+    let server = site().serve(&conf(rules));
+    for place in PLACES {
+        let status = |agent| server.send(Request::get(place).header("User-Agent", agent)).status;
+        assert_eq!((status("Trusted/1"), status("Other/1")), (200, 403), "{place}");
+    }
+    let server = site().serve(&conf(
+        "SetEnvIf Request_Method POST WRITES\n<RequireAll>\nRequire all granted\nRequire not env WRITES\n</RequireAll>",
+    ));
+    server.get("/perl/x").is(200);
+    server.post("/perl/x", "a=b").is(403);
+}

@@ -28,6 +28,12 @@ fn requirements_are_told_with_their_methods() {
 }
 
 #[test]
+fn what_a_handler_allows_is_its_own_note() {
+    let server = serve("", "$r->allowed, do { $r->allowed(5); $r->allowed }, $r->connection->auth_type");
+    assert_eq!(server.text("/perl"), "0|5|-");
+}
+
+#[test]
 fn a_place_without_rules_has_none() {
     let server = serve(
         "",

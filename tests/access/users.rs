@@ -125,6 +125,20 @@ fn a_changed_file_is_noticed_within_a_second() {
     });
 }
 
+#[test]
+fn a_psgi_application_learns_the_user() {
+    let site = site().file("users", &htpasswd("-s", "ana", "a")).file(
+        "app.psgi",
+        "sub { my $env = shift; [200, ['Content-Type', 'text/plain'], [join ' ', @$env{qw(REMOTE_USER AUTH_TYPE)}]] }",
+    );
+    let server = site.serve(
+        &format!("<Location /app>\nPsgiApp app.psgi\n{RULES}\nRequire valid-user\n</Location>")
+            .replace("AuthGroupFile groups", ""),
+    );
+    server.get("/app/x").is(401);
+    assert_eq!(server.send(get_as("/app/x", "ana", "a")).is(200).text(), "ana Basic");
+}
+
 /// bcrypt with 2^12 rounds takes a fifth of a second or more: neither do others wait for it, nor is it paid twice.
 #[test]
 fn a_slow_hash_is_paid_once_and_by_its_user_only() {
@@ -138,6 +152,25 @@ fn a_slow_hash_is_paid_once_and_by_its_user_only() {
         server.send(get_as("/place/", "ana", "x")).is(200);
     }
     assert!(begun.elapsed() < once * 5, "20 requests took {:?}, the first alone {once:?}", begun.elapsed());
+}
+
+/// While hash after hash is computed for a guesser, others are served: more requests than passwords.
+#[test]
+fn a_slow_hash_holds_nobody_else_up() {
+    let slow = made("htpasswd", &["-nbB", "-C", "13", "ana", "x"]);
+    let server = serve(&slow, "Require valid-user");
+    server.site.write("htdocs/open.html", "open");
+    let others = std::thread::scope(|scope| {
+        let guesser = scope.spawn(|| server.send(get_as("/place/", "ana", "wrong")).is(401));
+        let mut connection = server.connect();
+        let mut others = 0;
+        while !guesser.is_finished() {
+            connection.ask(Request::get("/open.html")).is(200);
+            others += 1;
+        }
+        others
+    });
+    assert!(others > 10, "only {others} requests were answered while a hash was computed");
 }
 
 #[test]

@@ -35,8 +35,15 @@ impl Load {
 
     /// Stops, and tells every failure.
     pub fn failures(self) -> Vec<String> {
+        self.end().1
+    }
+
+    /// Stops, and tells how many answers came and every failure.
+    pub fn end(self) -> (u64, Vec<String>) {
         self.stop.store(true, Ordering::Relaxed);
-        self.clients.into_iter().flat_map(|client| client.join().expect("clients do not panic")).collect()
+        let failures =
+            self.clients.into_iter().flat_map(|client| client.join().expect("clients do not panic")).collect();
+        (self.answered.load(Ordering::Relaxed), failures)
     }
 }
 

@@ -13,6 +13,10 @@ our $CWD = Cwd::getcwd();
 our $Starting   = 0;
 our $ReStarting = 0;
 
+# Their names before mod_perl 1.20, which modules still read.
+*Apache::ServerStarting   = \$Starting;
+*Apache::ServerReStarting = \$ReStarting;
+
 # What a program set instead of Timeout, for this process.
 my $Timeout;
 

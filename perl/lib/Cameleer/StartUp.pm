@@ -1,0 +1,135 @@
+package Cameleer::StartUp;
+
+use v5.36;
+
+# The process that loads the site, its descriptors from before, and the connected sockets that the steps left open.
+my ( $mold, %before, @sockets );
+
+# Drivers whose handles reach nothing outside the process, or open their files for each statement.
+my %LOCAL = map { $_ => 1 } qw(AnyData CSV DBM ExampleP File Mem Sponge);
+
+# Handles that must not be closed before the process ends: files, and connections of DBI that stopped being anybody's.
+# DBD::MariaDB 1.22 loses its way at the end of a process that has destroyed a connection without closing it.
+my @kept;
+
+# Before the first step.
+sub begin {
+    $mold   = $$;
+    %before = map { $_ => 1 } _descriptors();
+    return;
+}
+
+# After the last.
+sub end {
+    for my $handle ( _connections() ) {
+        warn "start-up left a connection to \"dbi:$handle->{Driver}{Name}:$handle->{Name}\" open: each worker makes one of "
+          . "its own instead; connect in PerlChildInitHandler to be spared this\n";
+    }
+    for my $descriptor ( grep { !$before{$_} } _descriptors() ) {
+        my $peer = _peer($descriptor) // next;
+        push @sockets, $descriptor;
+        warn "start-up left a connection to $peer open (descriptor $descriptor): the workers cannot use it; connect in "
+          . "PerlChildInitHandler or at the first request\n";
+    }
+    return;
+}
+
+# In a fresh worker. A connection is one stream of bytes: two processes on it would read each other's answers, and the
+# first that says goodbye on it ends it for all.
+sub forked {
+    return if $$ == $mold;
+    _hang_up(@sockets);
+    $Apache::Server::Starting = 1;    # or Apache::DBI keeps what is connected here
+    for my $handle ( _connections() ) {
+        my $own = eval { $handle->clone( {} ) };
+        $own && $handle->swap_inner_handle($own) or warn "cannot connect in place of start-up's connection: $@";
+        push @kept, $own;
+    }
+    $Apache::Server::Starting = 0;
+    return;
+}
+
+# Every open connection of DBI; a handle that is destroyed in another process says nothing to its database from now on.
+sub _connections {
+    return unless $INC{'DBI.pm'};
+    my @open;
+    DBI->visit_handles(
+        sub ( $handle, $ ) {
+            $handle->{AutoInactiveDestroy} = 1;
+            push @open, $handle if $handle->{Type} eq 'db' && $handle->{Active} && !_is_local($handle);
+            return 1;
+        }
+    );
+    return @open;
+}
+
+sub _is_local ($handle) {
+    my $driver = $handle->{Driver}{Name};
+    return $LOCAL{$driver} || $driver eq 'SQLite' && !length( $handle->sqlite_db_filename // '' );
+}
+
+sub _descriptors {
+    opendir my $folder, '/proc/self/fd' or return;
+    return grep { /\A\d+\z/ && -e "/proc/self/fd/$_" } readdir $folder;
+}
+
+# Whom a stream's descriptor is connected to. A pair of sockets has no name at either end: who makes one wants to share it.
+sub _peer ($descriptor) {
+    open my $copy, '+<&', $descriptor or return undef;
+    my $address = -S $copy && getpeername $copy or return undef;
+    require Socket;
+    return undef if unpack( 'i', getsockopt $copy, Socket::SOL_SOCKET(), Socket::SO_TYPE() ) != Socket::SOCK_STREAM();
+    my $family = Socket::sockaddr_family($address);
+    return _named( Socket::unpack_sockaddr_un($address) ) if $family == Socket::AF_UNIX();
+    my ( $port, $host ) =
+        $family == Socket::AF_INET()  ? Socket::unpack_sockaddr_in($address)
+      : $family == Socket::AF_INET6() ? Socket::unpack_sockaddr_in6($address)
+      :                                 return "a peer of family $family";
+    return Socket::inet_ntop( $family, $host ) . ":$port";
+}
+
+sub _named ($path) { return length $path ? $path : undef }
+
+# The descriptors become a line that nobody speaks on: reading finds its end, writing is lost, and nothing dies of SIGPIPE.
+sub _hang_up (@descriptors) {
+    return unless @descriptors;
+    require Fcntl;
+    require POSIX;
+    socketpair my $line, my $silent, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or die "socketpair: $!\n";
+    shutdown $silent, 1;
+    push @kept, $silent;
+    for my $descriptor (@descriptors) {
+        POSIX::dup2( fileno $line, $descriptor );
+        open my $handle, '+<&=', $descriptor or die "descriptor $descriptor: $!\n";
+        fcntl $handle, Fcntl::F_SETFD(), Fcntl::FD_CLOEXEC();
+        push @kept, $handle;
+    }
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::StartUp - what start-up code leaves connected is not shared between workers
+
+=head1 SYNOPSIS
+
+    Cameleer::StartUp::begin();     # in the mold, then the site's PerlModule and PerlRequire
+    Cameleer::StartUp::end();       # the mold forks from now on
+    Cameleer::StartUp::forked();    # in each worker, before PerlChildInitHandler
+
+=head1 DESCRIPTION
+
+Called by the server. Between C<begin> and C<end> C<$Apache::Server::Starting> is 1, as L<Apache::DBI> wants it: it does
+not keep connections that are made then. C<end> warns, in the error log, about each connection of L<DBI> and each other
+connected stream socket that the start-up steps left open.
+
+In a worker those sockets are at their end: reading finds end of file, and what is written goes nowhere. A C<$dbh> from the
+start-up is connected anew under the same handle; its statement handles have to be prepared again. The mold's own
+connections stay as they were. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
+and so are pairs of sockets and datagram sockets (syslog).
+
+=cut

@@ -1,0 +1,2 @@
+before the error
+<% $Response->{Clean} = 0; die "a secret of the page\n"; %>

@@ -1,0 +1,151 @@
+//! Database servers of the tests' own, in the site's folder, as an unprivileged user; gone when dropped.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::Signal;
+use nix::unistd::{Uid, User, geteuid};
+
+use crate::support::{Finished, Site, signal, until};
+
+/// A server that listens on a unix socket in its folder only.
+pub struct Database {
+    product: &'static Product,
+    folder: PathBuf,
+    process: Child,
+}
+
+/// How a product is made, started and asked whether it is there. `@DIR@` is the folder.
+pub struct Product {
+    /// The system's user when the tests run as root.
+    user: &'static str,
+    create: &'static [&'static str],
+    serve: &'static [&'static str],
+    is_ready: &'static [&'static str],
+    /// Run once the server is there.
+    prepare: &'static [&'static str],
+    /// Ends it without waiting for clients.
+    stop: Signal,
+}
+
+pub const MARIADB: &Product = &Product {
+    user: "mysql",
+    create: &[
+        "mariadb-install-db",
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--datadir=@DIR@/data",
+        "--tmpdir=@DIR@",
+        "--innodb-log-file-size=4M",
+    ],
+    serve: &[
+        "mariadbd",
+        "--no-defaults",
+        "--skip-networking",
+        "--datadir=@DIR@/data",
+        "--tmpdir=@DIR@",
+        "--socket=@DIR@/socket",
+        "--pid-file=@DIR@/pid",
+        "--innodb-log-file-size=4M",
+        "--innodb-fast-shutdown=2",
+    ],
+    is_ready: &["mariadb-admin", "--no-defaults", "--user=root", "--socket=@DIR@/socket", "ping"],
+    prepare: &[
+        "mariadb",
+        "--no-defaults",
+        "--user=root",
+        "--socket=@DIR@/socket",
+        "--execute=create database ledger; create user ledger@localhost; grant all on ledger.* to ledger@localhost; \
+         grant process on *.* to ledger@localhost",
+    ],
+    stop: Signal::SIGTERM,
+};
+
+pub const POSTGRES: &Product = &Product {
+    user: "postgres",
+    create: &["initdb", "--no-sync", "--auth=trust", "--username=postgres", "--pgdata=@DIR@/data"],
+    serve: &["postgres", "-D", "@DIR@/data", "-k", "@DIR@", "-c", "listen_addresses=", "-c", "fsync=off"],
+    is_ready: &["pg_isready", "--host=@DIR@"],
+    prepare: &[
+        "psql",
+        "--host=@DIR@",
+        "--username=postgres",
+        "--command=create role ledger login",
+        "--command=create database ledger owner ledger",
+    ],
+    stop: Signal::SIGINT,
+};
+
+impl Database {
+    /// Makes one below the site's folder and starts it.
+    #[track_caller]
+    pub fn start(site: &Site, product: &'static Product) -> Database {
+        let folder = site.path("database");
+        fs::create_dir(&folder).expect("a folder in TMPDIR");
+        if let Some(user) = product.account() {
+            chown(&folder, Some(user.uid.as_raw()), Some(user.gid.as_raw())).expect("root may");
+        }
+        Finished::of(&mut product.command(product.create, &folder)).succeeded();
+        let process = product.serve(&folder);
+        Finished::of(&mut product.command(product.prepare, &folder)).succeeded();
+        Database { product, folder, process }
+    }
+
+    /// Ends the server, with every connection to it, and starts it again on the same data.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        self.stop();
+        self.process = self.product.serve(&self.folder);
+    }
+
+    #[track_caller]
+    fn stop(&mut self) {
+        signal(self.process.id() as i32, self.product.stop);
+        self.process.wait().expect("our own child");
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Product {
+    fn account(&self) -> Option<User> {
+        let root = geteuid() == Uid::from_raw(0);
+        root.then(|| User::from_name(self.user).expect("/etc/passwd").expect("pkg/debian-packages/test.txt"))
+    }
+
+    fn command(&self, words: &[&str], folder: &Path) -> Command {
+        let words: Vec<String> = words.iter().map(|word| word.replace("@DIR@", &folder.to_string_lossy())).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env("PATH", path()).current_dir(folder).stdin(Stdio::null());
+        if let Some(user) = self.account() {
+            command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
+        }
+        command
+    }
+
+    #[track_caller]
+    fn serve(&self, folder: &Path) -> Child {
+        let log = || fs::File::options().create(true).append(true).open(folder.join("log")).expect("our own folder");
+        let mut command = self.command(self.serve, folder);
+        let process = command.stdout(log()).stderr(log()).spawn().expect("pkg/debian-packages/test.txt");
+        until("the database answers", || Finished::of(&mut self.command(self.is_ready, folder)).code == 0);
+        process
+    }
+}
+
+/// Debian keeps PostgreSQL's server programs in a folder for each version.
+fn path() -> OsString {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let folders = versions.map(|version| version.path().join("bin"));
+    let ours = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(folders.chain(std::env::split_paths(&ours))).expect("no colon in these names")
+}

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 8] = [
+const FILES: [&str; 11] = [
     "Apache.xs",
+    "Apache/Body.xs",
     "Apache/Connection.xs",
     "Apache/Leak.xs",
     "Apache/Log.xs",
     "Apache/Registry.xs",
+    "Apache/Request.xs",
     "Apache/Server.xs",
     "Apache/Table.xs",
+    "Apache/Util.xs",
     "B/TerseSize.xs",
 ];
 

@@ -1,6 +1,7 @@
 package Apache;
 
 use v5.36;
+use Exporter ();
 use XSLoader ();
 
 use Apache::Connection ();
@@ -14,6 +15,13 @@ use mod_perl           ();
 our $VERSION = '1.27';
 
 XSLoader::load(__PACKAGE__);
+XSLoader::load('Apache::Body');
+
+# PerlTaintCheck
+our $__T = ${^TAINT} ? 1 : 0;
+
+our @EXPORT_OK = qw(exit warn);
+*import = \&Exporter::import;
 
 @Apache::SubRequest::ISA = 'Apache';
 
@@ -36,10 +44,10 @@ sub as_string ($r) {
     my $out = $r->the_request . "\n";
     $r->headers_in->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
     $out .= "\n" . $r->protocol . ' ' . ( $r->status_line // $r->status ) . "\n";
-    for my $table ( $r->headers_out, $r->err_headers_out ) {
+    for my $table ( scalar $r->headers_out, scalar $r->err_headers_out ) {
         $table->do( sub ( $name, $value ) { $out .= "$name: $value\n" } );
     }
-    return $out;
+    return "$out\n";
 }
 
 sub finfo ($r) {
@@ -55,16 +63,7 @@ sub last ($r) {
     return $r;
 }
 
-sub proxyreq        { return 0 }
-
-# --- the body, which STDIN holds
-
-sub read {
-    my ( $r, undef, $length, $offset ) = @_;
-    return CORE::read STDIN, $_[1], $length, $offset // 0;
-}
-*get_client_block  = \&read;
-*read_client_block = \&read;
+# --- the body, which STDIN holds: see Apache/Body.xs
 
 sub setup_client_block  { return Apache::Constants::OK() }
 sub should_client_block { return $_[0]->body_length > 0 ? 1 : 0 }
@@ -76,10 +75,6 @@ sub content ($r) {
     $r->read( $body, $r->body_length );
     return parse_args( wantarray, $body );
 }
-
-sub READ     { goto &read }
-sub READLINE { return readline STDIN }
-sub GETC     { return getc STDIN }
 
 # --- the response
 
@@ -97,19 +92,36 @@ sub write {
 }
 *WRITE = \&write;
 
+# `tie *STDOUT, 'Apache'`. Reopening the handle ends that.
 sub TIEHANDLE ( $class, $r = Apache->request ) { return $r }
 sub CLOSE     { return 1 }
 sub BINMODE   { return 1 }
 sub FILENO    { return 1 }
-sub OPEN      { return 1 }
 
-sub send_fd ( $r, $handle ) {
+sub OPEN ( $r, $mode, @name ) {
+    no warnings 'untie';    # $r itself is a reference to what is untied
+    untie *STDOUT;
+    return @name ? open( STDOUT, $mode, @name ) : open STDOUT, $mode;    ## no critic: the caller's words
+}
+
+# From where the handle stands, to its end or so many bytes; how many that were.
+sub send_fd ( $r, $handle, $length = -1 ) {
     my $sent = 0;
-    while ( CORE::read $handle, my $chunk, 65536 ) {
-        $r->print($chunk);
-        $sent += length $chunk;
+    while ( $length < 0 || $sent < $length ) {
+        my $next = $length < 0 || $length - $sent > 65536 ? 65536 : $length - $sent;
+        my $got = CORE::read( $handle, my $chunk, $next ) or last;
+        $r->print($chunk) or last;
+        $sent += $got;
     }
     return $sent;
+}
+
+# A language or several, as the header has them.
+sub content_language ( $r, @new ) { return scalar $r->header_out( 'Content-Language', @new ) }
+
+sub content_languages ( $r, @new ) {
+    my $before = $r->content_language( map { join ', ', @$_ } @new );
+    return defined $before ? [ split /,\s*/, $before ] : undef;
 }
 
 sub subprocess_env {
@@ -194,9 +206,6 @@ sub unwind {
     return;
 }
 
-# Taint mode, as 1.x modules ask for it.
-our $__T = ${^TAINT} ? 1 : 0;
-
 # The request or the process ends here. A code of DONE asks the worker to leave after this request.
 sub exit {    ## no critic: the name is the API's
     my $code = @_ && !ref $_[-1] ? $_[-1] : 0;
@@ -209,14 +218,16 @@ sub exit {    ## no critic: the name is the API's
 
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
-sub log       { return Apache::Log->new }
+sub log ($r)  { return Apache::Log->new($r) }
 
-sub log_reason ( $r, $reason, $file = $r->filename ) {
+sub log_reason ( $r, $reason, $file = $r->uri ) {
     return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
 }
 
 # --- the client, the server and the process
 
+# Without identd, which nobody runs any more: nothing is known.
+sub get_remote_logname ($r) { return $r->connection->remote_logname }
 
 # A name that the front has looked up, or for REMOTE_DOUBLE_REV one that leads back to the address.
 sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
@@ -225,9 +236,6 @@ sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     my $name = $c->remote_host;
     return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
 }
-
-sub get_remote_logname { return undef }                                                        ## no critic
-sub document_root      { return $_[0]->server->document_root }
 
 sub server_root_relative {
     my ( undef, $path ) = @_;
@@ -251,10 +259,13 @@ sub gensym {
     return Symbol::gensym();
 }
 
-# Apache->module('Apache::Table') or 'mod_alias.c': the directives of httpd's usual modules are built in.
+# Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
+my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
+    mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
+
 sub module {
     my $name = $_[-1];
-    return 1 if $name eq 'mod_perl.c' || $name eq 'mod_alias.c' || $name eq 'mod_mime.c' || $name eq 'mod_log_config.c';
+    return $BUILT_IN{$name} ? 1 : 0 if $name =~ /\.c\z/;
     return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
 }
 
@@ -270,11 +281,20 @@ sub httpd_conf ( $, @lines ) {
 
 sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
-# The front has time limits for its clients; a worker waits for nobody.
-sub soft_timeout  { return }
-sub hard_timeout  { return }
-sub kill_timeout  { return }
-sub reset_timeout { return }
+# Text that SERVER_SOFTWARE ends with; for modules to say that they are there while the server starts.
+sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
+
+# --- timers
+
+sub soft_timeout ( $r, $what ) { return _timeout( start => $r, $what, 0 ) }
+sub hard_timeout ( $r, $what ) { return _timeout( start => $r, $what, 1 ) }
+sub kill_timeout  ($r)         { return _timeout('stop') }
+sub reset_timeout ($r)         { return _timeout('again') }
+
+sub _timeout ( $what, @arguments ) {
+    require Apache::Timeout;
+    return Apache::Timeout->can($what)->(@arguments);
+}
 
 sub _croak ($message) {
     require Carp;
@@ -310,7 +330,7 @@ values and contexts are those of mod_perl 1.31. A setter returns the value from 
 
 =head2 The request
 
-C<the_request uri unparsed_uri args query_string method method_number protocol header_only hostname filename path_info
+C<the_request uri unparsed_uri args query_string method method_number protocol proxyreq header_only hostname filename path_info
 finfo headers_in header_in read content get_client_block location handler allow_options request_time connection server
 dir_config subprocess_env cgi_env document_root server_root_relative get_remote_host user auth_type is_main
 is_initial_req main prev next last as_string requires satisfies some_auth_required auth_name allowed>
@@ -330,7 +350,11 @@ send_http_header send_cgi_header cgi_header_out print printf write write_client 
 =head2 The rest
 
 C<notes pnotes register_cleanup post_connection push_handlers child_terminate exit log_error log_reason warn log gensym
-module define chdir_file slurp_filename>
+module define chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout add_version_component seqno
+taint untaint>
+
+C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds, C<reset_timeout> starts it anew,
+C<kill_timeout> ends it. When it rings, what else the handler says goes nowhere; C<hard_timeout> ends the handler too.
 
 =head1 DIFFERENCES
 
@@ -345,7 +369,9 @@ C<content_type> and C<headers_out> as they are when the first bytes leave.
 
 =item * C<get_remote_logname> is undef: nobody asks clients' ident services.
 
-=item * The whole body has arrived before a handler runs: C<soft_timeout> and its kin do nothing.
+=item * C<< $r->document_root(PATH) >> is for this request only.
+
+=item * A descriptor of the client is nowhere: C<< $r->connection->fileno >> is the one whose output joins the answer.
 
 =back
 

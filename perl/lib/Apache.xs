@@ -20,11 +20,15 @@ connection(r)
   OUTPUT:
     RETVAL
 
+# $r: the server that the request is for; the class: the main server.
 SV *
-server(...)
+server(self)
+    SV *self
   CODE:
-    PERL_UNUSED_VAR(items);
-    RETVAL = apache_object(aTHX_ "Apache::Server", 0);
+    int64_t host = 0;
+    if (SvROK(self))
+        apache_check(aTHX_ apache_get_number(apache_request_of(aTHX_ self), APACHE_HOST, &host));
+    RETVAL = apache_object(aTHX_ "Apache::Server", (Request)host);
   OUTPUT:
     RETVAL
 
@@ -53,6 +57,7 @@ uri(r, ...)
     virtual_host = APACHE_VIRTUAL_HOST
     current_callback = APACHE_CURRENT_CALLBACK
     dispatcher = APACHE_DISPATCHER
+    document_root = APACHE_DOCUMENT_ROOT
   CODE:
     RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -84,6 +89,7 @@ status(r, ...)
     some_auth_required = APACHE_SOME_AUTH_REQUIRED
     allowed = APACHE_ALLOWED
     expects_header = APACHE_EXPECTS_HEADER
+    proxyreq = APACHE_PROXYREQ
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -217,7 +223,10 @@ header_in(r, ...)
 void
 cgi_env(r, ...)
     Request r
+  ALIAS:
+    cgi_var = 1
   PPCODE:
+    PERL_UNUSED_VAR(ix);
     if (items > 2)
         apache_table_store(aTHX_ r, APACHE_SUBPROCESS_ENV, APACHE_TABLE_SET, ST(1), ST(2));
     if (items > 1) {
@@ -234,15 +243,28 @@ void
 print(r, ...)
     Request r
   ALIAS:
-    write_client = 1
-    PRINT = 2
+    PRINT = 1
   PPCODE:
     PERL_UNUSED_VAR(ix);
     for (I32 i = 1; i < items; i++)
         apache_print(aTHX_ r, ST(i));
     if (PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH)
         apache_check(aTHX_ apache_rflush(r));
+    int64_t aborted;
+    apache_check(aTHX_ apache_get_number(r, APACHE_ABORTED, &aborted));
+    if (aborted)
+        XSRETURN_NO;
     XSRETURN_YES;
+
+IV
+write_client(r, ...)
+    Request r
+  CODE:
+    RETVAL = 0;
+    for (I32 i = 1; i < items; i++)
+        RETVAL += (IV)apache_print(aTHX_ r, ST(i));
+  OUTPUT:
+    RETVAL
 
 void
 rflush(r)
@@ -265,12 +287,16 @@ send_cgi_header(r, header)
     apache_check(aTHX_ apache_send_cgi_header(r, apache_text_of(aTHX_ header)));
 
 void
-cgi_header_out(r, name, value)
+cgi_header_out(r, name, ...)
     Request r
     SV *name
-    SV *value
-  CODE:
-    apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ value)));
+  PPCODE:
+    apache_text value;
+    apache_check(aTHX_ apache_table_get(r, APACHE_HEADERS_OUT, apache_text_of(aTHX_ name), &value));
+    SV *const before = sv_2mortal(apache_sv_of(aTHX_ value));
+    if (items > 2)
+        apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ ST(2))));
+    XPUSHs(before);
 
 void
 want_cleanup(r)
@@ -310,6 +336,41 @@ unescape_url(text)
     *SvEND(RETVAL) = '\0';
   OUTPUT:
     RETVAL
+
+# What is printed next begins with header lines, as after httpd's own status line.
+void
+basic_http_header(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_expect_header(r));
+
+# The client waited too long: nothing more goes out.
+void
+give_up(r, reason)
+    Request r
+    SV *reason
+  CODE:
+    apache_check(aTHX_ apache_give_up(r, apache_text_of(aTHX_ reason)));
+
+UV
+seqno(...)
+  CODE:
+    PERL_UNUSED_VAR(items);
+    RETVAL = (UV)apache_generation();
+  OUTPUT:
+    RETVAL
+
+void
+taint(...)
+  ALIAS:
+    untaint = 1
+  CODE:
+    for (I32 i = 1; TAINTING_get && i < items; i++) {
+        if (ix)
+            SvTAINTED_off(ST(i));
+        else
+            SvTAINTED_on(ST(i));
+    }
 
 MODULE = Apache    PACKAGE = Apache::SubRequest
 

@@ -14,7 +14,8 @@ use wire::frame::{Field, Flags, Frame};
 use super::error_logs::ErrorLogs;
 use super::{overrides, start_up};
 use crate::config::access::{Requirement, Satisfy};
-use crate::config::{Applied, Config, Facts, Handler, Listen, Phase, PsgiApp, Settings};
+use crate::config::{Applied, Config, Facts, Handler, Listen, LogTarget, Options, Phase, PsgiApp, Settings};
+use crate::log;
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 pub(super) const MOD_PERL: &str = "mod_perl/1.31";
@@ -93,6 +94,7 @@ impl Located {
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
+        log::set_level(config.log_level);
         let perl = start_up::boot(&config, facts)?;
         let mut apps = HashMap::new();
         for step in &config.start_up {
@@ -194,8 +196,12 @@ impl Site {
             _ => None,
         };
         let start_env = self.start_env.clone();
-        let place =
-            apache::Place { start_env, sections: key.sections.clone(), ..place(&self.config, key.host, &settings) };
+        let place = apache::Place {
+            start_env,
+            server_software: apache::server_software(),
+            sections: key.sections.clone(),
+            ..place(&self.config, key.host, &settings)
+        };
         let mut located = Located { settings, place: Rc::default(), app, handlers: Default::default() };
         let phases = Phase::ALL.map(|phase| (phase.name(), located.names(phase).to_vec())).to_vec();
         located.place = Rc::new(apache::Place { phases, ..place });
@@ -255,6 +261,13 @@ fn complain(phase: Phase, result: Result<(), Interrupted>) {
 /// Merged settings that a worker keeps.
 const MAX_PLACES: usize = 4096;
 
+/// What `Apache::Server` shows of a host, whatever the location.
+pub(super) fn server(config: &Config, host: u16) -> apache::Place {
+    let bases: Vec<u16> =
+        [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
+    place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
+}
+
 pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
     apache::Place {
@@ -266,7 +279,11 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         set_env: settings.set_env.clone(),
         send_header: settings.send_header || settings.handler == Handler::CgiScript,
         setup_env: settings.setup_env,
-        exec_cgi: settings.options.exec_cgi,
+        options: option_bits(&settings.options),
+        timeout: config.timeouts.client.as_secs() as u32,
+        names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
+        error_log: error_log(config),
+        log_level: apache::Level::from_number(config.log_level as u32),
         location: settings.mount.clone(),
         handler: match settings.handler {
             Handler::Default => None,
@@ -278,6 +295,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
+        host,
         is_virtual: host != 0,
         auth_type: settings.access.auth_type.clone(),
         auth_name: settings.access.auth_name.clone(),
@@ -292,6 +310,25 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         log_notes: logged(config, host, 'n'),
         log_env: logged(config, host, 'e'),
         ..Default::default()
+    }
+}
+
+/// `$r->allow_options`, with httpd's numbers.
+fn option_bits(options: &Options) -> i64 {
+    let bits = [
+        (options.indexes, 1),
+        (options.follow_sym_links, 4),
+        (options.exec_cgi, apache::OPT_EXECCGI),
+        (options.sym_links_if_owner_match, 64),
+    ];
+    bits.into_iter().map(|(is_on, bit)| i64::from(is_on) * bit).sum()
+}
+
+fn error_log(config: &Config) -> String {
+    match &config.error_log {
+        LogTarget::Standard => String::new(),
+        LogTarget::File(file) => file.to_string_lossy().into_owned(),
+        LogTarget::Pipe(command) => format!("|{command}"),
     }
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use super::site::{MOD_PERL, place};
+use super::site::{MOD_PERL, server};
 use crate::config::{
     At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
 };
@@ -17,8 +17,7 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
     let perl =
         Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
-    let main_server = config.hosts.first().map(|host| host.base);
-    apache::main_server(Rc::new(place(config, 0, &config.settings(main_server.as_slice(), false))));
+    apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(config, host))).collect());
     prepare(&perl, &perl_library(facts)?, config, facts)?;
     Ok(perl)
 }

@@ -29,6 +29,7 @@ thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
 pub fn worker_is(slot: u32) {
     CURRENT.with_borrow_mut(|current| current.worker = Some(slot));
     apache::log_to(write);
+    apache::on_level(|level| log::set_level(level_of(level)));
 }
 
 impl Subject {

@@ -51,6 +51,7 @@ enum {
     APACHE_PLACE_AUTH_NAME = 27,
     APACHE_CURRENT_CALLBACK = 28,
     APACHE_DISPATCHER = 29,
+    APACHE_ERROR_FNAME = 30,
 };
 
 /* Numbers. */
@@ -74,6 +75,9 @@ enum {
     APACHE_SOME_AUTH_REQUIRED = 16,
     APACHE_ALLOWED = 17,
     APACHE_EXPECTS_HEADER = 18,
+    APACHE_PROXYREQ = 19,
+    APACHE_TIMEOUT = 20,
+    APACHE_HOST = 21,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */
@@ -131,18 +135,44 @@ int apache_table_get(uint64_t r, uint32_t table, apache_text name, apache_text *
 int apache_table_entry(uint64_t r, uint32_t table, size_t at, apache_text *name, apache_text *value);
 int apache_table_change(uint64_t r, uint32_t table, uint32_t verb, apache_text name, apache_text value);
 
+/* Forms. `count` and `is_one` say whether it worked: -1 and 0 when not. */
+enum {
+    APACHE_PART_MORE = 0, /* feed the next piece */
+    APACHE_PART_BEGIN = 1,
+    APACHE_PART_DATA = 2,
+    APACHE_PART_END = 3,
+    APACHE_PART_LAST = 4,
+    APACHE_PART_BAD = 5, /* text says why */
+};
+typedef struct {
+    uint32_t kind;
+    uint32_t table; /* a part's headers */
+    apache_text text;
+    apache_text filename;
+} apache_part;
+int apache_parse_form(uint64_t r, uint32_t table, apache_text text, int64_t *count);
+int apache_multipart_begin(uint64_t r, apache_text content_type, int64_t *is_one);
+int apache_multipart_feed(uint64_t r, apache_text piece);
+int apache_multipart_next(uint64_t r, apache_part *part);
+int apache_memory_file(apache_text text);
+
 int apache_write(uint64_t r, const char *bytes, size_t length);
 int apache_rflush(uint64_t r);
 int apache_send_http_header(uint64_t r, apache_text content_type);
 int apache_send_cgi_header(uint64_t r, apache_text header);
 int apache_cgi_header_out(uint64_t r, apache_text name, apache_text value);
+int apache_expect_header(uint64_t r);
+int apache_give_up(uint64_t r, apache_text reason);
 int apache_want_cleanup(uint64_t r);
 int apache_child_terminate(uint64_t r);
 
-/* Of the server: they need no request. */
-void apache_server_text(uint32_t field, apache_text *out);
-int64_t apache_server_number(uint32_t field);
-void apache_server_var(size_t at, apache_text *name, apache_text *value);
+/* Of a server, 0 the main one and the others virtual hosts: they need no request. */
+void apache_server_text(uint32_t host, uint32_t field, apache_text *out);
+int64_t apache_server_number(uint32_t host, uint32_t field); /* -1: no such server */
+void apache_server_var(uint32_t host, size_t at, apache_text *name, apache_text *value);
+void apache_server_alias(uint32_t host, size_t at, apache_text *name);
+void apache_set_log_level(uint32_t level);
+void apache_add_version_component(apache_text text);
 int32_t apache_section(size_t at); /* -1: no more */
 void apache_log(uint32_t level, apache_text text);
 

@@ -32,7 +32,7 @@ pub(crate) struct State {
     generation: u64,
     /// Buffers of the last request, for the next.
     spare: (Tables, Output),
-    server: Option<Rc<Place>>,
+    servers: Vec<Rc<Place>>,
 }
 
 thread_local! {
@@ -98,9 +98,10 @@ pub fn run(request: u64) -> u64 {
     })
 }
 
-/// The place that stands for the server while no request is current: `Apache->server` in start-up files.
-pub fn main_server(place: Rc<Place>) {
-    STATE.with_borrow_mut(|state| state.server = Some(place));
+/// The places that stand for the main server and its virtual hosts, request or no request: `Apache->server` in start-up
+/// files, `$s->next`.
+pub fn servers(places: Vec<Rc<Place>>) {
+    STATE.with_borrow_mut(|state| state.servers = places);
 }
 
 /// Output of the program: what it printed, or a part of the response's body.
@@ -211,8 +212,31 @@ pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
 
 /// The place of the current request, or the server's.
 pub(crate) fn place() -> Option<Rc<Place>> {
-    STATE
-        .with_borrow(|state| state.records.get(state.running).map(|r| r.place.clone()).or_else(|| state.server.clone()))
+    STATE.with_borrow(|state| {
+        let running = state.records.get(state.running).map(|r| r.place.clone());
+        running.or_else(|| state.servers.first().cloned())
+    })
+}
+
+/// Adds to what every server says that it is (`Apache->add_version_component`).
+pub(crate) fn add_version_component(text: &str) {
+    STATE.with_borrow_mut(|state| {
+        for server in &mut state.servers {
+            let software = &mut Rc::make_mut(server).server_software;
+            *software += " ";
+            *software += text;
+        }
+    });
+}
+
+/// `SERVER_SOFTWARE`, with what start-up code added to it.
+pub fn server_software() -> String {
+    server(0).map(|server| server.server_software.clone()).unwrap_or_default()
+}
+
+/// A server of the list.
+pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
+    STATE.with_borrow(|state| state.servers.get(host as usize).cloned())
 }
 
 /// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.

@@ -154,7 +154,7 @@ fn of_server(r: &mut RequestRec, each: Each<'_>) {
     each(b"SERVER_ADDR", r.frame.field(Field::LocalAddr));
     port(b"SERVER_PORT", server_port, each);
     each(b"SERVER_ADMIN", r.place.server_admin.as_bytes());
-    each(b"DOCUMENT_ROOT", r.place.document_root.as_bytes());
+    each(b"DOCUMENT_ROOT", r.known_text(Text::DocumentRoot).unwrap_or_default());
 }
 
 fn of_request(r: &RequestRec, each: Each<'_>) {
@@ -189,8 +189,13 @@ fn of_script(r: &RequestRec, each: Each<'_>) {
     let path_info = r.known_text(Text::PathInfo).unwrap_or_default();
     if !path_info.is_empty() {
         each(b"PATH_INFO", path_info);
-        each(b"PATH_TRANSLATED", &[r.place.document_root.trim_end_matches('/').as_bytes(), path_info].concat());
+        each(b"PATH_TRANSLATED", &[document_root(r), path_info].concat());
     }
+}
+
+fn document_root(r: &RequestRec) -> &[u8] {
+    let root = r.known_text(Text::DocumentRoot).unwrap_or_default();
+    root.strip_suffix(b"/").unwrap_or(root)
 }
 
 /// A body that came in chunks has no Content-Length header, but programs need its length all the same.

@@ -1,14 +1,15 @@
 //! The C ABI of `include/apache.h`. The only unsafe file of this crate: it turns pointers into slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
+mod form;
 mod requests;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::current::{current, for_each, place, speaking, with};
+use crate::current::{current, for_each, place, server, speaking, with};
 use crate::field::{Number, Text};
-use crate::log::{Level, log, print};
+use crate::log::{Level, log, print, set_level};
 use crate::request::{server_number, server_text};
 use crate::table::Table;
 
@@ -233,6 +234,18 @@ unsafe extern "C" fn apache_cgi_header_out(r: u64, name: ApacheText, value: Apac
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn apache_expect_header(r: u64) -> c_int {
+    status(with(r, |r| r.expect_header()))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_give_up(r: u64, reason: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let reason = unsafe { reason.get() }.unwrap_or_default();
+    status(with(r, |r| r.give_up(reason)))
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn apache_want_cleanup(r: u64) -> c_int {
     status(with(r, |_| ()).inspect(|()| crate::want_cleanup()))
 }
@@ -243,17 +256,18 @@ extern "C" fn apache_child_terminate(r: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_server_text(field: u32, out: *mut ApacheText) {
-    let place = place();
+unsafe extern "C" fn apache_server_text(host: u32, field: u32, out: *mut ApacheText) {
+    let server = server(host);
     let field = Text::from_number(field);
-    let text = place.as_ref().zip(field).and_then(|(place, field)| server_text(place, field));
-    // SAFETY: XS passes a variable of its own. The text outlives this Rc: the record or the server holds the place.
+    let text = server.as_ref().zip(field).and_then(|(server, field)| server_text(server, field));
+    // SAFETY: XS passes a variable of its own. The text outlives this Rc: the list of servers holds the place.
     unsafe { out.write(ApacheText::of_option(text)) }
 }
 
+/// -1: there is no such server.
 #[unsafe(no_mangle)]
-extern "C" fn apache_server_number(field: u32) -> i64 {
-    place().zip(Number::from_number(field)).map_or(0, |(place, field)| server_number(&place, field))
+extern "C" fn apache_server_number(host: u32, field: u32) -> i64 {
+    server(host).zip(Number::from_number(field)).map_or(-1, |(server, field)| server_number(&server, field))
 }
 
 #[unsafe(no_mangle)]
@@ -262,9 +276,9 @@ extern "C" fn apache_section(at: usize) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_server_var(at: usize, name: *mut ApacheText, value: *mut ApacheText) {
-    let place = place();
-    let pair = place.as_ref().and_then(|place| place.set_vars.get(at));
+unsafe extern "C" fn apache_server_var(host: u32, at: usize, name: *mut ApacheText, value: *mut ApacheText) {
+    let server = server(host);
+    let pair = server.as_ref().and_then(|server| server.set_vars.get(at));
     let (n, v) = match pair {
         Some((name, value)) => (ApacheText::of(name.as_bytes()), ApacheText::of(value.as_bytes())),
         None => (ApacheText::UNDEF, ApacheText::UNDEF),
@@ -274,6 +288,26 @@ unsafe extern "C" fn apache_server_var(at: usize, name: *mut ApacheText, value: 
         name.write(n);
         value.write(v);
     }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_server_alias(host: u32, at: usize, name: *mut ApacheText) {
+    let server = server(host);
+    let alias = server.as_ref().and_then(|server| server.names.get(at));
+    // SAFETY: XS passes a variable of its own; for the text see apache_server_text.
+    unsafe { name.write(ApacheText::of_option(alias.map(String::as_bytes))) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_add_version_component(text: ApacheText) {
+    // SAFETY: XS passes a string that lives during the call.
+    let text = unsafe { text.get() }.unwrap_or_default();
+    crate::current::add_version_component(&String::from_utf8_lossy(text));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_set_log_level(level: u32) {
+    set_level(Level::from_number(level));
 }
 
 #[unsafe(no_mangle)]

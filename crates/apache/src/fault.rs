@@ -28,6 +28,12 @@ impl RequestRec {
         self.fail_with_bytes(text.as_bytes());
     }
 
+    /// `$r->soft_timeout` is over: as with a client that went away, what else is said goes nowhere.
+    pub fn give_up(&mut self, reason: &[u8]) {
+        log(Level::Info, reason);
+        self.output.failed = Some(500);
+    }
+
     fn fail_with_bytes(&mut self, text: &[u8]) {
         log(Level::Error, text);
         self.output.failed = Some(500);

@@ -27,7 +27,7 @@ fields! {
         Location, RemoteIp, RemoteHost, LocalIp,
         DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
         PlaceAuthType, PlaceAuthName,
-        CurrentCallback, Dispatcher,
+        CurrentCallback, Dispatcher, ErrorFname,
     }
 }
 
@@ -38,6 +38,7 @@ fields! {
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
         Satisfies, SomeAuthRequired, Allowed,
         ExpectsHeader,
+        Proxyreq, Timeout, Host,
     }
 }
 

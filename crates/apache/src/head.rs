@@ -153,13 +153,28 @@ impl RequestRec {
             return false;
         }
         if let Some(status) = header.status {
+            self.set_text(Text::StatusLine, header.status_line.as_deref());
             self.status = status;
         } else if let Some(kind) = header.content_type {
             self.set_text(Text::ContentType, Some(&kind));
+        } else if let Some(location) = header.location {
+            self.tables.of_mut(Id::HeadersOut).set(name, &location);
+            self.status = 302;
         } else {
-            self.tables.of_mut(Id::HeadersOut).set(name, value);
+            self.script_field(name, value);
         }
         true
+    }
+}
+
+impl RequestRec {
+    /// 1.x puts what a script says where it survives an error; of a repeated header only cookies stay apart.
+    fn script_field(&mut self, name: &[u8], value: &[u8]) {
+        match &name.to_ascii_lowercase()[..] {
+            b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),
+            b"set-cookie" => self.tables.of_mut(Id::ErrHeadersOut).add(name, value),
+            _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
+        }
     }
 }
 

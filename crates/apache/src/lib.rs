@@ -10,14 +10,15 @@
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
 mod place;
-pub use place::{Place, Requirement, Satisfies};
+pub use place::{OPT_EXECCGI, Place, Requirement, Satisfies};
 
 mod log;
-pub use log::{Level, log_to, say};
+pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, end, finish, flush, generation, main_server, output, psgi_env, run, want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, output, psgi_env, run, server_software, servers,
+    want_cleanup,
 };
 
 use current::fill_env;

@@ -40,6 +40,26 @@ pub fn log_to(sink: fn(Level, &[u8])) {
     SINK.set(sink);
 }
 
+thread_local! {
+    static LEVEL: Cell<Option<Level>> = const { Cell::new(None) };
+    static ON_LEVEL: Cell<fn(Level)> = const { Cell::new(|_| ()) };
+}
+
+/// Who is told when a program sets another LogLevel for this process (`$s->loglevel`).
+pub fn on_level(changed: fn(Level)) {
+    ON_LEVEL.set(changed);
+}
+
+pub(crate) fn set_level(level: Level) {
+    LEVEL.set(Some(level));
+    ON_LEVEL.get()(level);
+}
+
+/// The level that a program set.
+pub(crate) fn own_level() -> Option<Level> {
+    LEVEL.get()
+}
+
 /// A message of the server about the current request.
 pub fn say(level: Level, text: &str) {
     log(level, text.as_bytes());

@@ -44,6 +44,8 @@ pub(crate) struct Output {
     pub is_handed_over: bool,
     /// The response left without its `End`: the value says whether it is truncated.
     pub owes_end: Option<bool>,
+    /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
+    pub header_was_said: bool,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -61,6 +63,7 @@ impl Output {
         self.file = None;
         self.truncated = false;
         self.owes_end = None;
+        self.header_was_said = false;
         self.sent = 0;
     }
 
@@ -107,6 +110,11 @@ impl Output {
     pub fn take_body(&mut self) -> Vec<u8> {
         self.sent += self.body.len() as u64;
         std::mem::take(&mut self.body)
+    }
+
+    /// `$r->bytes_sent(n)`: what has been said so far counts as `n`.
+    pub fn count_as(&mut self, bytes: u64) {
+        self.sent = bytes.saturating_sub(self.body.len() as u64);
     }
 
     pub fn front_is_gone(&self) -> bool {

@@ -15,6 +15,8 @@ pub struct Place {
     pub server_admin: String,
     /// `Cameleer/0.1 mod_perl/1.31`
     pub server_software: String,
+    /// Which of the servers; 0 is the main one.
+    pub host: u16,
     /// The request belongs to a `<VirtualHost>`.
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
@@ -39,8 +41,14 @@ pub struct Place {
     pub send_header: bool,
     /// `PerlSetupEnv`
     pub setup_env: bool,
-    /// `Options ExecCGI`
-    pub exec_cgi: bool,
+    /// `Options`, with the numbers of `Apache::Constants`.
+    pub options: i64,
+    /// `Timeout` in seconds.
+    pub timeout: u32,
+    /// `ServerAlias`
+    pub names: Vec<String>,
+    /// `ErrorLog`, as it was written.
+    pub error_log: String,
     /// `AuthType`
     pub auth_type: Option<String>,
     /// `AuthName`
@@ -91,6 +99,7 @@ impl Default for Place {
             listen_port: 80,
             server_admin: String::new(),
             server_software: String::new(),
+            host: 0,
             is_virtual: false,
             location: String::new(),
             sections: Vec::new(),
@@ -103,7 +112,10 @@ impl Default for Place {
             path: String::new(),
             send_header: false,
             setup_env: true,
-            exec_cgi: false,
+            options: 0,
+            timeout: 300,
+            names: Vec::new(),
+            error_log: String::new(),
             auth_type: None,
             auth_name: None,
             satisfies: Satisfies::NoSpec,
@@ -116,3 +128,13 @@ impl Default for Place {
         }
     }
 }
+
+impl Place {
+    /// `Options ExecCGI`
+    pub fn exec_cgi(&self) -> bool {
+        self.options & OPT_EXECCGI != 0
+    }
+}
+
+/// The number of `Options ExecCGI`.
+pub const OPT_EXECCGI: i64 = 8;

@@ -25,10 +25,20 @@ impl RequestRec {
         }
     }
 
+    /// `$r->basic_http_header`: what is printed next begins with header lines, whatever PerlSendHeader says.
+    pub fn expect_header(&mut self) {
+        if self.output.is_untouched() {
+            self.output.stage = Stage::Script;
+        }
+    }
+
     fn begins_with_header(&self, bytes: &[u8]) -> bool {
+        if self.output.header_was_said {
+            return false;
+        }
         matches!(self.output.stage, Stage::Script)
             || self.place.send_header
-            || (self.place.exec_cgi && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
+            || (self.place.exec_cgi() && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
     }
 
     fn is_nph(&self) -> bool {

@@ -2,12 +2,14 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
 
 use crate::Place;
 use crate::env;
 use crate::field::{Number, Text};
 use crate::lead::Links;
+use crate::log::own_level;
 use crate::method;
 use crate::output::Output;
 use crate::script_name::{self, Split};
@@ -73,6 +75,11 @@ pub(crate) struct RequestRec {
     method_number: Option<i64>,
     /// `$r->allowed`: what a handler said, for those who look at it.
     allowed: i64,
+    proxyreq: i64,
+    /// The form that Apache::Request reads.
+    pub multipart: Option<Multipart>,
+    /// Name and file name of its part that came last.
+    pub part: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
 impl RequestRec {
@@ -95,6 +102,9 @@ impl RequestRec {
             split: None,
             method_number: None,
             allowed: 0,
+            proxyreq: 0,
+            multipart: None,
+            part: None,
         }
     }
 
@@ -145,9 +155,12 @@ impl RequestRec {
             Text::LocalIp => Some(frame.field(Field::LocalAddr)),
             Text::Location => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
             Text::VirtualHost => Some(if place.is_virtual { place.server_name.as_bytes() } else { b"" }),
-            Text::DocumentRoot | Text::ServerRoot | Text::ServerHostname | Text::ServerAdmin | Text::ServerSoftware => {
-                server_text(place, field)
-            }
+            Text::ErrorFname
+            | Text::DocumentRoot
+            | Text::ServerRoot
+            | Text::ServerHostname
+            | Text::ServerAdmin
+            | Text::ServerSoftware => server_text(place, field),
             Text::PlaceAuthType => place.auth_type.as_deref().map(str::as_bytes),
             Text::PlaceAuthName => place.auth_name.as_deref().map(str::as_bytes),
             Text::User => told(frame, Field::User),
@@ -202,20 +215,21 @@ impl RequestRec {
             Number::MethodNumber => self.method_number.unwrap_or_else(|| self.number_of_method()),
             Number::HeaderOnly => i64::from(self.is_head()),
             Number::NoCache => i64::from(self.no_cache),
-            Number::SentHeader => i64::from(self.output.has_head()),
+            Number::SentHeader => i64::from(self.output.has_head() || self.output.header_was_said),
             Number::ExpectsHeader => i64::from(self.place.send_header && !self.output.has_head()),
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
             Number::RemotePort => i64::from(self.frame.remote_port()),
             Number::LocalPort => i64::from(self.frame.server_port()),
             Number::ServerPort => i64::from(self.place.server_port.unwrap_or(self.frame.server_port())),
-            Number::AllowOptions => i64::from(self.place.exec_cgi) * OPT_EXECCGI,
-            Number::Aborted => i64::from(self.output.front_is_gone()),
+            Number::AllowOptions => self.place.options,
+            Number::Aborted => i64::from(self.output.front_is_gone() || self.output.failed.is_some()),
+            Number::Proxyreq => self.proxyreq,
             Number::BodyLength => self.frame.body_length() as i64,
             Number::Satisfies => self.place.satisfies as i64,
             Number::SomeAuthRequired => i64::from(self.requires_user()),
             Number::Allowed => self.allowed,
-            Number::IsVirtual | Number::LogLevel => server_number(&self.place, field),
+            Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
         }
     }
 
@@ -238,6 +252,9 @@ impl RequestRec {
             Number::MethodNumber => self.method_number = Some(value),
             Number::Allowed => self.allowed = value,
             Number::NoCache => self.set_no_cache(value != 0),
+            Number::Proxyreq => self.proxyreq = value,
+            Number::SentHeader => self.output.header_was_said = value != 0,
+            Number::BytesSent => self.output.count_as(u64::try_from(value).unwrap_or(0)),
             _ => {}
         }
     }
@@ -295,8 +312,6 @@ fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
     Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }
 
-const OPT_EXECCGI: i64 = 8;
-
 /// What the server itself is called, request or no request.
 pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
     let value = match field {
@@ -305,6 +320,7 @@ pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
         Text::ServerHostname => &place.server_name,
         Text::ServerAdmin => &place.server_admin,
         Text::ServerSoftware => &place.server_software,
+        Text::ErrorFname => &place.error_log,
         _ => return None,
     };
     Some(value.as_bytes())
@@ -313,7 +329,9 @@ pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
 pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
     match field {
         Number::IsVirtual => i64::from(place.is_virtual),
-        Number::LogLevel => place.log_level as i64,
+        Number::LogLevel => own_level().unwrap_or(place.log_level) as i64,
+        Number::Host => i64::from(place.host),
+        Number::Timeout => i64::from(place.timeout),
         Number::ServerPort => i64::from(place.server_port.unwrap_or(place.listen_port)),
         _ => 0,
     }

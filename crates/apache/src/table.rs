@@ -26,6 +26,11 @@ impl Table {
         self.entries.push((name.to_vec(), value.to_vec()));
     }
 
+    /// [`Table::add`] of strings that nobody else needs.
+    pub fn push(&mut self, name: Vec<u8>, value: Vec<u8>) {
+        self.entries.push((name, value));
+    }
+
     /// Replaces the first entry of that name where it stands, and drops the others.
     pub fn set(&mut self, name: &[u8], value: &[u8]) {
         let Some(at) = self.position(name) else { return self.add(name, value) };

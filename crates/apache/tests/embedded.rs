@@ -315,7 +315,7 @@ impl Site<'_> {
     }
 
     fn answers(&mut self) {
-        self.server.place.exec_cgi = true;
+        self.server.place.options = apache::OPT_EXECCGI;
         for (number, (code, first, second)) in SCRIPTS.iter().enumerate() {
             self.write("cgi/a.pl", code, 0o755);
             self.touch("cgi/a.pl", number as u64);
@@ -354,9 +354,9 @@ impl Site<'_> {
             assert_eq!(answer.head.status, status, "{path}: {}", answer.log);
             assert!(answer.log.contains(log), "{path}: {}", answer.log);
         }
-        self.server.place.exec_cgi = false;
+        self.server.place.options = 0;
         assert_eq!(self.ask("/cgi/a.pl").head.status, 403);
-        self.server.place.exec_cgi = true;
+        self.server.place.options = apache::OPT_EXECCGI;
     }
 
     fn recompiles(&mut self) {

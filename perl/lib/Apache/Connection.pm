@@ -6,11 +6,26 @@ use XSLoader ();
 
 XSLoader::load(__PACKAGE__);
 
-sub remote_logname { return undef }    ## no critic: a list context expects one value
-sub fileno         { return undef }    ## no critic
+# Asking a client's identd is out of use: nobody is ever named.
+sub remote_logname ($c) { return undef }    ## no critic: a list context expects one value
 
-sub remote_addr ($c) { return _packed( $c->remote_port, $c->remote_ip ) }
-sub local_addr  ($c) { return _packed( $c->local_port,  $c->local_ip ) }
+# Where output joins the answer, or with 0 where the body comes from.
+sub fileno ( $c, $for_output = 1 ) { return $for_output ? 1 : 0 }
+
+sub local_addr ($c) { return _packed( $c->local_port, $c->local_ip ) }
+
+# Setting it sets remote_ip.
+sub remote_addr ( $c, @new ) {
+    my $before = _packed( $c->remote_port, $c->remote_ip );
+    $c->remote_ip( _ip( $new[0] ) ) if @new;
+    return $before;
+}
+
+sub _ip ($packed) {
+    return Socket::inet_ntoa( ( Socket::unpack_sockaddr_in($packed) )[1] )
+        if Socket::sockaddr_family($packed) == Socket::AF_INET();
+    return Socket::inet_ntop( Socket::AF_INET6(), ( Socket::unpack_sockaddr_in6($packed) )[1] );
+}
 
 # The name that the address's owner gives it, if that name's owner gives it this address.
 sub verified_host ($c) {
@@ -42,10 +57,12 @@ Apache::Connection - who asks
     $c->remote_host;      # undef unless the name was looked up
     my ( $port, $address ) = Socket::unpack_sockaddr_in( $c->remote_addr );
     $c->user;  $c->auth_type;
+    $c->remote_logname;   # undef: no identd is asked
     $c->aborted;
 
 =head1 DIFFERENCES
 
-C<fileno> is undef: the client's socket belongs to the front. C<aborted> is true only when the front itself is gone.
+The client's socket belongs to the front. C<fileno> is the descriptor whose output joins the answer (1), C<fileno(0)> the
+one of the body (0). C<aborted> is true when the answer cannot be sent any more: after a time-out, or without the front.
 
 =cut

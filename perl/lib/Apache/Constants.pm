@@ -24,7 +24,7 @@ END
         RESPONSE_CODES 55
         NOT_IMPLEMENTED 501
         NOT_AUTHORITATIVE -1
-        CONTINUE 100
+        CONTINUE -1
 END
     methods => <<'END',
         M_GET 0
@@ -122,7 +122,7 @@ END
         MODULE_MAGIC_NUMBER 19990320
 END
     config => <<'END',
-        DECLINE_CMD -1
+        DECLINE_CMD \x07\x08
 END
     types => <<'END',
         DIR_MAGIC_TYPE httpd/unix-directory
@@ -153,6 +153,18 @@ END
         TAKE123 10
         TAKE13 11
 END
+    # Without a tag.
+    other => <<'END',
+        SERVICE_UNAVAILABLE 503
+        REQUEST_NO_BODY 0
+        REQUEST_CHUNKED_ERROR 1
+        REQUEST_CHUNKED_DECHUNK 2
+        REQUEST_CHUNKED_PASS 3
+        HUGE_STRING_LEN 8192
+        MAX_STRING_LEN 8192
+        MAX_HEADERS 200
+        DYNAMIC_MODULE_LIMIT 64
+END
 );
 
 our ( @EXPORT, @EXPORT_OK, %EXPORT_TAGS );
@@ -161,6 +173,7 @@ for my $tag ( keys %GROUPS ) {
     my @pairs = map { [split] } split /\n/, $GROUPS{$tag};
     for (@pairs) {
         my ( $name, $value ) = @$_;
+        $value =~ s/\\x(..)/chr hex $1/ge;
         no strict 'refs';
         # An empty prototype, not a signature: perl inlines it, and it takes $r all the same (`PerlHandler …::OK`).
         no feature 'signatures';
@@ -175,22 +188,25 @@ sub SERVER_BUILT   { return 'unknown' }
 push @{ $EXPORT_TAGS{server} }, qw(SERVER_VERSION SERVER_BUILT);
 push @EXPORT_OK, qw(SERVER_VERSION SERVER_BUILT);
 
+delete $EXPORT_TAGS{other};
 @EXPORT = @{ $EXPORT_TAGS{common} };
-$EXPORT_TAGS{all}      = \@EXPORT_OK;
+push @{ $EXPORT_TAGS{response} }, @EXPORT;
+$EXPORT_TAGS{response_codes} = $EXPORT_TAGS{response};
+$EXPORT_TAGS{all}            = \@EXPORT_OK;
 
 # Makes names importable that are not in a tag.
 sub export ( $class, @names ) {
-    push @EXPORT_OK, @names;
+    my %known = map { $_ => 1 } @EXPORT_OK;
+    push @EXPORT_OK, grep { !$known{$_}++ } @names;
+    %Apache::Constants::EXPORT = ();    # Exporter's cache of what may be imported
     return;
 }
 
-# Apache::Constants->name(404) is NOT_FOUND.
+# Apache::Constants->name(404) is NOT_FOUND: of several names for a number the most common.
 sub name {
     my $number = $_[-1];
-    for my $tag (qw(common response http)) {
-        for my $name ( @{ $EXPORT_TAGS{$tag} } ) {
-            return $name if __PACKAGE__->can($name)->() == $number;
-        }
+    for my $name ( map { @{ $EXPORT_TAGS{$_} } } qw(common response http) ) {
+        return $name if __PACKAGE__->can($name)->() == $number;
     }
     return;
 }
@@ -215,5 +231,7 @@ Apache::Constants - what handlers return, and other numbers of httpd 1.3
 Tags: C<:common> (also the default), C<:response>, C<:http>, C<:methods>, C<:options>, C<:satisfy>, C<:remotehost>,
 C<:server>, C<:config>, C<:types>, C<:override>, C<:args_how>. C<OK> may itself be a handler:
 C<PerlHandler Apache::Constants::OK>.
+
+C<name(NUMBER)> is the name of a status. C<export(NAMES)> makes further subs of this package importable.
 
 =cut

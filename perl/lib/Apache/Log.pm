@@ -5,20 +5,29 @@ use XSLoader ();
 
 XSLoader::load(__PACKAGE__);
 
+@Apache::Log::Request::ISA = @Apache::Log::Server::ISA = (__PACKAGE__);
+
+use constant { EMERG => 0, ALERT => 1, CRIT => 2, ERR => 3, WARNING => 4, NOTICE => 5, INFO => 6, DEBUG => 7 };
+
 my @LEVELS = qw(emerg alert crit error warn notice info debug);
 
-sub new ($class) { return bless {}, $class }
+sub new ( $class, $of ) {
+    my ( $server, $kind ) = $of->isa('Apache::Server') ? ( $of, 'Server' ) : ( $of->server, 'Request' );
+    return bless { server => $server }, "${class}::$kind";
+}
 
 # $log->debug(sub { costly() }) runs the code only when the level is shown.
 for my $number ( 0 .. $#LEVELS ) {
     no strict 'refs';
     *{ $LEVELS[$number] } = sub {
-        my ( undef, @text ) = @_;
-        return if $number > Apache->server->loglevel;
-        Apache::Log::write( $number, join '', map { ref $_ eq 'CODE' ? $_->() : $_ } @text );
+        my ( $self, @text ) = @_;
+        return if $number > $self->{server}->loglevel;
+        Apache::Log::write( $number, join '', map { ref $_ eq 'CODE' ? $_->() : $_ // '' } @text );
         return;
     };
 }
+*emergency = \&emerg;
+*critical  = \&crit;
 
 # log_error and its kin are called as methods of several classes, or as functions.
 sub _say ( $number, @text ) {
@@ -33,15 +42,17 @@ __END__
 
 =head1 NAME
 
-Apache::Log - messages to the error log, by severity
+Apache::Log - the error log, with levels
 
 =head1 SYNOPSIS
 
-    $r->log->error("cannot read $file: $!");
-    $r->server->log->debug( sub { Dumper($state) } );
+    my $log = $r->log;            # or $s->log
+    $log->error("no such user: $name");
+    $log->debug( sub { 'state: ' . Dumper($state) } );
 
 =head1 DESCRIPTION
 
-C<emerg alert crit error warn notice info debug>. What is less urgent than C<LogLevel> is not written.
+C<emerg alert crit error warn notice info debug>, also C<emergency> and C<critical>. What C<LogLevel> does not show
+costs nothing when it is given as code. Arguments are joined. C<Apache::Log::DEBUG> and its kin are the levels' numbers.
 
 =cut

@@ -2,19 +2,222 @@ package Apache::PerlRun;
 
 use v5.36;
 
+use Apache                    ();
+use Apache::Constants         qw(OK NOT_FOUND FORBIDDEN SERVER_ERROR DECLINED OPT_EXECCGI);
 use Apache::Registry          ();
+use Apache::Registry::Compile ();
 use Apache::Registry::Package ();
-use Apache::Registry::Script  ();
+use Apache::Registry::Source  ();
 
+# What is known of scripts that are kept, by package: { mtime }.
+our %KNOWN;
+
+sub new ( $class, $r ) { return bless { r => $r }, ref $class || $class }
+
+# Called as a method (`PerlHandler Apache::PerlRun->handler`, `sub handler ($$)`) or as a function.
 sub handler {
-    return Apache::Registry::serve( $_[-1], \&fresh );
+    my $r     = pop;
+    my $class = shift // __PACKAGE__;
+    my $self  = $class->new($r);
+    my $rc    = $self->can_compile;
+    return $rc if $rc != OK;
+    $self->namespace;
+    return $self->in_place( sub { $self->run_once } );
 }
 
-# Compiled for this run only. What an earlier run left in the package goes first.
-sub fresh ( $key, $file, $mtime ) {
-    my $package = Apache::Registry::Package::name_of($key);
+# Compiled for this run only; what it left in its package goes afterwards.
+sub run_once ($self) {
+    my %others = libraries();
+    my $forget = sub { $self->flush_namespace; libraries(); @INC{ keys %others } = values %others };
+    push @Apache::UNWIND, $forget;
+    $self->flush_namespace;
+    $self->prepare;
+    my $rc = $self->compile;
+    $rc = $self->run if $rc == OK;
+    pop @Apache::UNWIND;
+    $forget->();
+    $self->{r}->child_terminate if lc( $self->{r}->dir_config('PerlRunOnce') // '' ) eq 'on';
+    return $rc;
+}
+
+# Takes out of %INC what was required by file: `require 'lib.pl'` compiles into the script's package, and a script that
+# finds the file in %INC, because another one required it, would miss its subs.
+sub libraries { return delete %INC{ grep { !/\.pm\z/ } keys %INC } }
+
+# Does something in the script's folder, with $0 its name. Its END blocks and the way back follow, however it was left.
+sub in_place ( $self, $act ) {
+    my $leave = sub { $self->leave };
+    push @Apache::UNWIND, $leave;
+    $self->chdir_file;
+    local *0    = \( my $name = $self->{r}->filename );
+    local @ARGV = Apache::Registry::words( $self->{r} );
+    local $^W   = $^W;
+    my $rc = $act->();
+    pop @Apache::UNWIND;
+    $leave->();
+    return $rc == OK ? $self->status : $rc;
+}
+
+sub leave ($self) {
+    $self->run_end_blocks;
+    $self->chdir_file("$Apache::Server::CWD/");
+    return;
+}
+
+# --- may it run?
+
+# OK, or the status of the refusal.
+sub can_compile ($self) {
+    my ( $r, $file ) = ( $self->{r}, $self->{r}->filename );
+    my $refusal = Apache::Registry::refusal( $r, $file );
+    return $refusal if $refusal;
+    $self->{mtime} = Apache::Registry::mtime($file);
+    return wantarray ? ( OK, $self->{mtime} ) : OK;
+}
+
+# --- its package
+
+sub namespace_from ($self) {
+    my $r = $self->{r};
+    return $r->script_name unless $Apache::Registry::NameWithVirtualHost && $r->server->is_virtual;
+    return $r->virtual_host . $r->script_name;
+}
+
+sub namespace ( $self, $root = 'Apache::ROOT' ) {
+    return $self->{namespace} //= Apache::Registry::Package::name_of( $self->namespace_from ) =~ s/\AApache::ROOT/$root/r;
+}
+
+sub flush_namespace ( $self, $package = $self->namespace ) {
     Apache::Registry::Package::flush($package);
-    return Apache::Registry::Script->new( $package, $file, $mtime );
+    return;
+}
+
+# --- its text
+
+sub prepare ($self) {
+    $self->readscript;
+    $self->parse_cmdline;
+    $self->sub_wrap;
+    return;
+}
+
+sub readscript ($self) {
+    $self->{source} = Apache::Registry::Source->read( $self->{r}->filename );
+    return $self->{code} = \$self->{source}{code};
+}
+
+# `#!perl -w`
+sub parse_cmdline ( $self, $code = $self->{code} ) {
+    $$code = "BEGIN { \$^W = 1 } \$^W = 1; $$code" if $$code =~ /\A#!.*perl\S*(?:\s+-\w+)*?\s+-\w*w/;
+    return $code;
+}
+
+sub mark_line ($self) {
+    my $file = $self->{r}->filename =~ tr/"\n\r\0/_/r;
+    return qq{\n#line 1 "$file"\n};
+}
+
+sub sub_wrap ( $self, $code = $self->{code}, $package = $self->namespace ) {
+    my $text = "package $package; sub handler {" . $self->mark_line . "$$code\n}\n";
+    return $self->{sub} = \$text;
+}
+
+sub compile ( $self, $text = $self->{sub} ) {
+    my $r = $self->{r};
+    $r->clear_rgy_endav;
+    Apache->untaint($$text);
+    {
+        local $!;
+        Apache::Registry::Compile::evaluate($$text);
+    }
+    $r->stash_rgy_endav;
+    return $self->error_check;
+}
+
+sub error_check ($self) {
+    my $error = $@;
+    return OK if $error eq '';
+    $@ = '';    ## no critic: whoever looks at it next must not find this
+    return $self->failed($error);
+}
+
+sub failed ( $self, $error ) {
+    my $r = $self->{r};
+    $r->log_error($error);
+    $r->notes( 'error-notes' => $error );
+    return SERVER_ERROR;
+}
+
+# --- is it known?
+
+sub cached ($self) { return exists $KNOWN{ $self->namespace } }
+
+sub should_compile ( $self, $package = $self->namespace, $mtime = $self->{mtime} ) {
+    return !( $self->cached && $KNOWN{$package}{mtime} == $mtime );
+}
+
+sub set_mtime ( $self, $mtime = $self->{mtime}, $package = $self->namespace ) {
+    $KNOWN{$package} = { mtime => $mtime, source => $self->{source} };
+    return;
+}
+
+# --- running it
+
+sub run ( $self, @arguments ) {
+    $self->open_data;
+    my $code = do { no strict 'refs'; \&{ $self->namespace . '::handler' } };
+    $code->( $self->{r}, @arguments );
+    return OK;
+}
+
+sub status ($self) { return $self->{r}->status }
+
+# DATA begins anew for each run.
+sub open_data ($self) {
+    my $source = $self->{source} // $KNOWN{ $self->namespace }{source};
+    my $at     = $source->{data} // return;
+    my $file   = $self->{r}->filename;
+    for my $package ( grep { defined } $self->namespace, $source->{package} ) {
+        no strict 'refs';
+        open *{"${package}::DATA"}, '<', $file or die "$file: $!\n";
+        seek *{"${package}::DATA"}, $at, 0;
+    }
+    return;
+}
+
+sub chdir_file ( $self, $file = $self->{r}->filename ) { return $self->{r}->chdir_file($file) }
+
+sub set_script_name ($self) {
+    $0 = $self->{r}->filename;    ## no critic: a caller that asks for it means the process's name too
+    return;
+}
+
+# --- END blocks, by script
+
+my %END_BLOCKS;
+
+sub run_end_blocks ($self) {
+    for my $block ( @{ $END_BLOCKS{ $self->{r}->filename } // [] } ) {
+        eval { $block->(); 1 } or Apache::log_error($@);
+    }
+    return;
+}
+
+package Apache {
+
+    # Before a script is compiled: those that it had go.
+    sub clear_rgy_endav ( $r, $file = $r->filename ) {
+        Apache::Registry::take_end_blocks($file);
+        delete $END_BLOCKS{$file};
+        return;
+    }
+
+    # After it was compiled: perl would run them at the end of the process, they belong to the end of each run.
+    sub stash_rgy_endav ( $r, $file = $r->filename ) {
+        my @blocks = Apache::Registry::take_end_blocks($file);
+        $END_BLOCKS{$file} = \@blocks if @blocks;
+        return;
+    }
 }
 
 1;
@@ -34,7 +237,15 @@ Apache::PerlRun - CGI scripts that are compiled anew for every request
 
 =head1 DESCRIPTION
 
-For scripts that rely on fresh global variables. Everything else is as in L<Apache::Registry>; perl itself and the
-modules stay loaded.
+For scripts that rely on fresh global variables: the script is compiled for each request, run, and everything in its
+package but nested packages is forgotten. perl itself and the modules stay loaded. With C<PerlSetVar PerlRunOnce On> the
+worker leaves after the request.
+
+=head2 For subclasses
+
+C<new(R)> gives an object with C<{r}>. C<handler> calls C<can_compile>, C<namespace> (made of C<namespace_from>),
+C<chdir_file>, C<readscript>, C<parse_cmdline>, C<sub_wrap>, C<compile>, C<run>, C<status> and C<flush_namespace>; those
+that keep scripts also C<should_compile>, C<cached> and C<set_mtime>. Each may be overridden, as in mod_perl 1:
+L<Apache::RegistryNG> and L<Apache::RegistryBB> are made that way.
 
 =cut

@@ -11,23 +11,49 @@ XSLoader::load(__PACKAGE__);
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our $CWD = Cwd::getcwd();
 
+# True while start-up code runs; the second in the reading whose outcome serves.
 our $Starting   = 0;
 our $ReStarting = 0;
 
+# What a program set instead of Timeout, for this process.
+my $Timeout;
+
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
-sub log       { return Apache::Log->new }
+sub log ($s)  { return Apache::Log->new($s) }
 
+# The value of a PerlSetVar outside any container, or all as a table-like hash.
 sub dir_config {
     my ( $s, $name ) = @_;
     my $variables = Apache::Server::Variables->new( $s->variables );
     return defined $name ? $variables->get($name) : $variables;
 }
 
-sub names { return [] }
-sub next  { return undef }                                   ## no critic
-sub uid   { return $< }
-sub gid   { return 0 + $( }
+sub names ($s) { return [ $s->aliases ] }
+
+sub timeout ( $s, @new ) {
+    my $before = $Timeout // $s->timeout_said;
+    $Timeout = $new[0] if @new && $new[0];
+    return $before;
+}
+
+# Who the workers run as: in the server's start-up code it may be root still.
+sub uid ($s) { return $> }
+sub gid ($s) { return 0 + $) }
+
+# When the process that registered it ends: the mold's, or one worker's.
+my @CLEANUPS;
+
+sub register_cleanup ( $s, $code ) {
+    push @CLEANUPS, [ $$, $code ];
+    return;
+}
+
+END {
+    for my $cleanup ( grep { $_->[0] == $$ } @CLEANUPS ) {
+        eval { Apache::_code( $cleanup->[1] )->(); 1 } or Apache::log_error($@);
+    }
+}
 
 1;
 
@@ -35,13 +61,58 @@ __END__
 
 =head1 NAME
 
-Apache::Server - the server, or the virtual host that the request came to
+Apache::Server - a server: the main one or a virtual host
 
 =head1 SYNOPSIS
 
-    my $s = $r->server;      # or Apache->server, also in start-up files
-    $s->server_hostname;  $s->port;  $s->server_admin;  $s->is_virtual;
-    $s->dir_config('Name');
-    $s->log_error('text');  $s->warn('text');  $s->log->info('text');
+    my $s = $r->server;          # the host that the request is for
+    my $s = Apache->server;      # the main server, also in start-up code
+    for ( ; $s; $s = $s->next ) {
+        print $s->server_hostname, ':', $s->port, ' ', join( ', ', @{ $s->names } ), "\n";
+    }
+
+=head1 DESCRIPTION
+
+=over
+
+=item server_hostname, server_admin, port, is_virtual, error_fname
+
+What C<ServerName>, C<ServerAdmin> and C<ErrorLog> say. C<port> is C<ServerName>'s or the first C<Listen>'s.
+
+=item names
+
+A reference to the list of C<ServerAlias>.
+
+=item next
+
+The next virtual host, undef behind the last.
+
+=item dir_config(NAME)
+
+C<PerlSetVar> outside any container; without a name a reference to a hash of all.
+
+=item timeout(SECONDS)
+
+C<Timeout>. Setting it is for this process, and counts for C<< $r->soft_timeout >> and C<< $r->hard_timeout >>.
+
+=item loglevel(LEVEL)
+
+A number: 0 emerg, 3 error, 4 warn, 7 debug. Setting it is for this process.
+
+=item uid, gid
+
+Of this process.
+
+=item log, log_error(TEXT), warn(TEXT)
+
+The error log: see L<Apache::Log>.
+
+=item register_cleanup(CODE)
+
+CODE runs when this process ends.
+
+=back
+
+C<$Apache::Server::CWD> is the folder that the server was started in; C<$Starting> is true while start-up code runs.
 
 =cut

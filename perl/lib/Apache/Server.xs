@@ -3,40 +3,60 @@
 MODULE = Apache::Server    PACKAGE = Apache::Server
 
 SV *
-server_hostname(...)
+server_hostname(s)
+    Server s
   ALIAS:
     server_hostname = APACHE_SERVER_HOSTNAME
     server_admin = APACHE_SERVER_ADMIN
     server_root = APACHE_SERVER_ROOT
     server_software = APACHE_SERVER_SOFTWARE
     document_root = APACHE_DOCUMENT_ROOT
+    error_fname = APACHE_ERROR_FNAME
   CODE:
-    PERL_UNUSED_VAR(items);
     apache_text text;
-    apache_server_text(ix, &text);
+    apache_server_text(s, ix, &text);
     RETVAL = apache_sv_of(aTHX_ text);
   OUTPUT:
     RETVAL
 
 IV
-port(...)
+port(s)
+    Server s
   ALIAS:
     port = APACHE_SERVER_PORT
     is_virtual = APACHE_IS_VIRTUAL
-    loglevel = APACHE_LOG_LEVEL
+    timeout_said = APACHE_TIMEOUT
   CODE:
-    PERL_UNUSED_VAR(items);
-    RETVAL = (IV)apache_server_number(ix);
+    RETVAL = (IV)apache_server_number(s, ix);
+  OUTPUT:
+    RETVAL
+
+IV
+loglevel(s, ...)
+    Server s
+  CODE:
+    RETVAL = (IV)apache_server_number(s, APACHE_LOG_LEVEL);
+    if (items > 1)
+        apache_set_log_level((uint32_t)SvUV(ST(1)));
+  OUTPUT:
+    RETVAL
+
+SV *
+next(s)
+    Server s
+  CODE:
+    const int64_t is_there = apache_server_number(s + 1, APACHE_HOST);
+    RETVAL = is_there < 0 ? newSV(0) : apache_object(aTHX_ "Apache::Server", s + 1);
   OUTPUT:
     RETVAL
 
 void
-variables(...)
+variables(s)
+    Server s
   PPCODE:
-    PERL_UNUSED_VAR(items);
     for (size_t at = 0;; at++) {
         apache_text name, value;
-        apache_server_var(at, &name, &value);
+        apache_server_var(s, at, &name, &value);
         if (!name.bytes)
             break;
         EXTEND(SP, 2);
@@ -54,3 +74,21 @@ sections(...)
             break;
         mXPUSHi(section);
     }
+
+void
+aliases(s)
+    Server s
+  PPCODE:
+    for (size_t at = 0;; at++) {
+        apache_text name;
+        apache_server_alias(s, at, &name);
+        if (!name.bytes)
+            break;
+        mXPUSHs(apache_sv_of(aTHX_ name));
+    }
+
+void
+add_version_component(text)
+    SV *text
+  CODE:
+    apache_add_version_component(apache_text_of(aTHX_ text));

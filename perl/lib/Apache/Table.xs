@@ -1,17 +1,5 @@
 #include "xs.h"
 
-static int same_name(apache_text a, apache_text b)
-{
-    return a.length == b.length && foldEQ(a.bytes, b.bytes, (I32)a.length);
-}
-
-static SV *first_value(pTHX_ Table *table, SV *name)
-{
-    apache_text value;
-    apache_check(aTHX_ apache_table_get(table->request, table->number, apache_text_of(aTHX_ name), &value));
-    return sv_2mortal(apache_sv_of(aTHX_ value));
-}
-
 /* The code may do anything, also to this table: so it gets copies, and nothing is held while it runs. */
 static int wants_more(pTHX_ SV *code, SV *name, SV *value)
 {
@@ -31,7 +19,7 @@ static int wants_more(pTHX_ SV *code, SV *name, SV *value)
 static int is_among(pTHX_ apache_text name, SV **names, I32 count)
 {
     for (I32 i = 0; i < count; i++)
-        if (same_name(name, apache_text_of(aTHX_ names[i])))
+        if (apache_same_name(name, apache_text_of(aTHX_ names[i])))
             return 1;
     return count == 0;
 }
@@ -57,33 +45,21 @@ get(table, name)
     Table *table
     SV *name
   PPCODE:
-    if (GIMME_V != G_LIST) {
-        XPUSHs(first_value(aTHX_ table, name));
-        XSRETURN(1);
-    }
-    const apache_text wanted = apache_text_of(aTHX_ name);
-    apache_text key, value;
-    for (size_t at = 0; wanted.bytes; at++) {
-        apache_check(aTHX_ apache_table_entry(table->request, table->number, at, &key, &value));
-        if (!key.bytes)
-            break;
-        if (same_name(key, wanted))
-            mXPUSHs(apache_sv_of(aTHX_ value));
-    }
+    SP = apache_push_values(aTHX_ SP, table, name);
 
 void
 FETCH(table, name)
     Table *table
     SV *name
   PPCODE:
-    XPUSHs(first_value(aTHX_ table, name));
+    XPUSHs(apache_first_value(aTHX_ table, name));
 
 void
 EXISTS(table, name)
     Table *table
     SV *name
   PPCODE:
-    XPUSHs(boolSV(SvOK(first_value(aTHX_ table, name))));
+    XPUSHs(boolSV(SvOK(apache_first_value(aTHX_ table, name))));
 
 void
 set(table, name, value)
@@ -105,7 +81,7 @@ unset(table, name)
   ALIAS:
     DELETE = 1
   PPCODE:
-    SV *const before = first_value(aTHX_ table, name);
+    SV *const before = apache_first_value(aTHX_ table, name);
     apache_table_store(aTHX_ table->request, table->number, APACHE_TABLE_UNSET, name, &PL_sv_undef);
     if (ix)
         XPUSHs(before);

@@ -26,6 +26,17 @@ Request apache_request_of(pTHX_ SV *sv)
     return SvUV(inner);
 }
 
+/* $s, or the class: then the main server. */
+Server apache_server_of(pTHX_ SV *sv)
+{
+    SvGETMAGIC(sv);
+    if (!SvROK(sv))
+        return 0;
+    if (!SvIOK(SvRV(sv)))
+        croak("not an Apache::Server object");
+    return (Server)SvUV(SvRV(sv));
+}
+
 Table *apache_table_of(pTHX_ SV *sv)
 {
     if (SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVHV) {
@@ -139,6 +150,36 @@ SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
     }
 }
 
+int apache_same_name(apache_text a, apache_text b)
+{
+    return a.length == b.length && foldEQ(a.bytes, b.bytes, (I32)a.length);
+}
+
+SV *apache_first_value(pTHX_ Table *table, SV *name)
+{
+    apache_text value;
+    apache_check(aTHX_ apache_table_get(table->request, table->number, apache_text_of(aTHX_ name), &value));
+    return sv_2mortal(apache_sv_of(aTHX_ value));
+}
+
+SV **apache_push_values(pTHX_ SV **sp, Table *table, SV *name)
+{
+    if (GIMME_V != G_LIST) {
+        XPUSHs(apache_first_value(aTHX_ table, name));
+        return sp;
+    }
+    const apache_text wanted = apache_text_of(aTHX_ name);
+    apache_text key, value;
+    for (size_t at = 0; wanted.bytes; at++) {
+        apache_check(aTHX_ apache_table_entry(table->request, table->number, at, &key, &value));
+        if (!key.bytes)
+            break;
+        if (apache_same_name(key, wanted))
+            mXPUSHs(apache_sv_of(aTHX_ value));
+    }
+    return sp;
+}
+
 static void store_one(pTHX_ Request r, uint32_t number, uint32_t verb, apache_text name, SV *value)
 {
     const apache_text text = apache_text_of(aTHX_ value);
@@ -166,7 +207,7 @@ static int is_plain_scalar_ref(SV *sv)
     return SvROK(sv) && !SvOBJECT(SvRV(sv)) && SvTYPE(SvRV(sv)) < SVt_PVGV && !SvROK(SvRV(sv));
 }
 
-void apache_print(pTHX_ Request r, SV *sv)
+STRLEN apache_print(pTHX_ Request r, SV *sv)
 {
     STRLEN length;
     int is_wide = 0;
@@ -179,6 +220,7 @@ void apache_print(pTHX_ Request r, SV *sv)
     if (is_wide)
         Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
     apache_check(aTHX_ apache_write(r, text, length));
+    return length;
 }
 
 static int hex_digit(char c)
@@ -232,12 +274,15 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 
 #define PACKAGES(each)                                                                                                 \
     each(Apache, Apache)                                                                                               \
+    each(Apache__Body, Apache::Body)                                                                                   \
     each(Apache__Connection, Apache::Connection)                                                                       \
     each(Apache__Leak, Apache::Leak)                                                                                   \
     each(Apache__Log, Apache::Log)                                                                                     \
     each(Apache__Registry, Apache::Registry)                                                                           \
+    each(Apache__Request, Apache::Request)                                                                             \
     each(Apache__Server, Apache::Server)                                                                               \
     each(Apache__Table, Apache::Table)                                                                                 \
+    each(Apache__Util, Apache::Util)                                                                                   \
     each(B__TerseSize, B::TerseSize)
 
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);

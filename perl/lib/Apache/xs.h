@@ -12,6 +12,9 @@
 /* The number that $r holds. */
 typedef uint64_t Request;
 
+/* The number that $s holds: 0 is the main server. */
+typedef uint32_t Server;
+
 /* What an Apache::Table holds: the request it belongs to, its number there, and where each() stands. */
 typedef struct {
     uint64_t request;
@@ -20,6 +23,7 @@ typedef struct {
 } Table;
 
 Request apache_request_of(pTHX_ SV *sv);
+Server apache_server_of(pTHX_ SV *sv);
 Table *apache_table_of(pTHX_ SV *sv);
 
 /* A new object of the package, holding the request's number. */
@@ -40,13 +44,17 @@ SV *apache_number_field(pTHX_ Request r, I32 field, SV *value);
 /* The lines of Require as references to hashes; undef when there is none. */
 SV *apache_requirements(pTHX_ Request r);
 
+int apache_same_name(apache_text a, apache_text b);
+/* Of that name: the first value, mortal; pushes all values in list context, else the first. */
+SV *apache_first_value(pTHX_ Table *table, SV *name);
+SV **apache_push_values(pTHX_ SV **sp, Table *table, SV *name);
 /* Pushes all names and values of a table. */
 SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number);
 /* Changes a table; an array of values counts as several. */
 void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, SV *name, SV *value);
 
-/* What $r->print does with one argument. */
-void apache_print(pTHX_ Request r, SV *sv);
+/* What $r->print does with one argument; how many bytes that were. */
+STRLEN apache_print(pTHX_ Request r, SV *sv);
 /* %XX decoded, in place; returns the new length. `+` is a space in a form's data only. */
 STRLEN apache_unescape(char *text, STRLEN length, int is_form);
 /* Pushes names and values of a query string. */

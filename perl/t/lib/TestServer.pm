@@ -20,13 +20,15 @@ my @running;
 
 sub in_server { return exists $ENV{MOD_PERL} }
 
+# Files by name; `args` are further words of the command line.
 sub spawn ( $class, $conf, %files ) {
     my $program = $ENV{CAMELEER} // Carp::croak('CAMELEER must name the program to test');
+    my $args    = delete $files{args} // [];
     my $self    = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), port => free_port() }, $class;
     chmod 0755, $self->{dir};
     $self->write( $_, $files{$_} ) for sort keys %files;
     $self->write( 'site.conf', $self->preamble . $conf =~ s/\@ROOT\@/$self->{dir}/gr );
-    $self->start($program);
+    $self->start( $program, @$args );
     return $self;
 }
 
@@ -63,14 +65,14 @@ sub write ( $self, $name, $text, $mode = 0755 ) {
     return $file;
 }
 
-sub start ( $self, $program ) {
+sub start ( $self, $program, @args ) {
     $self->{owner} = $$;
     $self->{pid}   = fork // die "fork: $!";
     if ( !$self->{pid} ) {
         delete $ENV{MOD_PERL};
         open STDOUT, '>', "$self->{dir}/output" or die $!;
         open STDERR, '>&', \*STDOUT or die $!;
-        exec $program, 'serve', '-f', "$self->{dir}/site.conf" or POSIX::_exit(127);
+        exec $program, 'serve', '-f', "$self->{dir}/site.conf", @args or POSIX::_exit(127);
     }
     push @running, $self;
     $self->wait_for( 'an answer', sub { HTTP::Tiny->new->get( $self->url('/') )->{status} != 599 } );
@@ -91,8 +93,10 @@ sub wait_for ( $self, $what, $condition ) {
 sub said ($self) { return $self->slurp('output') . $self->log }
 sub log  ($self) { return $self->slurp('error.log') }
 
-sub slurp ( $self, $name ) {
-    open my $handle, '<:raw', "$self->{dir}/$name" or return '';
+sub slurp ( $self, $name ) { return $self->slurp_path("$self->{dir}/$name") }
+
+sub slurp_path ( $self, $path ) {
+    open my $handle, '<:raw', $path or return '';
     local $/ = undef;
     return <$handle> // '';
 }

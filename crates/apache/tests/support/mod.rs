@@ -144,7 +144,7 @@ impl Server {
             ..Default::default()
         };
         apache::log_to(log);
-        apache::main_server(Rc::new(place.clone()));
+        apache::servers(vec![Rc::new(place.clone())]);
         let code = format!(
             "unshift @INC, '{library}'; $ENV{{MOD_PERL}} = 'mod_perl/1.31'; require Cameleer; require Apache; require Apache::Registry"
         );

@@ -3,12 +3,13 @@ package Apache::Registry::Package;
 use v5.36;
 use Sub::Util ();
 
-# /perl/news.pl → Apache::ROOT::perl::news_2epl. Only word characters come through: the name is part of code.
+# /perl/news.pl → Apache::ROOT::perl::news_2epl, with a virtual host's name before it Apache::ROOTwww_2eexample_2eorg::….
+# Only word characters come through: the name is part of code.
 sub name_of ($uri) {
-    my $name = $uri =~ s{([^A-Za-z0-9_/])}{sprintf '_%02x', ord $1}egr;
+    my $name = $uri =~ s{/+\z}{/__INDEX__}r;
+    $name =~ s{([^A-Za-z0-9_/])}{sprintf '_%02x', ord $1}eg;
     $name =~ s{/+([0-9]?)}{'::' . ( length $1 ? sprintf '_%02x', ord $1 : '' )}eg;
-    $name =~ s/(?:::)+\z/::_2f/;
-    return 'Apache::ROOT' . ( $name =~ /\A::/ ? '' : '::' ) . $name;
+    return "Apache::ROOT$name";
 }
 
 # Forgets the subs that a script defined, so that compiling it again redefines nothing. Its variables stay, and subs

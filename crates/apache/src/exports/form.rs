@@ -1,0 +1,111 @@
+//! Forms for Apache::Request.
+
+use std::ffi::c_int;
+use std::os::fd::IntoRawFd;
+
+use form::multipart::{Event, Multipart};
+use form::{MAX_FIELDS, urlencoded};
+
+use super::{ApacheText, give, status};
+use crate::current::with;
+use crate::request::RequestRec;
+
+/// What `apache_multipart_next` found; the numbers are apache.h's.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ApachePart {
+    kind: u32,
+    /// A part's headers.
+    table: u32,
+    /// A part's name, some of its data, or what is wrong.
+    text: ApacheText,
+    filename: ApacheText,
+}
+
+impl ApachePart {
+    const MORE: ApachePart = ApachePart { kind: 0, table: 0, text: ApacheText::UNDEF, filename: ApacheText::UNDEF };
+
+    fn of(kind: u32, text: &[u8]) -> ApachePart {
+        ApachePart { kind, text: ApacheText::of(text), ..ApachePart::MORE }
+    }
+}
+
+/// Adds the pairs of a query or a body to a table; `count` is how many there are now, or -1 when they are too many.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_parse_form(r: u64, table: u32, text: ApacheText, count: *mut i64) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let text = unsafe { text.get() }.unwrap_or_default();
+    let added = with(r, |r| {
+        r.tables.number_mut(table).map_or(0, |table| {
+            let mut room = MAX_FIELDS.saturating_sub(table.iter().count());
+            for (name, value) in urlencoded::pairs(text) {
+                let Some(left) = room.checked_sub(1) else { return -1 };
+                room = left;
+                table.push(name, value);
+            }
+            (MAX_FIELDS - room) as i64
+        })
+    });
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(count, added) }
+}
+
+/// Begins with a multipart body of that content type; `is_one` is 0 when it names no boundary.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_multipart_begin(r: u64, content_type: ApacheText, is_one: *mut i64) -> c_int {
+    // SAFETY: XS passes a string that lives during the call, and a variable of its own.
+    unsafe {
+        let multipart = Multipart::new(content_type.get().unwrap_or_default());
+        give(
+            is_one,
+            with(r, |r| {
+                r.multipart = multipart;
+                i64::from(r.multipart.is_some())
+            }),
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_multipart_feed(r: u64, piece: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let piece = unsafe { piece.get() }.unwrap_or_default();
+    status(with(r, |r| r.multipart.as_mut().map(|multipart| multipart.feed(piece))))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_multipart_next(r: u64, part: *mut ApachePart) -> c_int {
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(part, with(r, next)) }
+}
+
+fn next(r: &mut RequestRec) -> ApachePart {
+    let Some(event) = r.multipart.as_mut().and_then(Multipart::event) else { return ApachePart::MORE };
+    match event {
+        Event::Part(found) => {
+            let number = r.tables.new_table();
+            if let Some(table) = r.tables.number_mut(number) {
+                found.headers.into_iter().for_each(|(name, value)| table.push(name, value));
+            }
+            // The record keeps the strings until the next part: XS copies them before that.
+            let (name, filename) = &*r.part.insert((found.name, found.filename));
+            ApachePart {
+                table: number,
+                filename: ApacheText::of_option(filename.as_deref()),
+                ..ApachePart::of(1, name)
+            }
+        }
+        Event::Data(data) => ApachePart::of(2, data),
+        Event::PartEnd => ApachePart { kind: 3, ..ApachePart::MORE },
+        Event::End => ApachePart { kind: 4, ..ApachePart::MORE },
+        Event::Bad(reason) => ApachePart::of(5, reason.as_bytes()),
+    }
+}
+
+/// A descriptor of a file in memory that holds `text`, read from its start; -1 when there can be none.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_memory_file(text: ApacheText) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    let text = unsafe { text.get() }.unwrap_or_default();
+    wire::transport::in_memory("upload", text).map_or(-1, IntoRawFd::into_raw_fd)
+}

@@ -1,0 +1,264 @@
+//! `multipart/form-data` (RFC 7578), in pieces: [`Multipart::feed`] what has arrived, take [`Event`]s until there is
+//! none, and so on. What is held back is never longer than a piece, a delimiter and a part's header.
+//!
+//! ```text
+//!   Preamble ──delimiter──▶ Line ──CRLF──▶ Header ──blank line──▶ Body ──delimiter──▶ Line
+//!                            └──── `--` ──▶ Epilogue
+//! ```
+
+use memchr::memmem::Finder;
+
+use crate::MAX_FIELDS;
+
+/// A part's header is not longer than this.
+pub const MAX_HEADER: usize = 16 * 1024;
+/// RFC 2046 allows 70 characters.
+const MAX_BOUNDARY: usize = 200;
+/// White space that a sender may leave between a delimiter and its line's end.
+const MAX_PADDING: usize = 100;
+
+/// What was found next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A part begins.
+    Part(Part),
+    /// Some of its data.
+    Data(&'a [u8]),
+    /// It is whole.
+    PartEnd,
+    /// The last part is over; what follows means nothing.
+    End,
+    /// This is no multipart/form-data; nothing more comes.
+    Bad(&'static str),
+}
+
+/// What a part's header says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The field's name.
+    pub name: Vec<u8>,
+    /// The name of the file that was sent; `None` for a plain field.
+    pub filename: Option<Vec<u8>>,
+    /// All of its header's lines.
+    pub headers: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Preamble,
+    Line,
+    Header,
+    Body,
+    Epilogue,
+    Failed,
+}
+
+/// A body that arrives in pieces.
+#[derive(Debug)]
+pub struct Multipart {
+    delimiter: Finder<'static>,
+    buffer: Vec<u8>,
+    /// What stands before it was given out.
+    start: usize,
+    state: State,
+    parts: usize,
+}
+
+impl Multipart {
+    /// For a `Content-Type: multipart/form-data; boundary=…`; `None` when it names no usable boundary.
+    pub fn new(content_type: &[u8]) -> Option<Multipart> {
+        let boundary = parameter(content_type, b"boundary")?;
+        if boundary.is_empty() || boundary.len() > MAX_BOUNDARY {
+            return None;
+        }
+        let delimiter = [b"\r\n--", &boundary[..]].concat();
+        // The first delimiter needs no line end before it: this is it.
+        let buffer = b"\r\n".to_vec();
+        Some(Multipart {
+            delimiter: Finder::new(&delimiter).into_owned(),
+            buffer,
+            start: 0,
+            state: State::Preamble,
+            parts: 0,
+        })
+    }
+
+    /// The next piece of the body.
+    pub fn feed(&mut self, piece: &[u8]) {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        if !matches!(self.state, State::Epilogue | State::Failed) {
+            self.buffer.extend_from_slice(piece);
+        }
+    }
+
+    /// The body is over: what stands in it is whole, or this says that it is not.
+    pub fn is_whole(&self) -> bool {
+        self.state == State::Epilogue
+    }
+
+    /// The next event; `None`: more of the body is needed.
+    pub fn event(&mut self) -> Option<Event<'_>> {
+        loop {
+            match self.state {
+                State::Preamble => self.skip_preamble()?,
+                State::Line => {
+                    if let Some(event) = self.end_of_delimiter()? {
+                        return Some(event);
+                    }
+                }
+                State::Header => return self.header(),
+                State::Body => return self.data(),
+                State::Epilogue | State::Failed => return None,
+            }
+        }
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.buffer.get(self.start..).unwrap_or_default()
+    }
+
+    fn fail(&mut self, reason: &'static str) -> Event<'static> {
+        self.state = State::Failed;
+        self.start = self.buffer.len();
+        Event::Bad(reason)
+    }
+
+    fn skip_preamble(&mut self) -> Option<()> {
+        let length = self.delimiter.needle().len();
+        match self.delimiter.find(self.rest()) {
+            Some(at) => {
+                self.start += at + length;
+                self.state = State::Line;
+                Some(())
+            }
+            None => {
+                self.start = self.start.max((self.buffer.len() + 1).saturating_sub(length));
+                None
+            }
+        }
+    }
+
+    /// Behind a delimiter: `--` after the last part, or the end of the line before another's header.
+    fn end_of_delimiter(&mut self) -> Option<Option<Event<'static>>> {
+        let rest = self.rest();
+        if rest.starts_with(b"--") {
+            self.state = State::Epilogue;
+            return Some(Some(Event::End));
+        }
+        let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        match &rest[padding..] {
+            [b'\r', b'\n', ..] => {
+                // A header may be empty: its line end is the blank line's too.
+                self.start += padding;
+                self.state = State::Header;
+                Some(None)
+            }
+            [] | [b'\r'] | [b'-'] if padding < MAX_PADDING => None,
+            _ => Some(Some(self.fail("something stands behind a boundary"))),
+        }
+    }
+
+    fn header(&mut self) -> Option<Event<'static>> {
+        let rest = self.rest();
+        let found = memchr::memmem::find(rest, b"\r\n\r\n");
+        if found.unwrap_or(rest.len()) > MAX_HEADER {
+            return Some(self.fail("a part's header is longer than 16 KiB"));
+        }
+        let length = found?;
+        let part = Part::of(&rest[..length]);
+        self.parts += 1;
+        if self.parts > MAX_FIELDS {
+            return Some(self.fail("there are more than 10000 parts"));
+        }
+        let Some(part) = part else { return Some(self.fail("a part has no name")) };
+        self.start += length + 4;
+        self.state = State::Body;
+        Some(Event::Part(part))
+    }
+
+    fn data(&mut self) -> Option<Event<'_>> {
+        let length = self.delimiter.needle().len();
+        let from = self.start;
+        match self.delimiter.find(self.rest()) {
+            Some(0) => {
+                self.start += length;
+                self.state = State::Line;
+                Some(Event::PartEnd)
+            }
+            Some(at) => {
+                self.start += at;
+                Some(Event::Data(&self.buffer[from..from + at]))
+            }
+            None => {
+                // The end may be the start of a delimiter.
+                let until = (self.buffer.len() + 1).saturating_sub(length);
+                if until <= from {
+                    return None;
+                }
+                self.start = until;
+                Some(Event::Data(&self.buffer[from..until]))
+            }
+        }
+    }
+}
+
+impl Part {
+    /// `None` without a `Content-Disposition` that names the field.
+    fn of(header: &[u8]) -> Option<Part> {
+        let mut headers = Vec::new();
+        for line in header.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end) {
+            if let Some(colon) = memchr::memchr(b':', line) {
+                headers.push((line[..colon].trim_ascii().to_vec(), line[colon + 1..].trim_ascii().to_vec()));
+            } else if let (Some((_, value)), [b' ' | b'\t', ..]) = (headers.last_mut(), line) {
+                value.extend_from_slice(line);
+            }
+        }
+        let disposition = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(b"content-disposition"));
+        let disposition = disposition.map(|(_, value)| value.clone())?;
+        let name = parameter(&disposition, b"name")?;
+        Some(Part { name, filename: parameter(&disposition, b"filename"), headers })
+    }
+}
+
+/// The value of `; name=value` or `; name="value"`. Browsers escape a quote as `%22` or `\"`, and send a Windows path's
+/// backslashes as they are: so a backslash counts only before a quote.
+fn parameter(header: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = header;
+    while let Some(semicolon) = memchr::memchr2(b';', b',', rest) {
+        rest = rest[semicolon + 1..].trim_ascii_start();
+        let end = rest.iter().position(|byte| matches!(byte, b'=' | b';'))?;
+        let (name, after) = rest.split_at(end);
+        let Some(value) = after.strip_prefix(b"=") else { continue };
+        let (value, after) = value_at(value.trim_ascii_start());
+        if name.trim_ascii().eq_ignore_ascii_case(wanted) {
+            return Some(value);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// The value at the start, and what follows.
+fn value_at(text: &[u8]) -> (Vec<u8>, &[u8]) {
+    let Some(mut rest) = text.strip_prefix(b"\"") else {
+        let end = memchr::memchr2(b';', b',', text).unwrap_or(text.len());
+        return (text[..end].trim_ascii_end().to_vec(), &text[end..]);
+    };
+    let mut value = Vec::new();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'"', _) => break,
+            (b'\\', [b'"', behind @ ..]) => {
+                value.push(b'"');
+                rest = behind;
+            }
+            _ => value.push(*first),
+        }
+    }
+    (value, rest)
+}
+
+#[cfg(test)]
+mod tests;

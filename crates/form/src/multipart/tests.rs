@@ -1,0 +1,83 @@
+use super::*;
+
+const TYPE: &[u8] = b"multipart/form-data; boundary=AaB";
+
+/// `name(file):data` of each part, then `.` at the end or the reason why not.
+fn shown(body: &str, size: usize) -> String {
+    let mut multipart = Multipart::new(TYPE).expect("a boundary");
+    let mut out = String::new();
+    for piece in body.as_bytes().chunks(size) {
+        multipart.feed(piece);
+        while let Some(event) = multipart.event() {
+            match event {
+                Event::Part(part) => {
+                    let file = part.filename.map(|file| format!("({})", file.escape_ascii())).unwrap_or_default();
+                    out += &format!("{}{file}:", part.name.escape_ascii());
+                }
+                Event::Data(data) => out += &data.escape_ascii().to_string(),
+                Event::PartEnd => out.push(' '),
+                Event::End => out.push('.'),
+                Event::Bad(reason) => out += reason,
+            }
+        }
+    }
+    out
+}
+
+fn part(disposition: &str, data: &str) -> String {
+    format!("--AaB\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{data}\r\n")
+}
+
+#[test]
+fn a_body_means_the_same_in_pieces_of_any_size() {
+    let plain = part("name=a", "1") + &part("name=\"b c\"", "") + "--AaB--\r\nepilogue";
+    let cases = [
+        (plain, "a:1 b c: ."),
+        (format!("preamble\r\n{}--AaB--", part("name=\"x\"", "\r\n--Aa\r\n-")), "x:\\r\\n--Aa\\r\\n- ."),
+        (part("name=f; filename=\"C:\\a\\\"b.txt\"", "data") + "--AaB--", "f(C:\\\\a\\\"b.txt):data ."),
+        (part("name=f; filename=\"\"", "") + "--AaB  \r\nX: y\r\n\r\n", "f(): a part has no name"),
+        ("--AaB\r\n\r\n".into(), "a part has no name"),
+        ("--AaBcd\r\n\r\n".into(), "something stands behind a boundary"),
+        (part("name=a", "cut off here"), "a:cut off "),
+        ("".into(), ""),
+        (format!("--AaB\r\n{}\r\n\r\n", "x".repeat(MAX_HEADER + 1)), "a part's header is longer than 16 KiB"),
+    ];
+    for (body, expected) in &cases {
+        for size in [1, 2, 3, 7, 1000, 100_000] {
+            assert_eq!(shown(body, size), *expected, "pieces of {size}: {}", &body[..body.len().min(200)]);
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_body_shows_whether_it_is_whole() {
+    for (body, expected) in [(part("name=a", "1") + "--AaB--", true), (part("name=a", "1"), false)] {
+        let mut multipart = Multipart::new(TYPE).expect("a boundary");
+        multipart.feed(body.as_bytes());
+        while multipart.event().is_some() {}
+        assert_eq!(multipart.is_whole(), expected, "{body}");
+    }
+}
+
+#[test]
+fn parts_are_counted() {
+    let body = part("name=a", "").repeat(MAX_FIELDS + 1);
+    assert!(shown(&body, 65536).ends_with("there are more than 10000 parts"));
+}
+
+#[test]
+fn parameters_of_a_header() {
+    let cases = [
+        ("multipart/form-data; boundary=x", Some("x")),
+        ("multipart/form-data; charset=utf-8; Boundary=\"a b\"; z", Some("a b")),
+        ("multipart/form-data, boundary=x", Some("x")),
+        ("multipart/form-data; boundary=", Some("")),
+        ("multipart/form-data; boundary", None),
+        ("multipart/form-data", None),
+    ];
+    for (header, expected) in cases {
+        let found = parameter(header.as_bytes(), b"boundary").map(|value| value.escape_ascii().to_string());
+        assert_eq!(found.as_deref(), expected, "{header}");
+    }
+    assert!(Multipart::new(b"multipart/form-data; boundary=").is_none());
+}

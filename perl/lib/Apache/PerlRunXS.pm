@@ -1,0 +1,32 @@
+package Apache::PerlRunXS;
+
+use v5.36;
+
+use Apache::PerlRun  ();
+use Apache::Registry ();
+
+our @ISA = ('Apache::PerlRun');
+
+sub handler {
+    unshift @_, __PACKAGE__ if @_ == 1;
+    goto &Apache::PerlRun::handler;
+}
+
+package Apache::RegistryXS {
+    sub handler { goto &Apache::Registry::handler }
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::PerlRunXS - another name of Apache::PerlRun
+
+=head1 DESCRIPTION
+
+In mod_perl 1 a faster PerlRun, and with C<PerlHandler Apache::RegistryXS> a faster Registry. Here they are
+L<Apache::PerlRun> and L<Apache::Registry> themselves.
+
+=cut

@@ -11,6 +11,8 @@
 
 pub mod config;
 
+pub mod compat;
+
 pub mod log;
 
 pub mod access;

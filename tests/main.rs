@@ -9,6 +9,8 @@ mod support;
 mod access;
 /// The command line: subcommands, options, environment, help.
 mod cli;
+/// What of mod_perl 1 there is: `check --compat`, and the table behind it.
+mod compat;
 /// What a configuration means for requests, and what is said about a broken one.
 mod config;
 /// The checked-in examples, each started.

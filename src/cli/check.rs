@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::run::{Program, origin};
 use super::serve::{self, Conf};
-use super::{Misuse, directives};
+use super::{Misuse, compat, directives};
 use crate::config::reference;
 use crate::master::site::{From, Origin};
 use crate::master::trial;
@@ -21,12 +21,16 @@ pub struct Check {
     /// List all directives, or explain one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     directives: Option<String>,
+    /// List what the site uses of Apache 1.3 and mod_perl 1, and whether it works here
+    #[arg(long)]
+    compat: bool,
 }
 
 impl Check {
     pub fn run(self) -> anyhow::Result<()> {
         match self.directives.as_deref() {
             None if self.conf.dumps_modules() => print(&serve::modules()),
+            None if self.compat => compat::report(&self.origin()?),
             None => compile(&self.origin()?),
             Some("") => print(&reference::summary()),
             Some(name) => print(&reference::entry(name).map_err(|error| Misuse(format!("{name}: {error}")))?),

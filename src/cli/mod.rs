@@ -2,6 +2,7 @@
 
 mod check;
 mod client;
+mod compat;
 mod daemon;
 mod directives;
 mod man;

@@ -451,7 +451,7 @@ impl Draft {
 }
 
 /// As in httpd, `ServerRoot` holds for paths that stand above it, too.
-fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
+pub fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
     let named = tree.iter().filter(|directive| directive.name.eq_ignore_ascii_case("ServerRoot"));
     let mut root = facts.server_root.clone();
     root.extend(named.filter_map(|directive| directive.args.first()));

@@ -51,7 +51,7 @@ mod dump;
 #[cfg(test)]
 mod golden;
 
-pub use build::{Expanded, Facts};
+pub use build::{Expanded, Facts, server_root};
 pub use bundle::Bundle;
 pub use htaccess::{Applied, Htaccess, depth};
 pub use modules::EMBODIED as MODULES;

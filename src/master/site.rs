@@ -77,6 +77,16 @@ impl Reading {
         Ok(reading)
     }
 
+    /// What stands in the files.
+    pub fn tree(&self) -> &[Directive] {
+        &self.0.tree
+    }
+
+    /// Where relative paths start.
+    pub fn server_root(&self) -> PathBuf {
+        crate::config::server_root(&self.0.tree, &self.0.facts)
+    }
+
     /// Whether the meaning depends on Perl code.
     pub fn needs_perl(&self) -> bool {
         needs_perl(&self.0.tree)

@@ -1,0 +1,37 @@
+//! `cameleer check --compat`: what of a site written for mod_perl 1.x runs here, line by line.
+
+use std::io::{IsTerminal, Write};
+
+use super::Unfit;
+use crate::compat::{Finding, Light, survey};
+use crate::master::site::{Origin, Reading};
+
+/// Lists what the site uses; an error when something of it is red.
+pub fn report(origin: &Origin) -> anyhow::Result<()> {
+    let reading = Reading::of(origin)?;
+    let findings = survey(reading.tree(), &reading.server_root());
+    let color = std::io::stdout().is_terminal();
+    let mut out = std::io::stdout().lock();
+    for finding in &findings {
+        let _ = writeln!(out, "{}", line(finding, color));
+    }
+    let count = |light| findings.iter().filter(|finding| finding.light == light).count();
+    let (green, amber, red) = (count(Light::Green), count(Light::Amber), count(Light::Red));
+    let _ = writeln!(out, "{green} green, {amber} amber, {red} red");
+    match red {
+        0 => Ok(()),
+        _ => Err(Unfit(format!("{red} of {} will not run as they are", findings.len())).into()),
+    }
+}
+
+/// `httpd.conf:12: red    RewriteRule: use …`
+fn line(finding: &Finding, color: bool) -> String {
+    let (word, code) = match finding.light {
+        Light::Green => ("green", "32"),
+        Light::Amber => ("amber", "33"),
+        Light::Red => ("red", "31"),
+    };
+    let light = if color { format!("\x1b[{code}m{word:<5}\x1b[0m") } else { format!("{word:<5}") };
+    let note = if finding.note.is_empty() { String::new() } else { format!(": {}", finding.note) };
+    format!("{}: {light} {}{note}", finding.at, finding.what)
+}

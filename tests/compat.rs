@@ -1,0 +1,73 @@
+//! `check --compat`, and the table behind it: each row names tests that are there.
+
+use std::path::{Path, PathBuf};
+
+use cameleer::compat::rows::{self, Row};
+
+use crate::support::Site;
+
+/// A site with its own module, a script, and one thing that no row knows.
+fn site() -> Site {
+    let site = Site::new()
+        .file("startup.pl", "use lib '@DIR@/lib';\nuse Apache::Constants ();\n1;\n")
+        .file(
+            "lib/My/Page.pm",
+            "package My::Page;\n\nsub handler {\n    my $r = shift;\n    $r->send_http_header('text/plain');\n    $r->no_such_method;\n    0;\n}\n\n1;\n",
+        )
+        .script("cgi/a.cgi", "#!/usr/bin/perl\nuse Apache2::RequestRec;\nprint 1;\n");
+    site.configure(
+        "PerlRequire startup.pl\nPerlLib @DIR@/lib\nAlias /cgi/ @DIR@/cgi/\nThreadsPerChild 5\n\
+         <Location /page>\nSetHandler perl-script\nPerlHandler My::Page\n</Location>\n",
+    );
+    site
+}
+
+#[test]
+fn a_survey_names_file_and_line_of_what_is_green_and_of_what_is_red() {
+    let site = site();
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run as they are");
+    for expected in [
+        "site.conf:6: green PerlRequire",
+        "green PerlHandler",
+        "startup.pl:2: green Apache::Constants",
+        "lib/My/Page.pm:5: green Apache::send_http_header",
+        "lib/My/Page.pm:6: red   Apache::no_such_method: is no method of mod_perl 1",
+        "cgi/a.cgi:2: red   Apache2::RequestRec: is mod_perl 2's API",
+    ] {
+        assert!(said.stdout.contains(expected), "{expected}\n{}", said.stdout);
+    }
+}
+
+#[test]
+fn a_site_without_anything_red_succeeds() {
+    let site = Site::new();
+    site.configure("<Location /a>\nSetHandler perl-script\nPerlHandler Apache::Registry\n</Location>\n");
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    assert!(said.stdout.contains("0 amber, 0 red"), "{}", said.stdout);
+}
+
+#[test]
+fn every_row_names_a_test_that_is_there() {
+    let missing: Vec<String> = rows::all().iter().filter_map(missing).collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+fn missing(row: &Row) -> Option<String> {
+    let not_there = row.tests.split(", ").find(|test| !is_there(row, test))?;
+    Some(format!("{} {}: {not_there}", row.section, row.name))
+}
+
+/// `module::test`, or a `.t` file that names the row.
+fn is_there(row: &Row, test: &str) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if test.ends_with(".t") {
+        let name = row.name.trim_matches(['<', '>']);
+        return std::fs::read_to_string(root.join(test)).is_ok_and(|text| text.contains(name));
+    }
+    let mut parts: Vec<&str> = test.split("::").collect();
+    let Some(function) = parts.pop().filter(|_| !parts.is_empty()) else { return false };
+    let file: PathBuf = root.join("tests").join(parts.join("/"));
+    [file.with_extension("rs"), file.join("mod.rs")].iter().any(|file| {
+        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("fn {function}(")))
+    })
+}

@@ -67,7 +67,7 @@ fn is_there(row: &Row, test: &str) -> bool {
     let mut parts: Vec<&str> = test.split("::").collect();
     let Some(function) = parts.pop().filter(|_| !parts.is_empty()) else { return false };
     let file: PathBuf = root.join("tests").join(parts.join("/"));
-    [file.with_extension("rs"), file.join("mod.rs")].iter().any(|file| {
-        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("fn {function}(")))
-    })
+    [file.with_extension("rs"), file.join("mod.rs")]
+        .iter()
+        .any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("fn {function}("))))
 }

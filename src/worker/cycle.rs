@@ -58,7 +58,6 @@ impl Site {
         if last || self.leave.get() || libperl::gave_up() {
             apache::child_terminate();
         }
-        self.perl.drain_output();
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(located.as_deref(), request);
         }

@@ -3,7 +3,7 @@
 #   make run     install what is missing, build, serve the demo site
 #   make test    all tests
 #   make lint    format, clippy, the house rules that a compiler can check
-#   make doc     rustdoc, man page, directive reference
+#   make doc     rustdoc, man page, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
 #   make fuzz    parsers of strangers' bytes, 60 s each
 #   make install PREFIX=/usr/local
@@ -37,6 +37,7 @@ doc:
 	$(PACKAGES) build
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	CAMELEER_BLESS=1 $(CARGO) test --locked --lib reference
+	CAMELEER_BLESS=1 $(CARGO) test --locked --lib compat
 	$(CARGO) run --release --locked -- man > target/cameleer.8
 
 bench: build

@@ -11,6 +11,8 @@ mod access;
 mod cli;
 /// What of mod_perl 1 there is: `check --compat`, and the table behind it.
 mod compat;
+/// Lines of an httpd.conf of mod_perl 1's time that no other test has.
+mod compat_site;
 /// What a configuration means for requests, and what is said about a broken one.
 mod config;
 /// The checked-in examples, each started.

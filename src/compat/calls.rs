@@ -15,7 +15,8 @@ pub enum Name {
 
 /// What `$r->…` and its relatives are blessed into.
 const OBJECTS: &[(&str, &str)] = &[
-    (r"\$(?:r|req|apr)\s*->\s*(\w+)", "Apache"),
+    // Not `$req`: most often that is a request of LWP's.
+    (r"\$(?:r|apr)\s*->\s*(\w+)", "Apache"),
     (r"\bApache\s*->\s*request\s*->\s*(\w+)", "Apache"),
     (r"->\s*connection\s*->\s*(\w+)", "Apache::Connection"),
     (r"->\s*server\s*->\s*(\w+)", "Apache::Server"),
@@ -46,7 +47,11 @@ pub fn names(line: &str) -> Vec<Name> {
         names.push(Name::Module(found[1].to_owned()));
     }
     for found in each(&ON_CLASS, line).chain(each(&FUNCTION, line)) {
-        names.push(Name::Method(found[1].to_owned(), found[2].to_owned()));
+        // `use Apache::Constants ();` calls nothing.
+        let is_import = names.contains(&Name::Module(format!("{}::{}", &found[1], &found[2])));
+        if !is_import {
+            names.push(Name::Method(found[1].to_owned(), found[2].to_owned()));
+        }
     }
     for (regex, package) in METHODS.iter() {
         names.extend(regex.captures_iter(line).map(|found| Name::Method((*package).to_owned(), found[1].to_owned())));
@@ -68,6 +73,7 @@ mod tests {
         let module = |name: &str| Name::Module(name.into());
         let cases = [
             ("use Apache::Constants qw(OK);", vec![module("Apache::Constants")]),
+            ("use Apache::Constants ();", vec![module("Apache::Constants")]),
             ("my $r = Apache->request;", vec![method("Apache", "request")]),
             ("$r->send_http_header('text/html');", vec![method("Apache", "send_http_header")]),
             (

@@ -113,7 +113,7 @@ pub fn text(file: &Path) -> Option<String> {
 
 fn is_perl(file: &Path) -> bool {
     match file.extension().and_then(|extension| extension.to_str()) {
-        Some("pl" | "pm" | "cgi" | "perl" | "asp" | "asa" | "psgi") => true,
+        Some("pl" | "pm" | "cgi" | "perl" | "asp" | "asa" | "mas" | "mc" | "mhtml" | "psgi") => true,
         Some(_) => false,
         None => text(file)
             .is_some_and(|text| text.starts_with("#!") && text.lines().next().is_some_and(|l| l.contains("perl"))),

@@ -120,34 +120,71 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
         return None;
     }
     let known = rows::all().iter().any(|row| row.section == module);
-    let (light, note) = match rows::find("Modules", module) {
+    let is_installed = sources.is_installed(module);
+    let (light, note) = match rows::find("Modules", module).or_else(|| parent(module).filter(|_| is_installed)) {
         Some(row) => light(row),
         None if known || module == "Apache" => (Light::Green, String::new()),
         None if module.starts_with("Apache2") || module == "mod_perl2" => {
             (Light::Red, "is mod_perl 2's API: this server speaks that of mod_perl 1".to_owned())
         }
-        None if sources.is_installed(module) => (Light::Amber, "is installed, not ours and not tried".to_owned()),
+        None if is_installed => (Light::Amber, "is installed, not ours and not tried".to_owned()),
         None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
     };
     Some((light, module.to_owned(), note))
 }
 
+/// `Apache::ASP::Date` came with Apache::ASP.
+fn parent(module: &str) -> Option<&'static Row> {
+    let (parent, _) = module.rsplit_once("::")?;
+    rows::find("Modules", parent).or_else(|| self::parent(parent))
+}
+
 /// `$r` may be an object of a class that adds methods to a request.
 const ADDED: &[(&str, &[&str])] = &[
-    ("Apache::Request", &["param", "parms", "parse", "upload", "instance"]),
+    ("Apache::Request", &["param", "parms", "parse", "upload", "instance", "query_params", "post_params"]),
     ("Apache::Filter", &["filter_input", "filter_register"]),
+    ("Apache::SubProcess", &["spawn_child", "cleanup_for_exec", "system", "exec"]),
 ];
+
+/// Methods of a request that another module's section has.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    (
+        "Apache::File",
+        &[
+            "set_content_length",
+            "set_last_modified",
+            "set_etag",
+            "meets_conditions",
+            "update_mtime",
+            "mtime",
+            "discard_request_body",
+            "set_byterange",
+            "each_byterange",
+        ],
+    ),
+    ("Apache::URI", &["parsed_uri"]),
+];
+
+fn row_of_method(package: &str, method: &str) -> Option<&'static Row> {
+    let has = |methods: &[&str]| methods.contains(&method);
+    match package {
+        "Apache::SubRequest" => rows::find(package, method).or_else(|| row_of_method("Apache", method)),
+        "Apache" => rows::find(package, method)
+            .or_else(|| {
+                ELSEWHERE.iter().find_map(|(class, methods)| rows::find(class, method).filter(|_| has(methods)))
+            })
+            .or_else(|| {
+                ADDED.iter().find(|(_, methods)| has(methods)).and_then(|(class, _)| rows::find("Modules", class))
+            }),
+        _ => rows::find(package, method),
+    }
+}
 
 fn judge_method(package: &str, method: &str) -> (Light, String, String) {
     let what = format!("{package}::{method}");
-    if let Some(row) = rows::find(package, method) {
+    if let Some(row) = row_of_method(package, method) {
         let (light, note) = light(row);
         return (light, what, note);
-    }
-    let adds = ADDED.iter().find(|(_, methods)| package == "Apache" && methods.contains(&method));
-    if let Some(row) = adds.and_then(|(class, _)| rows::find("Modules", class)) {
-        let (light, note) = light(row);
-        return (light, format!("{}::{method}", row.name), note);
     }
     match package {
         // Tags are many; the module knows them, and says so when it does not.

@@ -62,7 +62,7 @@ my %CASES = (
         my $q = Apache::Request->new($r);
         my @names;
         for ( my $u = $q->upload ; $u ; $u = $u->next ) { push @names, $u->filename }
-        join '|', @names, $q->upload('big')->filename, scalar( $q->upload('none') ) // 'undef', scalar( () = $q->upload('small') ),
+        join '|', @names, ref $q->upload('big'), $q->upload('big')->filename, scalar( $q->upload('none') ) // 'undef', scalar( () = $q->upload('small') ),
             $q->param('big');
     },
     link => sub ($r) {
@@ -149,7 +149,7 @@ sub multipart ( $path, @parts ) {
 is multipart( 'all', @PARTS ), 'a=plain|small=s.txt|empty=|big=C:\dir\b "q".bin', 'parameters of a multipart body';
 is multipart( 'uploads', @PARTS ), "small|s.txt|7|text/x-small|yes|memory|7|1| tiny\r\n\n"
     . 'big|C:\dir\b "q".bin|' . length($BIG) . '|application/x-big||disk|' . length($BIG) . '|1|end!!', 'uploads';
-is multipart( 'chain', @PARTS ), 's.txt|C:\dir\b "q".bin|C:\dir\b "q".bin|undef|1|C:\dir\b "q".bin', 'next, by name';
+is multipart( 'chain', @PARTS ), 's.txt|C:\dir\b "q".bin|Apache::Upload|C:\dir\b "q".bin|undef|1|C:\dir\b "q".bin', 'next, by name';
 is multipart( 'hook', @PARTS ), ( 7 + length $BIG ) . '|big!,small!', 'UPLOAD_HOOK';
 is multipart( 'failing', @PARTS ), "500 [libapreq] UPLOAD_HOOK: no more\n", 'a hook that dies';
 my ( $linked, $size, $where, $temp ) = split /\|/, multipart( 'link', @PARTS );

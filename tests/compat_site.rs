@@ -1,0 +1,125 @@
+//! Lines of an httpd.conf of mod_perl 1's time that no other test has.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{Site, until};
+
+/// Answers with the worker's pid.
+const WHO: &str = "<Location />\nSetHandler perl-script\nPerlHandler \"sub { $_[0]->print($$); 0 }\"\n</Location>\n";
+
+#[test]
+fn workers_are_counted_under_their_newer_names_too() {
+    let server = Site::new().serve(&format!("{WHO}StartServers 2\nMaxRequestWorkers 1\nMaxConnectionsPerChild 2"));
+    let pids: Vec<String> = (0..6).map(|_| server.text("/")).collect();
+    assert!(pids[0] == pids[1] && pids[2] == pids[3] && pids[4] == pids[5], "{pids:?}");
+    assert!(pids[1] != pids[2] && pids[3] != pids[4], "{pids:?}");
+    server.until_idle(1);
+}
+
+#[test]
+fn the_kernel_keeps_as_many_connections_as_listen_backlog_says() {
+    let server = Site::new().serve(&format!("{WHO}ListenBacklog 1"));
+    let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
+    kill(Pid::from_raw(front), Signal::SIGSTOP).expect("our own process");
+    let address = SocketAddr::from(([127, 0, 0, 1], server.site.port));
+    let kept: Vec<TcpStream> =
+        (0..4).map_while(|_| TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok()).collect();
+    kill(Pid::from_raw(front), Signal::SIGCONT).expect("our own process");
+    // Linux keeps one more than was asked for.
+    assert_eq!(kept.len(), 2);
+}
+
+#[test]
+fn what_an_old_file_says_of_modules_and_names_is_passed_over() {
+    let server = Site::new().file("one/a.txt", "one").serve(
+        "LoadModule perl_module libexec/libperl.so\nClearModuleList\nAddModule mod_perl.c\nNameVirtualHost *:@PORT@\n\
+         <VirtualHost *:@PORT@>\nServerName one.example\nDocumentRoot one\n</VirtualHost>",
+    );
+    assert_eq!(server.text("/a.txt"), "one");
+    let site = Site::new();
+    site.configure("\nNameVirtualHost *");
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(format!("{}{}", said.out, said.err).contains("NameVirtualHost"), "{said:?}");
+}
+
+#[test]
+fn a_transfer_log_has_the_format_without_a_name() {
+    let server = Site::new().file("htdocs/a.txt", "x").serve("LogFormat \"%m %U %>s\"\nTransferLog transfer.log");
+    server.get("/a.txt").is(200);
+    until("it is logged", || server.site.read("transfer.log") == "GET /a.txt 200\n");
+}
+
+#[test]
+fn names_of_files_are_relative_to_server_root() {
+    let server = Site::new()
+        .file("other/www/a.txt", "below")
+        .serve("ServerRoot \"@DIR@/other\"\nDocumentRoot www\nErrorLog root.log");
+    assert_eq!(server.text("/a.txt"), "below");
+    assert!(server.site.has("other/root.log"));
+}
+
+#[test]
+fn a_perl_script_runs_at_the_start() {
+    let server = Site::new().file("start.pl", "$Start::said = 'started'; 1;").serve(
+        "PerlScript start.pl\n<Location />\nSetHandler perl-script\nPerlHandler \"sub { $_[0]->print($Start::said); 0 }\"\n</Location>",
+    );
+    assert_eq!(server.text("/"), "started");
+}
+
+#[test]
+fn a_directives_module_learns_where_its_line_stands() {
+    let module = r#"package Where;
+use Apache::Constants qw(:override);
+use Apache::ExtUtils qw(command_table);
+use Apache::ModuleConfig ();
+command_table( [
+    { name => 'Where', func => 'where', args_how => 'NO_ARGS' },
+    { name => '<Letters', func => 'letters', args_how => 'RAW_ARGS' },
+] );
+sub where { my ( $c, $parms ) = @_; $c->{where} = join ',', $parms->limited, map { $parms->override & $_ ? 1 : 0 } RSRC_CONF, ACCESS_CONF }
+sub letters { my ( $c, $parms ) = @_; $c->{letters} = join '.', map { $parms->GETC } 1 .. 3; while ( $parms->getline( my $line ) ) { } }
+sub handler { my $r = shift; my $c = Apache::ModuleConfig->get($r); $r->print( join ' ', map { $_ // 'none' } @$c{qw(where letters)} ); 0 }
+1;
+"#;
+    let server = Site::new().file("lib/Where.pm", module).serve(
+        "PerlLib lib\nPerlModule Where\nSetHandler perl-script\nPerlHandler Where\nWhere\n<Letters>\nabc\ndef\n</Letters>\n\
+         <Location /in>\nWhere\n</Location>",
+    );
+    assert_eq!(server.text("/"), "-1,1,0 a.b.c");
+    assert_eq!(server.text("/in"), "-1,0,1 none");
+}
+
+#[test]
+fn another_address_is_included() {
+    let server = Site::new().file("htdocs/part.txt", "part").serve(
+        "PerlModule Apache::Include\n<Location /page>\nSetHandler perl-script\n\
+         PerlHandler \"sub { my $r = shift; $r->send_http_header('text/plain'); $r->print('['); \
+         my $s = Apache::Include->virtual('/part.txt'); $r->print(qq(]$s)); 0 }\"\n</Location>\n\
+         <Location /configured>\nSetHandler perl-script\nPerlHandler Apache::Include\nPerlSetVar IncludeVirtual /part.txt\n</Location>",
+    );
+    assert_eq!(server.text("/page"), "[part]0");
+    assert_eq!(server.text("/configured"), "part");
+}
+
+#[test]
+fn taint_marks_what_untaint_frees() {
+    let server = Site::new().serve(
+        "PerlTaintCheck On\nPerlEval \"use Scalar::Util ()\"\n<Location />\nSetHandler perl-script\n\
+         PerlHandler \"sub { my $r = shift; my $x = 'own'; my @seen = Scalar::Util::tainted($x); $r->taint($x); \
+         push @seen, Scalar::Util::tainted($x); $r->untaint($x); push @seen, Scalar::Util::tainted($x); \
+         $r->print(join '', map { $_ ? 1 : 0 } @seen); 0 }\"\n</Location>",
+    );
+    assert_eq!(server.text("/"), "010");
+}
+
+#[test]
+fn embperl_is_out_of_reach_and_the_line_that_wants_it_is_named() {
+    let site = Site::new();
+    site.configure("\nPerlModule HTML::Embperl");
+    let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, "HTML/Embperl.pm");
+    assert!(said.err.contains("site.conf:2"), "{said:?}");
+}

@@ -47,6 +47,33 @@ fn a_site_without_anything_red_succeeds() {
 }
 
 #[test]
+fn lines_without_effect_and_directives_of_the_sites_own_modules_are_amber() {
+    let site = Site::new().file(
+        "lib/Paint.pm",
+        "package Paint;\nuse Apache::ExtUtils qw(command_table);\ncommand_table([{ name => 'Color', func => 'color' }]);\n1;\n",
+    );
+    site.configure("PerlLib @DIR@/lib\nPerlModule Paint\nColor red\nThreadsPerChild 5\n");
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    for expected in ["site.conf:4: amber Color", "site.conf:5: amber ThreadsPerChild", " 2 amber, 0 red"] {
+        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+    }
+}
+
+#[test]
+fn methods_that_a_request_has_of_other_modules_are_green() {
+    let site = Site::new().script(
+        "htdocs/a.pl",
+        "use Apache::File ();\nmy $r = shift;\n$r->set_last_modified;\n$r->parsed_uri->path;\n\
+         my $s = $r->lookup_uri('/x')->status;\n$r->log->error('x');\n",
+    );
+    site.configure("");
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    for expected in ["a.pl:3: green Apache::set_last_modified", "a.pl:4: green Apache::URI::path", "0 amber, 0 red"] {
+        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+    }
+}
+
+#[test]
 fn every_row_names_a_test_that_is_there() {
     let missing: Vec<String> = rows::all().iter().filter_map(missing).collect();
     assert!(missing.is_empty(), "{}", missing.join("\n"));

@@ -91,6 +91,13 @@ impl Sources {
         file_of(&self.own, module)
     }
 
+    /// Whether one of the site's files has the word in quotes or as the name of a sub, as a module that defines a
+    /// directive has.
+    pub fn mention(&self, word: &str) -> bool {
+        let forms = [format!("'{word}'"), format!("\"{word}\""), format!("'<{word}"), format!("sub {word} ")];
+        self.files.iter().filter_map(|file| text(file)).any(|text| forms.iter().any(|form| text.contains(form)))
+    }
+
     /// Whether perl would find it outside of the site.
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()

@@ -36,9 +36,9 @@ pub struct Finding {
 /// Everything that a site uses, each once a file, in the order of files and lines.
 pub fn survey(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut seen = HashSet::new();
-    directives(tree, &mut seen, &mut findings);
     let sources = Sources::of(tree, server_root);
+    let mut seen = HashSet::new();
+    directives(tree, &sources, &mut seen, &mut findings);
     perl_sections(tree, &sources, &mut findings);
     for file in &sources.files {
         if let Some(text) = sources::text(file) {
@@ -58,26 +58,36 @@ fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Findi
     }
 }
 
-fn directives(tree: &[Directive], seen: &mut HashSet<(String, String)>, findings: &mut Vec<Finding>) {
+fn directives(
+    tree: &[Directive],
+    sources: &Sources,
+    seen: &mut HashSet<(String, String)>,
+    findings: &mut Vec<Finding>,
+) {
     for directive in tree {
         let what = match directive.section {
             Some(_) => format!("<{}>", directive.name),
             None => directive.name.clone(),
         };
         if seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase())) {
-            let (light, note) = light_of_directive(directive, &what);
+            let (light, note) = light_of_directive(directive, &what, sources);
             findings.push(Finding { light, at: directive.at.to_string(), what, note });
         }
-        directives(directive.section.as_deref().unwrap_or_default(), seen, findings);
+        directives(directive.section.as_deref().unwrap_or_default(), sources, seen, findings);
     }
 }
 
-fn light_of_directive(directive: &Directive, what: &str) -> (Light, String) {
+fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (Light, String) {
     let row = rows::find("Directives", what).or_else(|| rows::find("Phases", &directive.name));
-    match (row, reference::entry(&directive.name)) {
-        (Some(row), Ok(_)) => light(row),
-        (None, Ok(_)) => (Light::Green, String::new()),
-        (_, Err(message)) => (Light::Red, message),
+    match (row, reference::entry(&directive.name), reference::foreign(directive)) {
+        (Some(row), ..) => light(row),
+        (None, Ok(_), _) => (Light::Green, String::new()),
+        (None, Err(_), Some((true, message))) => (Light::Amber, message),
+        (None, Err(_), Some((false, message))) => (Light::Red, message),
+        (None, Err(_), None) if sources.mention(&directive.name) => {
+            (Light::Amber, "is no directive of ours; a module of the site seems to define it".to_owned())
+        }
+        (None, Err(message), None) => (Light::Red, message),
     }
 }
 

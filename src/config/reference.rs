@@ -62,6 +62,12 @@ pub fn entry(name: &str) -> Result<String, String> {
     ))
 }
 
+/// What is said about a line whose directive is not ours but httpd's, and whether the site is served without it.
+pub fn foreign(directive: &super::Directive) -> Option<(bool, String)> {
+    let (fate, message) = super::foreign::find(&directive.name, &directive.args)?;
+    Some((fate == super::foreign::Fate::Ignored, message))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

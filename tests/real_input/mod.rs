@@ -4,7 +4,7 @@ mod asp;
 mod cases;
 mod database;
 mod dbi;
-mod mason;
+mod handlers;
 mod packages;
 mod tool;
 

@@ -53,6 +53,10 @@ fuzz:
 install: build
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/cameleer
 	cd perl/lib && find . -name '*.pm' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/cameleer/perl/{} \;
+	mkdir -p $(DESTDIR)$(PREFIX)/share/man/man8
+	$(PROGRAM) man > $(DESTDIR)$(PREFIX)/share/man/man8/cameleer.8
+	for c in run serve check status reload stop; do \
+	    $(PROGRAM) man $$c > $(DESTDIR)$(PREFIX)/share/man/man8/cameleer-$$c.8; done
 	install -D -m 644 pkg/systemd/cameleer.service $(DESTDIR)$(PREFIX)/lib/systemd/system/cameleer.service
 
 clean:

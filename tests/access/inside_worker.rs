@@ -43,6 +43,8 @@ fn serve() -> Server {
         <Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
         <Directory @DIR@/htdocs/shut>\nDeny from all\n</Directory>\n\
         <Directory @DIR@/htdocs/login>\nAuthType Basic\nAuthName x\nAuthUserFile users\nRequire user ana\n</Directory>\n\
+        SetEnvIf User-Agent evil evil\n\
+        <Directory @DIR@/htdocs/free>\nOrder allow,deny\nAllow from all\nDeny from env=evil\n</Directory>\n\
         <Files secret.txt>\nDeny from all\n</Files>\n";
     site.serve(&format!("{site_conf}{}", handlers.concat()))
 }
@@ -99,6 +101,18 @@ fn a_password_is_asked_for() {
             assert_eq!(ask(way, user).is(200).text(), "401", "{way}");
         }
         assert_eq!(ask(way, Some(("ana", "x"))).text(), "secret200");
+    }
+}
+
+#[test]
+fn what_the_front_found_out_about_a_client_counts_on_every_way() {
+    let server = serve();
+    let ask = |way: &str| server.send(Request::get(&format!("{way}?/free/a.txt")).header("User-Agent", "evil"));
+    for way in WHOLE {
+        ask(way).is(403);
+    }
+    for way in PARTS {
+        assert_eq!(ask(way).is(200).text(), "403", "{way}");
     }
 }
 

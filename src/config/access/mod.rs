@@ -111,7 +111,7 @@ impl Rules {
         keep(&mut self.group_file, &said.group_file);
     }
 
-    /// What is left when Perl code finds out who asks. With `Satisfy Any` an address alone opens nothing then.
+    /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
     pub fn without_users(&self) -> Rules {
         let hosts = if self.satisfy == Some(Satisfy::Any) { HostRules::default() } else { self.hosts.clone() };
         Rules { hosts, requires: Vec::new(), ..self.clone() }

@@ -22,9 +22,10 @@ class Result:
     cpu_us: float  # of the server, for each request
 
 
-def measure(server, path, load):
+def measure(server, path, load, session=False):
+    cookie = ["-C", cookie_of(server, path)] if session else []
     before = server.cpu_seconds()
-    argv = ["ab", "-q", "-l", "-n", str(load.requests), "-c", str(load.concurrency), server.url(path)]
+    argv = ["ab", "-q", "-l", "-n", str(load.requests), "-c", str(load.concurrency), *cookie, server.url(path)]
     run = subprocess.run(argv, capture_output=True, text=True, timeout=300)
     if run.returncode != 0:
         raise Failed(f"ab: {run.stderr.strip().splitlines()[-1:]}")
@@ -37,6 +38,14 @@ def measure(server, path, load):
         rps=figure(run.stdout, r"Requests per second: +([\d.]+)"),
         cpu_us=(server.cpu_seconds() - before) * 1e6 / max(completed, 1),
     )
+
+
+def cookie_of(server, path):
+    answer = server.get(path)
+    cookies = [value for name, value in answer[1] if name.lower() == "set-cookie"] if answer else []
+    if not cookies:
+        raise Failed("no session cookie")
+    return cookies[0].partition(";")[0]
 
 
 def figure(text, pattern):

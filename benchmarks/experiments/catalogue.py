@@ -95,4 +95,26 @@ def cgi_or_persistent():
         "How much faster is a script that stays compiled, and connected?")
 
 
-ALL = [handler_or_registry(), arguments(), translation(), sections(), max_clients(), requests_per_child(), cgi_or_persistent()]
+def asp():
+    load = Load(1500, 5)
+    everywhere = '<Directory "$root">\nAllowOverride All\nOptions All\n</Directory>\nDocumentRoot "$root"\nPerlModule Apache::ASP\n'
+    conf = everywhere.replace("AllowOverride All", "AllowOverride None") + '<Directory "$root/asp">\n' + "\n".join((
+        "SetHandler perl-script", "PerlHandler Apache::ASP", "PerlSetVar Global $root/asp", "PerlSetVar GlobalPackage Experiment::Asp",
+        "PerlSetVar SessionTimeout 15", "PerlSetVar StateDir /dev/shm/cameleer-experiment-asp", "PerlSetVar Debug 0")) + "\n"
+    serialized = conf + "PerlSetVar SessionSerialize 1\n"
+
+    def of(name, folder, theirs, lines, limit):
+        return Variant(name, f"/{folder}/hits.asp", both(lines), theirs, load, workers=5,
+                       pool=f"MaxRequestsPerChild {limit}", session=True)
+
+    end = "</Directory>\n"
+    return Experiment(
+        "asp", "Apache::ASP", "S", "hits/s",
+        (of("StateDir on disk", "asp_disk", "6.5", everywhere, 50), of("StateDir in memory", "asp_debug", "14.1", everywhere, 50),
+         of("Debug 0", "asp_htaccess", "15.8", everywhere, 50), of("no .htaccess", "asp", "17.3", conf + end, 50),
+         of("MaxRequestsPerChild 500", "asp", "22.8", conf + end, 500),
+         of("SessionSerialize", "asp", "25.74", serialized + end, 500)),
+        "What do the six settings bring? (One session, five clients at once; pages of our own.)")
+
+
+ALL = [handler_or_registry(), arguments(), translation(), sections(), max_clients(), requests_per_child(), cgi_or_persistent(), asp()]

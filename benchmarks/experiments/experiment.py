@@ -16,6 +16,7 @@ class Variant:
     load: Load = Load()
     workers: int = 10
     pool: str = ""  # further lines for the pool, both servers'
+    session: bool = False  # all requests with the cookie of a first one
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ def wanted(name, only):
 
 def prepare(root):
     shutil.copytree(HERE / "apps", root, dirs_exist_ok=True)
-    root.chmod(0o777)  # SQLite's journal stands beside the database, and Apache's workers are not root
+    # Apache's workers are not root; SQLite's journal stands beside the database, and sessions beside their pages.
+    for folder in (root, *root.glob("asp*")):
+        folder.chmod(0o777)
     (root / "mime.types").write_text("text/plain txt\n")
     with sqlite3.connect(root / "hits.sqlite") as database:
         database.execute("CREATE TABLE hits (n INTEGER)")
@@ -98,7 +100,7 @@ def row(variant, root, rounds):
         for _ in range(rounds):
             for name, server in running.items():
                 try:
-                    results[name].append(ab.measure(server, variant.path, variant.load))
+                    results[name].append(ab.measure(server, variant.path, variant.load, variant.session))
                 except Failed as reason:
                     absent[name] = str(reason)
     cells = [variant.name, variant.theirs]

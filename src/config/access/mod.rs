@@ -111,10 +111,20 @@ impl Rules {
         keep(&mut self.group_file, &said.group_file);
     }
 
-    /// What is left when Perl code finds out who asks. With `Satisfy Any` an address alone opens nothing then.
+    /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
     pub fn without_users(&self) -> Rules {
         let hosts = if self.satisfy == Some(Satisfy::Any) { HostRules::default() } else { self.hosts.clone() };
         Rules { hosts, requires: Vec::new(), ..self.clone() }
+    }
+
+    /// Those about addresses alone.
+    pub fn of_addresses(&self) -> Rules {
+        Rules { hosts: self.hosts.clone(), ..Rules::default() }
+    }
+
+    /// `Require` alone.
+    pub fn of_users(&self) -> Rules {
+        Rules { requires: self.requires.clone(), ..Rules::default() }
     }
 
     /// Nothing is asked of anybody: most places of most sites.

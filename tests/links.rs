@@ -66,8 +66,8 @@ fn with_sym_links_if_owner_match_only_what_belongs_to_the_links_owner() {
 fn a_script_behind_a_link_does_not_run_either() {
     let conf = |options: &str| {
         format!(
-            "Alias /perl/ @DIR@/scripts/\n<Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\n\
-             PerlSendHeader On\nOptions {options}\n</Location>"
+            "Alias /perl/ @DIR@/scripts/\n<Directory @DIR@/scripts>\nOptions {options}\n</Directory>\n\
+             <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\n</Location>"
         )
     };
     let behind = ["/perl/link.pl", "/perl/link.pl/info", "/perl/folder/secret.pl", "/perl/plain.pl"];
@@ -154,4 +154,15 @@ fn an_index_that_a_htaccess_file_names_lies_in_its_folder() {
     for (number, name) in names.iter().enumerate() {
         assert_eq!(server.text(&format!("/{number}/")), "page", "{name}");
     }
+}
+
+#[test]
+fn a_location_says_nothing_about_links() {
+    let conf = |outer: &str, inner: &str| {
+        format!("<Directory />\nOptions {outer}\n</Directory>\n<Location /file.html>\nOptions {inner}\n</Location>")
+    };
+    let followed = site().serve(&conf("FollowSymLinks", "None"));
+    assert_eq!(followed.text("/file.html"), "secret");
+    let refused = site().serve(&conf("None", "FollowSymLinks"));
+    refused.get("/file.html").is(403);
 }

@@ -15,6 +15,8 @@ mod compat;
 mod compat_site;
 /// What a configuration means for requests, and what is said about a broken one.
 mod config;
+/// A site of mod_perl 1's time with everything at once.
+mod documented;
 /// The checked-in examples, each started.
 mod examples;
 /// Programs that misbehave: only their own request suffers.

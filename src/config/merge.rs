@@ -67,7 +67,7 @@ impl Settings {
             self.default_type = Some(default_type.clone()).filter(|name| !name.eq_ignore_ascii_case("none"));
         }
         if let Some(options) = &said.options {
-            self.options = self.options.after(options);
+            self.options = self.options.at(scope, options);
         }
         self.rules.merge(&said.rules);
         self.access.merge(&said.access);

@@ -1,6 +1,6 @@
 //! The `Options` directive.
 
-use super::{Options, SaidOptions};
+use super::{Options, SaidOptions, Scope};
 
 /// What the arguments say, and the names that we accept but do not have yet.
 pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {
@@ -65,6 +65,22 @@ impl Options {
         match said {
             SaidOptions::Set(options) => *options,
             SaidOptions::Change { add, remove } => self.without(*remove).with(*add),
+        }
+    }
+}
+
+impl Options {
+    /// These options after what a section of that scope says. Links belong to files: as in httpd, a section of URIs says
+    /// nothing about them.
+    pub(super) fn at(self, scope: &Scope, said: &SaidOptions) -> Options {
+        let next = self.after(said);
+        match scope {
+            Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
+            Scope::Location(_) | Scope::LocationMatch(_) => Options {
+                follow_sym_links: self.follow_sym_links,
+                sym_links_if_owner_match: self.sym_links_if_owner_match,
+                ..next
+            },
         }
     }
 }

@@ -13,13 +13,14 @@ sub new ( $class, %options ) {
 sub handler ( $self, $uri, $file = undef, $virtual_host = '' ) {
     $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
     my $mtime = Apache::Registry::mtime($file) // return failed( 404, "$file: $!" );
+    opendir my $here, '.' or return failed( 500, "the current folder: $!" );
     my $done = eval {
         Apache::Registry::enter($file);
         local *0 = \( my $name = $file );
         Apache::Registry::cached( $virtual_host . $uri, $file, $mtime );
     };
     my $error = $@;
-    chdir $Apache::Server::CWD;
+    chdir $here;    # File::Find walks on from there
     return $done ? 200 : failed( 500, $error );
 }
 
@@ -48,6 +49,7 @@ Apache::RegistryLoader - compiles Registry scripts before the workers are forked
 =head1 DESCRIPTION
 
 C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code gives it, and without that the URI counts from
-C<ServerRoot>. Returns 200, or 404 or 500 with the reason in the error log.
+C<ServerRoot>. Returns 200, or 404 or 500 with the reason in the error log. The current folder stays what it was, so that
+C<File::Find> can call it.
 
 =cut

@@ -68,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
         because: "httpd's: a link in the site was put there by its owner",
         effect: Effect::Reload,
         about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. With `+` and `-` the outer options are changed, \
-            otherwise replaced.",
+            otherwise replaced. What `<Location>` says of links is ignored, as in httpd: say it in `<Directory>`.",
     },
     Row {
         name: "AllowOverride",

@@ -4,6 +4,7 @@ mod asp;
 mod cases;
 mod database;
 mod dbi;
+mod mason;
 mod packages;
 mod tool;
 

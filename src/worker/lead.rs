@@ -12,6 +12,7 @@ use apache::{Lead, Target};
 use super::overrides;
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
+use crate::config::Phase;
 use crate::config::rules::ErrorDocument;
 use crate::path::{Text, normalise};
 
@@ -218,6 +219,25 @@ impl apache::Engine for Site {
 
     fn run(&self, sub: u64) -> i32 {
         self.run_sub(sub)
+    }
+
+    fn translate(&self, request: u64) -> i32 {
+        let way = self.way(apache::asked(request).host, &apache::said(request).uri, None);
+        let before = apache::running_phase(request);
+        let said = match self.located(way.key, &way.filename) {
+            // A Trans handler that asks has its own answer in mind.
+            Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
+            Ok(first) => self.first(&first, request, Phase::Trans),
+            Err(error) => Err(Stop(self.left(request, error))),
+        };
+        before.map(|phase| apache::enter_phase(request, phase));
+        match said {
+            Ok(said) => {
+                self.lead_elsewhere(request, said == OK);
+                OK
+            }
+            Err(Stop(said)) => said,
+        }
     }
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {

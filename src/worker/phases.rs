@@ -66,7 +66,7 @@ impl Site {
     }
 
     /// Everybody who has something to say to a phase of which one answer is enough.
-    fn first(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Result<i32, Stop> {
+    pub(super) fn first(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Result<i32, Stop> {
         match self.phase(located, request, phase) {
             said @ (OK | DECLINED) => Ok(said),
             said => Err(Stop(said)),

@@ -1,6 +1,8 @@
 //! Packaged programs that nobody here wrote, unmodified: tests/real/README.md.
 
 mod asp;
+mod auth_cookie;
+mod auth_dbi;
 mod cases;
 mod database;
 mod dbi;

@@ -5,6 +5,7 @@
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man page, directive reference
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
+#   make experiments   the mod_perl documents' experiments, the same way
 #   make fuzz    parsers of strangers' bytes, 60 s each
 #   make install PREFIX=/usr/local
 
@@ -13,7 +14,7 @@ CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench fuzz install clean
+.PHONY: run build test lint doc bench experiments fuzz install clean
 
 build:
 	$(PACKAGES) build
@@ -41,6 +42,9 @@ doc:
 
 bench: build
 	python3 benchmarks/run.py
+
+experiments: build
+	python3 benchmarks/experiments/run.py
 
 fuzz:
 	$(PACKAGES) build

@@ -65,6 +65,17 @@ sub last ($r) {
 
 # --- the body, which STDIN holds: see Apache/Body.xs
 
+# What a program has tied STDIN to stands before the body: Apache::ASP has read it, and gives it to CGI.pm once more. A
+# tie that asks for the body in turn gets it.
+our $ASKED;
+
+sub read {
+    my $tied = $ASKED ? undef : tied *STDIN;
+    goto &read_body if !$tied || $tied->isa('Apache') || !$tied->can('READ');
+    local $ASKED = 1;
+    return $tied->READ( $_[1], $_[2], $_[3] // 0 );
+}
+
 sub setup_client_block  { return Apache::Constants::OK() }
 sub should_client_block { return $_[0]->body_length > 0 ? 1 : 0 }
 

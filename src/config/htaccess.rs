@@ -3,6 +3,7 @@
 //! Per folder, from the root down: its `<Directory>` sections, then its `.htaccess`. Then `<DirectoryMatch>`, `<Files>`
 //! (those in `.htaccess` files in their places), `<Location>`.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -53,6 +54,12 @@ impl Config {
             ([], Some(main)) => &main.access_file_names,
             _ => own,
         }
+    }
+
+    /// Whether a file holds passwords or rules, so that nobody may have it.
+    pub fn hides(&self, host: u16, filename: &Path) -> bool {
+        let name = filename.file_name().unwrap_or_default();
+        name.as_bytes().starts_with(b".ht") || self.access_file_names(host).iter().any(|known| name == known.as_str())
     }
 
     /// Reads the text of `file` in `folder`, where `allowed` is allowed.

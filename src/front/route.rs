@@ -213,7 +213,7 @@ impl Routes {
         let sections = config.sections(host, &path.0, named);
         let chain =
             self.overrides.as_ref().map_or_else(Chain::default, |store| store.chain(config, host, &sections, filename));
-        let hidden = is_hidden(config, host, filename).then_some(StatusCode::FORBIDDEN);
+        let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
         let ambiguous = may_pass_a_file(config, &chain.files, host, filename);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
@@ -273,12 +273,6 @@ struct Said {
     until: Option<Instant>,
 }
 
-/// Files that hold passwords and rules.
-fn is_hidden(config: &Config, host: u16, filename: &Path) -> bool {
-    let name = filename.file_name().unwrap_or_default();
-    name.as_bytes().starts_with(b".ht") || config.access_file_names(host).iter().any(|known| name == known.as_str())
-}
-
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
 /// file with more of a path behind it, it is protected still.
 fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], host: u16, filename: &Path) -> bool {
@@ -287,7 +281,7 @@ fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], host: u16, filename:
     filename.ancestors().take_while(|path| path.starts_with(root)).any(|path| {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let on_the_way = is_folder || path != filename;
-        is_hidden(config, host, path) || on_the_way && config.has_rules_for(files, name)
+        config.hides(host, path) || on_the_way && config.has_rules_for(files, name)
     })
 }
 

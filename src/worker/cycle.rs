@@ -58,7 +58,6 @@ impl Site {
         if last || self.leave.get() || libperl::gave_up() {
             apache::child_terminate();
         }
-        self.perl.drain_output();
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(located.as_deref(), request);
         }
@@ -84,7 +83,7 @@ impl Site {
 
     fn answer_as_client(&self, request: u64, located: Rc<Located>, has_phases: bool) -> Rc<Located> {
         self.perl.env_begin();
-        let located = self.process(request, located, has_phases);
+        let located = self.process(request, located, has_phases.then_some(Kind::Whole));
         let waits = |phase| !located.names(phase).is_empty();
         if waits(Phase::Cleanup) || waits(Phase::Log) {
             apache::want_cleanup();
@@ -93,11 +92,11 @@ impl Site {
     }
 
     /// Runs a request through and decides its answer, or that of the request that it leads to. Returns its place.
-    pub(super) fn process(&self, request: u64, first: Rc<Located>, has_phases: bool) -> Rc<Located> {
-        let prepared = if has_phases { self.prepare(request, first.clone(), Kind::Whole) } else { Ok(first.clone()) };
+    pub(super) fn process(&self, request: u64, first: Rc<Located>, phases: Option<Kind>) -> Rc<Located> {
+        let prepared = phases.map_or(Ok(first.clone()), |kind| self.prepare(request, first.clone(), kind));
         let (located, said) = match prepared {
             Ok(located) => {
-                if has_phases {
+                if phases.is_some() {
                     self.perl.env_refresh();
                 }
                 let said = self.respond(&located, request);

@@ -3,40 +3,35 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
 use apache::{Lead, Target};
 
-use super::overrides;
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
+use super::way::{Way, plain};
 use crate::config::Phase;
 use crate::config::rules::ErrorDocument;
-use crate::path::{Text, normalise};
+use crate::path::normalise;
 
 /// What stands where a subrequest for a file has no URI; httpd's words.
 const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
 /// A subrequest's file is copied in pieces of this size.
 const PIECE: usize = 32 * 1024;
 
-/// Where a path leads.
-struct Way {
-    filename: Vec<u8>,
-    key: PlaceKey,
-}
-
 impl Site {
     /// After translation: the request is moved to what a handler has made of it. `None` when it stays where it is.
-    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Option<PlaceKey> {
+    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Option<Result<PlaceKey, Stop>> {
         let (asked, said) = (apache::asked(request), apache::said(request));
         let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
         if stays {
             return None;
         }
-        let Way { filename, key } = self.way(asked.host, &said.uri, said.filename.filter(|_| is_translated));
-        apache::retarget(request, &Target { path: said.uri, query: said.args, filename });
+        let way = self.way(request, &said.uri, said.filename.filter(|_| is_translated));
+        let Way { path, filename, key } = way;
+        apache::retarget(request, &Target { path, query: said.args, filename });
         Some(key)
     }
 
@@ -49,24 +44,6 @@ impl Site {
             }
             Err(error) => Err(Stop(self.left(request, error))),
         }
-    }
-
-    /// The file and the sections of a path, as the front would find them.
-    fn way(&self, host: u16, path: &[u8], filename: Option<Vec<u8>>) -> Way {
-        let config = &self.config;
-        let text = Text::new(path);
-        let mapping = config.translate(host, &text.0);
-        let script = mapping.script_alias && filename.is_none();
-        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
-        let named = Text::new(&filename).0;
-        let sections = config.sections(host, &text.0, Path::new(&named));
-        let texts = overrides::found(config, host, &sections, Path::new(OsStr::from_bytes(&filename)));
-        let mut key = PlaceKey { host, sections, script, overrides: texts, handler: None };
-        if let Ok(files) = overrides::files(config, &key) {
-            let sections = std::mem::take(&mut key.sections);
-            key.sections = config.apply(sections, files, &text.0, Path::new(&named)).sections;
-        }
-        Way { filename, key }
     }
 
     /// What a URI means that a request names, relative to its own.
@@ -88,10 +65,9 @@ impl Site {
             too_deep();
             return None;
         };
-        let way =
-            self.way(apache::asked(sub).host, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
+        let way = self.way(sub, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
         let prepared = self.within(sub, || {
-            let first = self.moved(sub, way.key)?;
+            let first = self.moved(sub, way.key?)?;
             self.prepare(sub, first, kind)
         });
         match prepared {
@@ -132,15 +108,12 @@ impl Site {
         if keeps_type {
             apache::keep_content_type(from, request);
         }
-        let way = self.way(apache::asked(request).host, &to.path, None);
-        self.within(request, || match self.located(way.key, &way.filename) {
-            Ok(located) => {
-                apache::place_is(request, located.place.clone());
-                self.process(request, located, true);
-            }
-            Err(error) => {
-                self.left(request, error);
-                apache::send_page(request, 500, None);
+        let way = self.way(request, &to.path, None);
+        self.within(request, || match way.key.and_then(|key| self.moved(request, key)) {
+            Ok(located) => drop(self.process(request, located, Some(Kind::Redirect))),
+            Err(Stop(said)) => {
+                let status = apache::error_before(request).or(u16::try_from(said).ok());
+                apache::send_page(request, status.unwrap_or(500), None);
             }
         });
         true
@@ -207,11 +180,11 @@ impl apache::Engine for Site {
 
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {
         let to = match name.first() {
-            Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: name.to_vec() },
+            Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: plain(name) },
             _ => Target {
-                path: beside(&apache::said(from).uri, name),
+                path: plain(&beside(&apache::said(from).uri, name)),
                 query: Vec::new(),
-                filename: beside(&apache::filename(from), name),
+                filename: plain(&beside(&apache::filename(from), name)),
             },
         };
         self.look_up(from, &to, Kind::File)
@@ -222,22 +195,17 @@ impl apache::Engine for Site {
     }
 
     fn translate(&self, request: u64) -> i32 {
-        let way = self.way(apache::asked(request).host, &apache::said(request).uri, None);
+        let way = self.way(request, &apache::said(request).uri, None);
         let before = apache::running_phase(request);
-        let said = match self.located(way.key, &way.filename) {
+        let said = way.key.and_then(|key| match self.located(key, &way.filename) {
             // A Trans handler that asks has its own answer in mind.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(first) => self.first(&first, request, Phase::Trans),
             Err(error) => Err(Stop(self.left(request, error))),
-        };
+        });
         before.map(|phase| apache::enter_phase(request, phase));
-        match said {
-            Ok(said) => {
-                self.lead_elsewhere(request, said == OK);
-                OK
-            }
-            Err(Stop(said)) => said,
-        }
+        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK).transpose());
+        led.map_or_else(|Stop(said)| said, |_| OK)
     }
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {

@@ -4,6 +4,7 @@
 //! leads to. One interpreter, one request at a
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
+mod admit;
 mod cycle;
 mod error_logs;
 pub mod expander;
@@ -16,6 +17,7 @@ pub mod single;
 mod site;
 mod start_up;
 mod subject;
+mod way;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

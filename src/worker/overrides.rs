@@ -1,6 +1,7 @@
 //! The `.htaccess` files of a request, understood as the front has understood them.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -14,19 +15,33 @@ pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Rc<Htaccess>>, Confi
     config.reread(&key.sections, pairs.map(|(folder, text)| (PathBuf::from(OsStr::from_bytes(folder)), text)))
 }
 
-/// The files around `filename`, as the front would send them: for requests that it has not seen.
-pub fn found(config: &Config, host: u16, sections: &[u16], filename: &Path) -> Vec<u8> {
+/// The files around `filename`, as the front would send them: for requests that it has not seen. One that cannot be read
+/// is an error, because it might say who may not come in.
+pub fn found(config: &Config, host: u16, sections: &[u16], filename: &Path) -> Result<Vec<u8>, String> {
     let mut texts = Vec::new();
     if !config.allows_overrides() {
-        return texts;
+        return Ok(texts);
     }
-    let mut folders: Vec<&Path> = filename.ancestors().skip(1).collect();
+    let mut folders: Vec<&Path> = filename.ancestors().collect();
     folders.reverse();
     for folder in folders.into_iter().filter(|folder| !config.overrides(sections, depth(folder)).is_none()) {
-        let read = |name: &String| std::fs::read_to_string(folder.join(name)).ok();
-        if let Some(text) = config.access_file_names(host).iter().find_map(read).filter(|text| !text.contains('\0')) {
+        let first = config.access_file_names(host).iter().find_map(|name| read(&folder.join(name)).transpose());
+        if let Some(text) = first.transpose()? {
             wire::overrides::put(folder.as_os_str().as_bytes(), &text, &mut texts);
         }
     }
-    texts
+    Ok(texts)
+}
+
+fn read(file: &Path) -> Result<Option<String>, String> {
+    match std::fs::read_to_string(file) {
+        Ok(text) if text.contains('\0') => Err(format!("{}: is no text", file.display())),
+        Ok(text) => Ok(Some(text)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(format!("{}: {error}", file.display())),
+    }
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
 }

@@ -13,8 +13,6 @@ use libperl::{Code, Interrupted};
 
 use super::cycle::report;
 use super::site::{Located, Site};
-use crate::access::asks_for_user;
-use crate::config::access::Methods;
 use crate::config::{Handler, Phase};
 
 /// A handler's answers that are no HTTP status.
@@ -25,13 +23,15 @@ pub const DECLINED: i32 = -1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop(pub i32);
 
-type Going = Result<(), Stop>;
+pub(super) type Going = Result<(), Stop>;
 
 /// Which of a client's requests it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The client's own, or one that it was redirected to.
+    /// The client's own.
     Whole,
+    /// One that it was redirected to.
+    Redirect,
     /// A subrequest for a URI: nobody reads its header.
     Sub,
     /// A subrequest for a file: there is nothing to translate, either.
@@ -41,27 +41,28 @@ pub enum Kind {
 impl Site {
     /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
     pub(super) fn prepare(&self, request: u64, first: Rc<Located>, kind: Kind) -> Result<Rc<Located>, Stop> {
-        if kind == Kind::Whole {
+        let is_whole = matches!(kind, Kind::Whole | Kind::Redirect);
+        if is_whole {
             self.all(&first, request, Phase::ServerInit)?;
             self.all(&first, request, Phase::PostReadRequest)?;
         }
-        let located = if kind == Kind::File { first } else { self.translated(request, first)? };
-        if kind == Kind::Whole {
+        let (located, has_moved) = if kind == Kind::File { (first, true) } else { self.translated(request, first)? };
+        if is_whole {
             self.all(&located, request, Phase::Init)?;
             self.all(&located, request, Phase::HeaderParser)?;
         }
-        self.admit(&located, request)?;
+        self.admit(&located, request, kind == Kind::Whole && !has_moved)?;
         self.first(&located, request, Phase::Type)?;
         self.all(&located, request, Phase::Fixup)?;
         Ok(located)
     }
 
-    /// A handler may know which file is meant, or what else the URI should have said.
-    fn translated(&self, request: u64, first: Rc<Located>) -> Result<Rc<Located>, Stop> {
+    /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
+    fn translated(&self, request: u64, first: Rc<Located>) -> Result<(Rc<Located>, bool), Stop> {
         let said = self.first(&first, request, Phase::Trans)?;
         match self.lead_elsewhere(request, said == OK) {
-            None => Ok(first),
-            Some(key) => self.moved(request, key),
+            None => Ok((first, false)),
+            Some(key) => Ok((self.moved(request, key?)?, true)),
         }
     }
 
@@ -74,40 +75,11 @@ impl Site {
     }
 
     /// The same for a phase in which OK and DECLINED mean the same.
-    fn all(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
+    pub(super) fn all(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
         self.first(located, request, phase).map(drop)
     }
 
-    /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
-    fn admit(&self, located: &Rc<Located>, request: u64) -> Going {
-        self.all(located, request, Phase::Access)?;
-        if self.asks_for_user(located, request) {
-            self.must_say_ok(located, request, Phase::Authen)?;
-            self.must_say_ok(located, request, Phase::Authz)?;
-        }
-        Ok(())
-    }
-
-    fn asks_for_user(&self, located: &Located, request: u64) -> bool {
-        let handled = [Phase::Authen, Phase::Authz].into_iter().any(|phase| self.has_handlers(located, request, phase));
-        handled && asks_for_user(&located.settings.access, Methods::of(&apache::method(request)))
-    }
-
-    /// A door that nobody watches is closed.
-    fn must_say_ok(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
-        if !self.has_handlers(located, request, phase) {
-            return Ok(());
-        }
-        match self.first(located, request, phase)? {
-            OK => Ok(()),
-            _ => {
-                apache::say(apache::Level::Error, &format!("no {} has decided about the user", phase.name()));
-                Err(Stop(500))
-            }
-        }
-    }
-
-    fn has_handlers(&self, located: &Located, request: u64, phase: Phase) -> bool {
+    pub(super) fn has_handlers(&self, located: &Located, request: u64, phase: Phase) -> bool {
         apache::stack(request, phase as u32) != apache::Stack::Configured || !located.names(phase).is_empty()
     }
 

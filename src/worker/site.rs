@@ -13,6 +13,7 @@ use wire::frame::{Field, Flags, Frame};
 
 use super::error_logs::ErrorLogs;
 use super::{overrides, start_up};
+use crate::access::Users;
 use crate::config::access::{Requirement, Satisfy};
 use crate::config::{
     Applied, Config, ConfigError, Facts, Handler, Listen, LogTarget, Options, Phase, PsgiApp, Settings,
@@ -41,6 +42,8 @@ pub struct Site {
     pub(super) leave: Cell<bool>,
     /// `psgix.cleanup.handlers` wait for the response to be sent.
     pub(super) psgi_cleanup: Cell<bool>,
+    /// Whose passwords were right.
+    pub(super) users: Users,
     registry: OnceCell<Code>,
     /// Runs the handlers that Perl code pushed.
     pub(super) pushed: Option<Code>,
@@ -118,6 +121,7 @@ impl Site {
             psgi_cleanup: Cell::new(false),
             pushed,
             subrequests: RefCell::default(),
+            users: Users::default(),
             registry: OnceCell::new(),
         };
         if facts.check {

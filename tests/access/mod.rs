@@ -3,6 +3,7 @@
 mod files;
 mod hosts;
 mod htaccess;
+mod inside_worker;
 mod methods;
 mod names;
 mod perl;

@@ -35,6 +35,9 @@ pub use facts::{
     set_note, set_status, status,
 };
 
+mod visitor;
+pub use visitor::{addresses, has_variable, header_in, set_challenge, user, user_is};
+
 mod answer;
 pub use answer::{Outcome, begin_body, custom_response, discard, error_before, fail, outcome, send_file, send_page};
 

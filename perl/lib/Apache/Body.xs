@@ -31,7 +31,7 @@ static char *room_at(pTHX_ SV *buffer, STRLEN offset, STRLEN length)
 MODULE = Apache::Body    PACKAGE = Apache
 
 IV
-read(r, buffer, length, offset = 0)
+read_body(r, buffer, length, offset = 0)
     Request r
     SV *buffer
     IV length

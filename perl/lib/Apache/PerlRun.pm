@@ -29,7 +29,7 @@ sub handler {
 sub run_once ($self) {
     my %others = libraries();
     my $forget = sub { $self->flush_namespace; libraries(); @INC{ keys %others } = values %others };
-    push @Apache::UNWIND, $forget;
+    push @Apache::UNWIND, [ $self->{r}->number, $forget ];
     $self->flush_namespace;
     $self->prepare;
     my $rc = $self->compile;
@@ -47,7 +47,7 @@ sub libraries { return delete %INC{ grep { !/\.pm\z/ } keys %INC } }
 # Does something in the script's folder, with $0 its name. Its END blocks and the way back follow, however it was left.
 sub in_place ( $self, $act ) {
     my $leave = sub { $self->leave };
-    push @Apache::UNWIND, $leave;
+    push @Apache::UNWIND, [ $self->{r}->number, $leave ];
     $self->chdir_file;
     local *0    = \( my $name = $self->{r}->filename );
     local @ARGV = Apache::Registry::words( $self->{r} );

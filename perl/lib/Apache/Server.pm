@@ -51,7 +51,7 @@ sub register_cleanup ( $s, $code ) {
 
 END {
     for my $cleanup ( grep { $_->[0] == $$ } @CLEANUPS ) {
-        eval { Apache::_code( $cleanup->[1] )->(); 1 } or Apache::log_error($@);
+        eval { Apache::Phases::code( $cleanup->[1] )->(); 1 } or Apache::log_error($@);
     }
 }
 

@@ -117,6 +117,16 @@ impl Rules {
         Rules { hosts, requires: Vec::new(), ..self.clone() }
     }
 
+    /// Those about addresses alone.
+    pub fn of_addresses(&self) -> Rules {
+        Rules { hosts: self.hosts.clone(), ..Rules::default() }
+    }
+
+    /// `Require` alone.
+    pub fn of_users(&self) -> Rules {
+        Rules { requires: self.requires.clone(), ..Rules::default() }
+    }
+
     /// Nothing is asked of anybody: most places of most sites.
     pub fn is_open(&self) -> bool {
         self.hosts.is_empty() && self.requires.is_empty()

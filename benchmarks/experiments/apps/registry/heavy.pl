@@ -1,0 +1,7 @@
+use strict;
+my $r   = shift;
+my $sum = 0;
+$sum += log( 1 + $_ ) for 0 .. 20_000;
+$r->content_type('text/plain');
+$r->send_http_header;
+$r->print("Hello\n");

@@ -1,0 +1,10 @@
+use strict;
+use CGI ();
+use DBI ();
+use POSIX ();
+use Storable ();
+use LWP::UserAgent ();
+my $r = shift;
+$r->content_type('text/plain');
+$r->send_http_header;
+$r->print("Hello\n");

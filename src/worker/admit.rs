@@ -1,0 +1,138 @@
+//! Who may come in to a place that the front has not judged: one that a request was led to inside this process, or one
+//! where Perl code has a say about users. The rules are the front's, in [`crate::access`].
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+
+use super::phases::{Going, OK, Stop};
+use super::site::{Located, Site};
+use crate::access::{Attempt, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
+use crate::config::Phase;
+use crate::config::access::{Methods, Rules, Satisfy};
+
+impl Site {
+    /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
+    pub(super) fn admit(&self, located: &Rc<Located>, request: u64, is_judged: bool) -> Going {
+        let rules = &located.settings.access;
+        let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(located, request, p));
+        let any = rules.satisfy == Some(Satisfy::Any);
+        if is_judged && !asks_perl && !any {
+            return self.all(located, request, Phase::Access);
+        }
+        let methods = Methods::of(&apache::method(request));
+        let is_welcome = self
+            .all(located, request, Phase::Access)
+            .and_then(|()| ask(&rules.of_addresses(), rules, (request, methods), None));
+        match is_welcome {
+            Ok(()) if any => Ok(()),
+            Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(methods)) => Err(stop),
+            _ => self.admit_user(located, (request, methods)),
+        }
+    }
+
+    fn admit_user(&self, located: &Rc<Located>, (request, methods): (u64, Methods)) -> Going {
+        let rules = &located.settings.access;
+        let mut user = None;
+        if asks_for_user(rules, methods) {
+            user = Some(self.identify(located, request)?);
+            if self.first(located, request, Phase::Authz)? == OK {
+                return Ok(());
+            }
+        }
+        ask(&rules.of_users(), rules, (request, methods), user.as_ref())
+    }
+
+    /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile.
+    fn identify(&self, located: &Rc<Located>, request: u64) -> Result<User, Stop> {
+        let rules = &located.settings.access;
+        let proof = match self.first(located, request, Phase::Authen)? {
+            OK => self.users.with_groups(rules, apache::user(request).unwrap_or_default()),
+            _ => self.compare(rules, request),
+        };
+        match proof {
+            Proof::Is(user) => Ok(user),
+            Proof::Nobody => Err(unauthorized(rules, request)),
+            Proof::Refused(why) => {
+                complain(request, &why);
+                Err(unauthorized(rules, request))
+            }
+            Proof::Misconfigured(why) => {
+                complain(request, &why);
+                Err(Stop(500))
+            }
+        }
+    }
+
+    fn compare(&self, rules: &Rules, request: u64) -> Proof {
+        let proof = match self.users.attempt(rules, apache::header_in(request, b"authorization").as_deref()) {
+            Attempt::Settled(proof) => proof,
+            Attempt::Slow(check) => {
+                let is_right = check.is_right();
+                self.users.settle(rules, check, is_right)
+            }
+        };
+        if let Proof::Is(user) = &proof {
+            apache::user_is(&user.name, "Basic");
+        }
+        proof
+    }
+}
+
+/// Finds out what the verdict on a part of a place's rules hangs on until there is one.
+fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Option<&User>) -> Going {
+    if part.is_open() {
+        return Ok(());
+    }
+    let (client, local) = apache::addresses(request);
+    let mut name = None;
+    loop {
+        let facts = Facts {
+            methods,
+            client: address(&client),
+            local: address(&local),
+            name: known(&name),
+            user,
+            env: &|name| apache::has_variable(request, name),
+        };
+        match judge(part, &facts) {
+            Verdict::Allowed => return Ok(()),
+            // The name in the frame may be one that the address's owner only claims.
+            Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
+            Verdict::Forbidden => {
+                complain(request, "client denied by server configuration");
+                return Err(Stop(403));
+            }
+            Verdict::WrongUser => {
+                let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
+                complain(request, &format!("user {name} is none of those that are required"));
+                return Err(unauthorized(rules, request));
+            }
+            Verdict::NeedsUser => return Err(unauthorized(rules, request)),
+        }
+    }
+}
+
+fn known(name: &Option<Option<String>>) -> Name<'_> {
+    match name {
+        None => Name::NotAsked,
+        Some(None) => Name::Nameless,
+        Some(Some(name)) => Name::Is(name),
+    }
+}
+
+/// The front writes addresses so that they can be read; no rule lets in what could not.
+fn address(text: &str) -> IpAddr {
+    text.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+}
+
+fn unauthorized(rules: &Rules, request: u64) -> Stop {
+    apache::set_challenge(request, &challenge(rules.auth_name.as_deref().unwrap_or_default()));
+    Stop(401)
+}
+
+/// In the error log, with the path that was asked for.
+pub(super) fn complain(request: u64, why: &str) {
+    let path = apache::said(request).uri;
+    let message = format!("{}: {why}", String::from_utf8_lossy(&path).escape_debug());
+    apache::say(apache::Level::Error, &message);
+}

@@ -1,0 +1,120 @@
+//! Where a path leads that the front has not seen.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::rc::Rc;
+
+use super::admit::complain;
+use super::overrides;
+use super::phases::Stop;
+use super::site::{PlaceKey, Site};
+use crate::config::Htaccess;
+use crate::path::Text;
+
+/// The file and the sections of a path.
+pub struct Way {
+    /// Without `.` and `..`, by which it would pass the sections of where it leads.
+    pub path: Vec<u8>,
+    /// Likewise.
+    pub filename: Vec<u8>,
+    /// Or why nobody may go there.
+    pub key: Result<PlaceKey, Stop>,
+}
+
+/// A status, and why, for the log.
+type Refused = (i32, String);
+
+impl Site {
+    /// The file and the sections of a path, as the front would find them.
+    pub(super) fn way(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> Way {
+        let host = apache::asked(request).host;
+        let path = plain(path);
+        let text = Text::new(&path);
+        let mapping = self.config.translate(host, &text.0);
+        let script = mapping.script_alias && filename.is_none();
+        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
+        let filename = plain(&filename);
+        let key = self.key((host, script), &text, Path::new(OsStr::from_bytes(&filename)));
+        let key = key.map_err(|(status, why)| {
+            complain(request, &why);
+            Stop(status)
+        });
+        Way { path, filename, key }
+    }
+
+    fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<PlaceKey, Refused> {
+        let (key, files) = self.key_of_file(of, path, filename)?;
+        let file = self.file_on_the_way(of.0, &files, filename);
+        if self.config.hides(of.0, file) {
+            return Err((403, "client denied by server configuration".to_owned()));
+        }
+        if file == filename { Ok(key) } else { Ok(self.key_of_file(of, path, file)?.0) }
+    }
+
+    fn key_of_file(
+        &self,
+        (host, script): (u16, bool),
+        path: &Text,
+        filename: &Path,
+    ) -> Result<(PlaceKey, Vec<Rc<Htaccess>>), Refused> {
+        let config = &self.config;
+        let named = Text::new(filename.as_os_str().as_bytes()).0;
+        let sections = config.sections(host, &path.0, Path::new(&named));
+        let texts = overrides::found(config, host, &sections, filename).map_err(|why| (403, why))?;
+        let mut key = PlaceKey { host, sections, script, overrides: texts, handler: None };
+        let files = overrides::files(config, &key).map_err(|error| (500, error.to_string()))?;
+        let sections = std::mem::take(&mut key.sections);
+        key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;
+        Ok((key, files))
+    }
+
+    /// What stands as a folder in `filename` may be a file with rules of its own: only then the disk is asked.
+    fn file_on_the_way<'a>(&self, host: u16, files: &[Rc<Htaccess>], filename: &'a Path) -> &'a Path {
+        let has_rules = |path: &Path| {
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            self.config.hides(host, path) || self.config.has_rules_for(files, name)
+        };
+        let outer = filename.ancestors().skip(1).filter(|path| has_rules(path));
+        outer.into_iter().find(|path| path.is_file()).unwrap_or(filename)
+    }
+}
+
+/// An absolute path without `.`, `..` and empty parts.
+pub fn plain(path: &[u8]) -> Vec<u8> {
+    let Some(relative) = path.strip_prefix(b"/") else { return path.to_vec() };
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let mut is_folder = false;
+    for part in relative.split(|byte| *byte == b'/') {
+        is_folder = matches!(part, b"" | b"." | b"..");
+        match part {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let end: &[u8] = if is_folder && !parts.is_empty() { b"/" } else { b"" };
+    [b"/", &parts.join(&b'/')[..], end].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn no_part_of_a_plain_path_leads_back() {
+        let cases = [
+            ("/", "/"),
+            ("/a/b", "/a/b"),
+            ("/a/", "/a/"),
+            ("/a/../b", "/b"),
+            ("/../../b/.", "/b/"),
+            ("//a///b//", "/a/b/"),
+            ("/a/..", "/"),
+            ("a/../b", "a/../b"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(plain(path.as_bytes()), expected.as_bytes(), "{path}");
+        }
+    }
+}

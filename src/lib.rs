@@ -19,6 +19,8 @@ pub mod access;
 
 pub mod path;
 
+pub mod mime;
+
 pub mod cli;
 
 pub mod master;

@@ -60,6 +60,22 @@ fn check_compiles_the_perl_and_says_where_it_is_broken() {
 }
 
 #[test]
+fn check_names_every_handler_that_is_not_there() {
+    let site = Site::new().file("lib/Here.pm", "package Here; sub handler { 0 } sub access { 0 } 1;");
+    let check = |lines: &str| {
+        site.configure(&format!("\nPerlLib lib\n<Location /x>\nSetHandler perl-script\n{lines}\n</Location>"));
+        site.cameleer(["check", "-f", "site.conf"])
+    };
+    check("PerlHandler Here Here->handler\nPerlAccessHandler Here::access").succeeded();
+    for lines in ["PerlHandler Away", "PerlAccessHandler Away", "PerlLogHandler Here Away", "PerlCleanupHandler +Away"]
+    {
+        let said = check(lines).failed(78, "site.conf:5: ");
+        assert!(said.err.contains("Away"), "{said:?}");
+    }
+    check("PerlFixupHandler Here::nothing").failed(78, "site.conf:5: Here::nothing: ");
+}
+
+#[test]
 fn check_takes_a_program_as_run_does() {
     let site = Site::new().file("good.psgi", "sub { }").file("bad.psgi", "sub {\n");
     site.cameleer(["check", "good.psgi"]).succeeded();

@@ -14,8 +14,8 @@ use mod_perl           ();
 
 our $VERSION = '1.27';
 
-XSLoader::load(__PACKAGE__);
-XSLoader::load('Apache::Body');
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+XSLoader::load('Cameleer::XS::Apache::Body');
 
 # PerlTaintCheck
 our $__T = ${^TAINT} ? 1 : 0;
@@ -352,6 +352,13 @@ the client has proved who it is.
 
 In list context C<args>, C<content>, C<headers_in>, C<headers_out>, C<err_headers_out> and C<dir_config> give names and
 values in turn.
+
+C<content_type>, when no handler has set it, is what the name of the file says (C<AddType>, C<TypesConfig>): for
+subrequests and for handlers that look at it before they answer. The answer has the type that a handler sets, else
+C<DefaultType>.
+
+C<translate_name> finds the C<filename> of what C<uri> says now, with the PerlTransHandlers; it returns OK or what one of
+them said to end the phase.
 
 =head2 The response
 

@@ -139,6 +139,16 @@ lookup_uri(r, target)
   OUTPUT:
     RETVAL
 
+IV
+translate_name(r)
+    Request r
+  CODE:
+    int64_t status;
+    apache_check(aTHX_ apache_translate_name(r, &status));
+    RETVAL = (IV)status;
+  OUTPUT:
+    RETVAL
+
 void
 internal_redirect(r, target)
     Request r

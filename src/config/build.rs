@@ -32,6 +32,8 @@ pub struct Facts {
     pub expanded: Option<Expanded>,
     /// A server runs, and reads its configuration anew.
     pub reload: bool,
+    /// Nothing will be served: every handler is looked for now, which a server does when a request needs it.
+    pub check: bool,
 }
 
 /// What is known after the configuration's Perl has run.
@@ -300,6 +302,11 @@ impl Draft {
         self.config.server_root.join(path)
     }
 
+    /// Adds a handler that `check` looks for.
+    pub fn handler(&mut self, name: &str) {
+        self.config.handlers.push((self.at.clone(), name.to_owned()));
+    }
+
     /// Adds a step of the mold.
     pub fn start_up(&mut self, step: Step) {
         self.config.start_up.push(StartUp { at: self.at.clone(), step });
@@ -479,6 +486,7 @@ fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         max_keep_alive_requests: 0,
         perl: PerlSwitches::default(),
         start_up: Vec::new(),
+        handlers: Vec::new(),
         error_log: LogTarget::Standard,
         log_level: LogLevel::Warn,
         error_logs: Vec::new(),

@@ -137,6 +137,8 @@ pub struct Config {
     pub perl: PerlSwitches,
     /// What the mold loads, in file order.
     pub start_up: Vec<StartUp>,
+    /// Every Perl handler as it is named, and where.
+    pub handlers: Vec<(At, String)>,
     /// `ErrorLog` of the main server.
     pub error_log: LogTarget,
     /// `LogLevel`

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Settings;
 use super::build::Draft;
+use super::{Settings, Step};
 
 /// A phase, in the order in which a request goes through them; what belongs to a process comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,8 +128,20 @@ impl Settings {
 
 /// `Perl…Handler name…`: several lines of one section add up.
 pub(super) fn add(draft: &mut Draft, phase: Phase, handlers: &[String]) -> Result<(), String> {
+    name(draft, handlers);
     draft.said().phases.lists.entry(phase).or_default().extend_from_slice(handlers);
     Ok(())
+}
+
+/// Handlers are named: `+Module` and `+Class->method` are loaded at the start, and `check` finds them all.
+pub(super) fn name(draft: &mut Draft, handlers: &[String]) {
+    for handler in handlers {
+        if let Some(module) = handler.strip_prefix('+') {
+            let class = module.split_once("->").map_or(module, |(class, _)| class);
+            draft.start_up(Step::Module(class.to_owned()));
+        }
+        draft.handler(handler);
+    }
 }
 
 /// `PerlInitHandler`: as early as the place where it stands allows.

@@ -90,9 +90,15 @@ impl Address {
     }
 }
 
+/// How lines about a client of a unix socket name it.
+const UNIX: &str = "unix:";
+
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.ip, self.port)
+        match self.socket {
+            Some(_) => write!(f, "{}:{}", self.ip, self.port),
+            None => f.write_str(UNIX),
+        }
     }
 }
 

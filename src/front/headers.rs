@@ -137,7 +137,7 @@ fn expire(headers: &mut HeaderMap, rules: &Rules, route: &Route) {
     }
     let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // A 304 has no type, but the file that it is about does.
-    let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), super::mime::usual).mime);
+    let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), crate::mime::usual).mime);
     let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
     let now = SystemTime::now();
     let from = match span.from_change {

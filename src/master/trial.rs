@@ -25,7 +25,9 @@ const LEAVE: Duration = Duration::from_secs(2);
 
 /// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
 pub fn compile(origin: &Origin) -> anyhow::Result<Vec<ConfigError>> {
-    let site = expansion::read(origin)?;
+    let mut origin = origin.clone();
+    origin.facts.check = true;
+    let site = expansion::read(&origin)?;
     privileges::wanted(&site.config)?;
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
     mold.peer.send(ToMold::Configure { generation: 1 }, vec![site.in_memory()?]);

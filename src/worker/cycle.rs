@@ -13,7 +13,7 @@ use super::phases::{Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
 use super::subject::Subject;
 use super::{Next, Port};
-use crate::config::{Handler, Phase};
+use crate::config::Phase;
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront(Port);
@@ -82,9 +82,7 @@ impl Site {
     }
 
     fn answer_as_client(&self, request: u64, located: Rc<Located>, has_phases: bool) -> Rc<Located> {
-        if has_phases || located.settings.handler != Handler::Psgi {
-            self.perl.env_begin();
-        }
+        self.perl.env_begin();
         let located = self.process(request, located, has_phases.then_some(Kind::Whole));
         let waits = |phase| !located.names(phase).is_empty();
         if waits(Phase::Cleanup) || waits(Phase::Log) {

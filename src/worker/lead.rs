@@ -12,6 +12,7 @@ use apache::{Lead, Target};
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
 use super::way::{Way, plain};
+use crate::config::Phase;
 use crate::config::rules::ErrorDocument;
 use crate::path::normalise;
 
@@ -191,6 +192,20 @@ impl apache::Engine for Site {
 
     fn run(&self, sub: u64) -> i32 {
         self.run_sub(sub)
+    }
+
+    fn translate(&self, request: u64) -> i32 {
+        let way = self.way(request, &apache::said(request).uri, None);
+        let before = apache::running_phase(request);
+        let said = way.key.and_then(|key| match self.located(key, &way.filename) {
+            // A Trans handler that asks has its own answer in mind.
+            Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
+            Ok(first) => self.first(&first, request, Phase::Trans),
+            Err(error) => Err(Stop(self.left(request, error))),
+        });
+        before.map(|phase| apache::enter_phase(request, phase));
+        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK).transpose());
+        led.map_or_else(|Stop(said)| said, |_| OK)
     }
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {

@@ -15,8 +15,10 @@ use super::error_logs::ErrorLogs;
 use super::{overrides, start_up};
 use crate::access::Users;
 use crate::config::access::{Requirement, Satisfy};
-use crate::config::{Applied, Config, Facts, Handler, Listen, LogTarget, Options, Phase, PsgiApp, Settings};
-use crate::log;
+use crate::config::{
+    Applied, Config, ConfigError, Facts, Handler, Listen, LogTarget, Options, Phase, PsgiApp, Settings,
+};
+use crate::{log, mime};
 
 /// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
 pub(super) const MOD_PERL: &str = "mod_perl/1.31";
@@ -122,12 +124,27 @@ impl Site {
             users: Users::default(),
             registry: OnceCell::new(),
         };
+        if facts.check {
+            site.find_handlers()?;
+        }
         if facts.reload {
             site.run_phase(Phase::Restart);
         }
         site.perl.call(c"Cameleer::started", None)?;
         site.perl.call(c"Cameleer::StartUp::end", None)?;
         Ok(site)
+    }
+
+    /// Every handler that the configuration names. A dispatcher may have ideas of its own about what names mean.
+    fn find_handlers(&self) -> anyhow::Result<()> {
+        if self.config.sections.iter().any(|section| section.said.phases.dispatch.is_some()) {
+            return Ok(());
+        }
+        for (at, name) in &self.config.handlers {
+            let missing = |error| ConfigError { at: Some(at.clone()), message: format!("{name}: {error}") };
+            self.perl.resolve_handler(name).map_err(missing)?;
+        }
+        Ok(())
     }
 
     /// Tells Perl code whom the front serves.
@@ -204,12 +221,18 @@ impl Site {
             start_env,
             server_software: apache::server_software(),
             sections: key.sections.clone(),
+            types: self.types_of(&settings),
             ..place(&self.config, key.host, &settings)
         };
         let mut located = Located { settings, place: Rc::default(), app, handlers: Default::default() };
         let phases = Phase::ALL.map(|phase| (phase.name(), located.names(phase).to_vec())).to_vec();
         located.place = Rc::new(apache::Place { phases, ..place });
         Ok(located)
+    }
+
+    fn types_of(&self, settings: &Settings) -> apache::TypeOf {
+        let (config, settings) = (self.config.clone(), settings.clone());
+        apache::TypeOf::new(move |name| mime::describe(&config, &settings, Path::new(OsStr::from_bytes(name))).mime)
     }
 
     /// The handlers of a phase.

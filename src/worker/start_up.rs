@@ -34,7 +34,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
             perl.call(c"Cameleer::configuration_is", Some("known"))?;
         }
     } else {
-        perl.eval("$ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
+        perl.eval("delete $ENV{MOD_PERL}; $ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
     }
     if config.perl.warn {
         perl.eval("$^W = 1", file!(), line!())?;

@@ -36,7 +36,12 @@ impl Subject {
     /// The subject of a frame.
     pub fn of(frame: &Frame) -> Subject {
         let address = String::from_utf8_lossy(frame.field(Field::RemoteAddr));
-        let client = if address.is_empty() { String::new() } else { format!("{address}:{}", frame.remote_port()) };
+        let client = match frame.remote_port() {
+            _ if address.is_empty() => String::new(),
+            // No TCP client has port 0.
+            0 => "unix:".to_owned(),
+            port => format!("{address}:{port}"),
+        };
         Subject { client, method: frame.field(Field::Method).to_vec(), path: frame.field(Field::Path).to_vec() }
     }
 

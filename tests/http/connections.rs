@@ -125,6 +125,17 @@ fn a_unix_socket_is_a_listener_like_any_other() {
 }
 
 #[test]
+fn a_client_of_a_unix_socket_has_no_address_in_the_error_log() {
+    let site = Site::new().file("app.psgi", "sub { warn \"from $_[0]{REMOTE_ADDR}\\n\"; [200, [], []] }");
+    let mut server = site.serve("Listen \"@DIR@/http.sock\"\n<Location />\nPsgiApp app.psgi\n</Location>");
+    server.get("/").is(200);
+    server.logged("[client 127.0.0.1:");
+    server.address = Address::Unix(server.site.path("http.sock"));
+    server.get("/").is(200);
+    assert!(server.logged("[client unix:]").ends_with("from 127.0.0.1"), "{}", server.log());
+}
+
+#[test]
 fn a_socket_file_that_a_killed_server_left_is_taken_over() {
     let site = Site::new().file("app.psgi", super::ECHO);
     drop(std::os::unix::net::UnixListener::bind(site.path("run.sock")).expect("bound"));

@@ -4,6 +4,7 @@ mod chains;
 mod debugging;
 mod gtop;
 mod memory;
+mod phases;
 mod profilers;
 mod resource;
 mod scoreboard;

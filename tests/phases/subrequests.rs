@@ -123,3 +123,28 @@ fn a_record_kept_from_an_earlier_request_is_over() {
     );
     assert_eq!(server.text("/main") + &server.text("/main"), "keptover");
 }
+
+#[test]
+fn a_file_that_is_looked_up_has_the_type_of_its_name() {
+    let server = serve(
+        &(main_handler(
+            "my @t = map { $r->lookup_uri($_)->content_type // '-' } qw(/look.css /own.mine /typed.css /none); \
+             push @t, $r->lookup_file('@DIR@/files/plain.txt')->content_type; $r->print(join ' ', @t)",
+        ) + "sub typed { my $r = shift; $r->content_type('text/x-typed'); OK } sub inner { OK }"),
+        &format!("{PLACES}AddType text/x-mine .mine\n<Location /typed.css>\nPerlTypeHandler My::typed\n</Location>"),
+    );
+    server.site.write("files/plain.txt", "plain");
+    assert_eq!(server.text("/main"), "text/css text/x-mine text/x-typed - text/plain");
+}
+
+#[test]
+fn a_subrequest_may_be_the_current_request_for_a_while() {
+    let server = serve(
+        &(main_handler(
+            "my $sub = $r->lookup_uri('/inner'); my @seen = Apache->request($sub)->uri; push @seen, Apache->request->uri; \
+             Apache->request($r); push @seen, Apache->request->uri; $r->print(\"@seen\")",
+        ) + "sub inner { OK }"),
+        PLACES,
+    );
+    assert_eq!(server.text("/main"), "/inner /inner /main");
+}

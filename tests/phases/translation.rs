@@ -46,3 +46,19 @@ fn a_fixup_handler_may_choose_another_file() {
     server.site.write("htdocs/b.txt", "b");
     assert_eq!(server.text("/a.txt"), "b");
 }
+
+#[test]
+fn a_handler_has_another_uri_translated() {
+    let server = serve(
+        "sub trans { my $r = shift; $r->filename('@DIR@/files/pretty') if $r->uri eq '/pretty'; $r->filename ? OK : DECLINED }
+         sub ask { my $r = shift; $r->send_http_header('text/plain');
+             for my $uri (qw(/alias/x /pretty /alias/y)) { $r->uri($uri); $r->print(join(' ', $r->translate_name, $r->filename =~ s{^@DIR@}{}r, $r->current_callback), \"\\n\") }
+             OK }",
+        &("PerlTransHandler My::trans\nAlias /alias/ @DIR@/files/\n".to_owned()
+            + &hello("").replace("My::hello", "My::ask")),
+    );
+    for name in ["x", "y", "pretty"] {
+        server.site.write(&format!("files/{name}"), "");
+    }
+    assert_eq!(server.text("/hello"), "0 /files/x PerlHandler\n0 /files/pretty PerlHandler\n0 /files/y PerlHandler\n");
+}

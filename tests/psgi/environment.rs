@@ -74,6 +74,28 @@ fn what_an_application_puts_into_the_environment_is_gone_at_the_next_request() {
 }
 
 #[test]
+fn what_an_application_changes_in_perls_environment_is_gone_at_the_next_request() {
+    let server = serve_with_one_worker(
+        "$ENV{KEPT} = 'kept'; sub { \
+             my $before = join ' ', map { $ENV{$_} // '-' } qw(KEPT ADDED); \
+             $ENV{ADDED} = 'added'; $ENV{KEPT} = 'lost'; delete $ENV{PATH}; \
+             [200, [], [\"$before | \", `/usr/bin/env | /usr/bin/grep -E '^(ADDED|KEPT|PATH)=' | /usr/bin/sort`]] }",
+    );
+    for _ in 0..2 {
+        assert_eq!(server.text("/"), "kept - | ADDED=added\nKEPT=lost\n");
+    }
+}
+
+#[test]
+fn an_application_that_loads_its_environment_anew_finds_it_whole() {
+    let server = serve_with_one_worker(
+        "sub { my $e = shift; { local %ENV = (ONLY => 1); $e->{inside} = join ' ', keys %ENV } \
+             [200, [], [\"$e->{inside} \", exists $ENV{PATH} ? 'whole' : 'lost']] }",
+    );
+    assert_eq!(server.text("/") + " " + &server.text("/"), "ONLY whole ONLY whole");
+}
+
+#[test]
 fn plack_env_is_deployment_unless_said_otherwise() {
     let app = "my $at_load = $ENV{PLACK_ENV}; sub { [200, [], [\"$at_load $ENV{PLACK_ENV} \", length $ENV{PLACK_SERVER} ? 1 : 0]] }";
     assert_eq!(serve(app).text("/"), "deployment deployment 1");

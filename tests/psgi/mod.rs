@@ -4,6 +4,7 @@ mod application;
 mod environment;
 mod extensions;
 mod input;
+mod mixed;
 mod response;
 mod streaming;
 

@@ -1,10 +1,13 @@
 //! Packaged programs that nobody here wrote, unmodified: tests/real/README.md.
 
 mod asp;
+mod auth_cookie;
+mod auth_dbi;
 mod cases;
 mod database;
 mod dbi;
 mod handlers;
+mod mason;
 mod packages;
 mod tool;
 

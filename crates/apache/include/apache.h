@@ -122,6 +122,7 @@ int apache_set_current(uint64_t r);
 int apache_lookup_uri(uint64_t r, apache_text target, uint64_t *sub);
 int apache_lookup_file(uint64_t r, apache_text name, uint64_t *sub);
 int apache_run_sub(uint64_t r, int64_t *status);
+int apache_translate_name(uint64_t r, int64_t *status);
 int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
 int apache_custom_response(uint64_t r, int64_t status, apache_text response);
 

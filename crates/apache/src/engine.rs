@@ -11,6 +11,8 @@ pub trait Engine {
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64>;
     /// Runs a subrequest's handler.
     fn run(&self, sub: u64) -> i32;
+    /// Finds the file of what `$r->uri` says now; the status that ends the Trans phase.
+    fn translate(&self, request: u64) -> i32;
     /// Answers `from` with what another URI answers.
     fn redirect(&self, from: u64, target: &[u8], keeps_type: bool);
 }

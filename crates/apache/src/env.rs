@@ -16,8 +16,11 @@ type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 /// The value of `$ENV{MOD_PERL}`.
 const MOD_PERL: &[u8] = b"mod_perl/1.31";
 
-/// `%ENV`: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
+/// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
+    if r.place.handler == Some("psgi") {
+        return; // the request's variables are in PSGI's own
+    }
     if !(r.place.setup_env && r.tables.is_filled(Id::SubprocessEnv)) {
         return cgi(r, each);
     }

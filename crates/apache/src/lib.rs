@@ -10,7 +10,7 @@
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
 mod place;
-pub use place::{OPT_EXECCGI, Place, Requirement, Satisfies};
+pub use place::{OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
 mod log;
 pub use log::{Level, log_to, on_level, say};
@@ -27,7 +27,7 @@ mod lead;
 pub use lead::{Lead, Target, lead};
 
 mod stack;
-pub use stack::{Stack, enter_phase, stack};
+pub use stack::{Stack, enter_phase, running_phase, stack};
 
 mod facts;
 pub use facts::{

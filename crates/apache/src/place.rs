@@ -1,5 +1,37 @@
+use std::fmt;
+use std::rc::Rc;
+
+type Find = dyn Fn(&[u8]) -> Option<String>;
+
+/// The MIME type of a file, by its name.
+#[derive(Clone)]
+pub struct TypeOf(Rc<Find>);
+
+impl TypeOf {
+    /// As `find` says.
+    pub fn new(find: impl Fn(&[u8]) -> Option<String> + 'static) -> TypeOf {
+        TypeOf(Rc::new(find))
+    }
+
+    pub(crate) fn file(&self, name: &[u8]) -> Option<String> {
+        (self.0)(name)
+    }
+}
+
+impl Default for TypeOf {
+    fn default() -> TypeOf {
+        TypeOf::new(|_| None)
+    }
+}
+
+impl fmt::Debug for TypeOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypeOf")
+    }
+}
+
 /// What the merged configuration says for the place that a request goes to. The worker builds and keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Place {
     /// `DocumentRoot`
     pub document_root: String,
@@ -59,6 +91,8 @@ pub struct Place {
     pub requires: Vec<Requirement>,
     /// `DefaultType`, for a response that names none.
     pub default_type: String,
+    /// What files are by their names: `TypesConfig`, `AddType` and the like.
+    pub types: TypeOf,
     /// `%{…}n` of the access log.
     pub log_notes: Vec<String>,
     /// `%{…}e` of the access log.
@@ -121,6 +155,7 @@ impl Default for Place {
             satisfies: Satisfies::NoSpec,
             requires: Vec::new(),
             default_type: "text/html".into(),
+            types: TypeOf::default(),
             log_notes: Vec::new(),
             log_env: Vec::new(),
             log_cpu: false,

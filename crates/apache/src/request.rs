@@ -72,6 +72,8 @@ pub(crate) struct RequestRec {
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
+    /// What the file's name says about its type, when somebody asked.
+    usual_type: Option<Vec<u8>>,
     method_number: Option<i64>,
     /// `$r->allowed`: what a handler said, for those who look at it.
     allowed: i64,
@@ -100,6 +102,7 @@ impl RequestRec {
             custom_responses: Vec::new(),
             said: [const { None }; Text::ALL.len()],
             split: None,
+            usual_type: None,
             method_number: None,
             allowed: 0,
             proxyreq: 0,
@@ -121,9 +124,22 @@ impl RequestRec {
         match field {
             Text::Filename | Text::PathInfo | Text::ScriptName => drop(self.split()),
             Text::TheRequest => self.compose_the_request(),
+            Text::ContentType => self.find_type(),
             _ => {}
         }
-        self.known_text(field)
+        match field {
+            Text::ContentType if !self.has_set(field) => self.usual_type.as_deref(),
+            _ => self.known_text(field),
+        }
+    }
+
+    /// What is sent is said by the handler; who asks before is told what the file's name says.
+    fn find_type(&mut self) {
+        self.usual_type = None;
+        if !self.has_set(Text::ContentType) {
+            let place = self.place.clone();
+            self.usual_type = self.text(Text::Filename).and_then(|name| place.types.file(name)).map(String::into_bytes);
+        }
     }
 
     /// [`RequestRec::text`] of fields that need no putting together.

@@ -67,3 +67,8 @@ pub fn enter_phase(request: u64, phase: u32) -> Stack {
 pub fn stack(request: u64, phase: u32) -> Stack {
     with(request, |r| r.stacks.of(phase)).unwrap_or(Stack::Configured)
 }
+
+/// The number of the phase that runs.
+pub fn running_phase(request: u64) -> Option<u32> {
+    with(request, |r| r.stacks.running).ok().flatten()
+}

@@ -4,7 +4,7 @@ use v5.36;
 use Socket   ();
 use XSLoader ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 # Asking a client's identd is out of use: nobody is ever named.
 sub remote_logname ($c) { return undef }    ## no critic: a list context expects one value

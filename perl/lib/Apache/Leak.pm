@@ -9,7 +9,7 @@ use Apache ();
 our @EXPORT    = qw(leak_test);
 our @EXPORT_OK = qw(leak_test NoteSV CheckSV);
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 # Runs `$code` once to let it fill what it keeps, then again: values that are more afterwards were lost.
 sub leak_test : prototype(&) ($code) {

@@ -3,7 +3,7 @@ package Apache::Log;
 use v5.36;
 use XSLoader ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 @Apache::Log::Request::ISA = @Apache::Log::Server::ISA = (__PACKAGE__);
 

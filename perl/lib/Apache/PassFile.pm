@@ -18,7 +18,7 @@ sub handler {
         return NOT_FOUND;
     }
     open my $handle, '<:raw', $file or return refused( $r, $file, "$!" );
-    $r->send_http_header;
+    $r->send_http_header( $r->content_type );
     return OK if $r->header_only;
     while ( read $handle, my $chunk, $BUFFERSIZE ) { print $chunk }
     return OK;

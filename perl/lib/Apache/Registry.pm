@@ -8,7 +8,7 @@ use Apache::Constants          qw(NOT_FOUND FORBIDDEN OPT_EXECCGI);
 use Apache::Registry::Package  ();
 use Apache::Registry::Script   ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 # Scripts of different virtual hosts have packages of their own.
 our $NameWithVirtualHost = 1;

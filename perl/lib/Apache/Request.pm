@@ -10,7 +10,7 @@ use Apache::Upload    ();
 our @ISA     = ('Apache');
 our $VERSION = '1.34';
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 my %OPTIONS = map { $_ => 1 } qw(POST_MAX DISABLE_UPLOADS TEMP_DIR HOOK_DATA UPLOAD_HOOK);
 

@@ -6,7 +6,7 @@ use XSLoader ();
 
 use Apache::Server::Variables ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our $CWD = Cwd::getcwd();

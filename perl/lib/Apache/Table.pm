@@ -3,7 +3,7 @@ package Apache::Table;
 use v5.36;
 use XSLoader ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 sub TIEHASH ( $class, $table ) { return $table }
 sub SCALAR  ($table) { return defined $table->FIRSTKEY }

@@ -6,7 +6,7 @@ use XSLoader ();
 
 use Apache ();
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 our @EXPORT_OK = qw(escape_html escape_uri unescape_uri unescape_uri_info parsedate ht_time size_string
     validate_password);

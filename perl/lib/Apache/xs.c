@@ -288,8 +288,9 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)
 
-/* XSLoader::load prefers a sub `bootstrap` that is there already to a shared object. */
-#define REGISTER(c_name, package) newXS(#package "::bootstrap", boot_##c_name, __FILE__);
+/* XSLoader::load prefers a sub `bootstrap` that is there already to a shared object. It stands in another package, because
+ * a package that has a sub looks loaded to those who ask before they `require` it. */
+#define REGISTER(c_name, package) newXS("Cameleer::XS::" #package "::bootstrap", boot_##c_name, __FILE__);
 
 void apache_xs_init(void *interpreter)
 {

@@ -8,7 +8,7 @@ use XSLoader ();
 
 our $VERSION = '0.10';
 
-XSLoader::load(__PACKAGE__);
+XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
 
 my %SIZE_OF = op_sizes();
 my $POINTER = length pack 'J', 0;

@@ -13,8 +13,6 @@ our $INFORMATIONAL = sub ( $status, $headers ) {
 sub load_file ($file) {
     -f $file or die "$file: no such file\n";
     my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
-    local $ENV{MOD_PERL};
-    delete $ENV{MOD_PERL};
     local $0 = $file;
     # An eval that ends well forgets what `do` left in $@.
     my $app = eval sprintf 'package %s; my $app = do %s; die $@ if $@; $app', $package, quoted($file);    ## no critic: loading code is the job
@@ -22,8 +20,6 @@ sub load_file ($file) {
 }
 
 sub load_code ($code) {
-    local $ENV{MOD_PERL};
-    delete $ENV{MOD_PERL};
     my $app = eval "package main; no strict; no warnings; $code";            ## no critic: `-e CODE`
     return application( $app, '-e' );
 }
@@ -126,5 +122,14 @@ Cameleer::PSGI - the forms of PSGI responses that need Perl
 PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and psgix.informational. psgix.io is
 not offered: the client's connection belongs to another process, so the key is absent and an application that needs it
 must say so.
+
+=head2 The environment
+
+What an application puts into C<%ENV> is gone at the next request; what it finds there is what the start-up steps left.
+
+C<$ENV{MOD_PERL}> is there if any part of the site is answered by a mod_perl handler, also while a F<.psgi> file is loaded
+and in its requests. Modules that ask for it, such as L<CGI>, do so once per interpreter: if it depended on who loads them
+first, C<< CGI->new->header >> in a handler would print its header into the page after an application had loaded CGI.
+Applications take L<CGI::PSGI>, which does not look at it; a site that is PSGI alone never has it.
 
 =cut

@@ -20,7 +20,11 @@ my %NAMES = (
         TIEHANDLE PRINT PRINTF OPEN CLOSE FILENO BINMODE WRITE
         set_content_length set_last_modified set_etag meets_conditions update_mtime mtime discard_request_body
         set_byterange each_byterange parsed_uri
+        allowed lookup_uri lookup_file get_handlers set_handlers requires satisfies some_auth_required auth_name
+        get_basic_auth_pw note_basic_auth_failure internal_redirect internal_redirect_handler custom_response
+        translate_name unparsed_uri httpd_conf
     ) ],
+    'Apache::SubRequest' => [ qw(run lookup_uri content_type status filename) ],
     'Apache::Connection' =>
         [ qw(remote_host remote_ip remote_addr local_addr remote_logname user auth_type aborted fileno) ],
     'Apache::Server' => [ qw(server_admin server_hostname port is_virtual names dir_config next timeout uid gid error_fname
@@ -31,6 +35,8 @@ my %NAMES = (
     'Apache::URI'   => [ qw(parse unparse scheme hostinfo user password hostname path query fragment port path_info rpath) ],
     'Apache::Util'  => [ qw(escape_uri escape_html unescape_uri unescape_uri_info ht_time parsedate size_string
             validate_password) ],
+    'Apache::ModuleConfig'   => [qw(get)],
+    'Apache::CmdParms'       => [ qw(info GETC getline path server cmd override limited) ],
     'Apache::Constants'      => [ qw(export name OK) ],
     'Apache::Request'        => [ qw(new instance parse param parms query_params post_params upload expires) ],
     'Apache::Upload'         => [ qw(name filename fh size info type next tempname link) ],
@@ -48,7 +54,7 @@ my %NAMES = (
 package My::Names {
     sub handler ($r) {
         for my $package ( keys %NAMES ) {
-            eval "require $package; 1" or print "$package: $@\n";    ## no critic: the names stand above
+            $package->isa('Apache') or eval "require $package; 1" or print "$package: $@\n";    ## no critic: the names stand above
         }
         for my $package ( sort keys %NAMES ) {
             my @missing = grep { !$package->can($_) } @{ $NAMES{$package} };

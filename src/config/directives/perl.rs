@@ -2,7 +2,7 @@
 
 use super::super::build::Draft;
 use super::super::overrides::{Class, PerlHtaccess};
-use super::super::{PsgiApp, Step, site};
+use super::super::{PsgiApp, Step, phases, site};
 use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -11,7 +11,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            preload(d, names);
+            phases::name(d, names);
             d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
         }),
@@ -26,7 +26,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            preload(d, names);
+            phases::name(d, names);
             d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
         }),
@@ -211,12 +211,4 @@ fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> 
         draft.start_up(step);
     }
     Ok(())
-}
-
-/// `+Module` and `+Class->method` are loaded at the start.
-fn preload(draft: &mut Draft, names: &[String]) {
-    for name in names.iter().filter_map(|name| name.strip_prefix('+')) {
-        let module = name.split_once("->").map_or(name, |(class, _)| class);
-        draft.start_up(Step::Module(module.to_owned()));
-    }
 }

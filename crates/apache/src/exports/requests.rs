@@ -55,6 +55,13 @@ unsafe extern "C" fn apache_run_sub(r: u64, result: *mut i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn apache_translate_name(r: u64, result: *mut i64) -> c_int {
+    let translated = with(r, |_| ()).map(|()| i64::from(engine(|engine| engine.translate(r)).unwrap_or(500)));
+    // SAFETY: XS passes a variable of its own.
+    unsafe { give(result, translated) }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn apache_internal_redirect(r: u64, target: ApacheText, keeps_type: c_int) -> c_int {
     // SAFETY: XS passes a string that lives until it is copied here.
     let target = unsafe { target.get() }.unwrap_or_default().to_vec();

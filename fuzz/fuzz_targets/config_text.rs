@@ -1,0 +1,28 @@
+//! Whatever stands in a configuration: it is understood, or every mistake has its place; nothing is read from the disk.
+#![no_main]
+
+use std::io;
+
+use cameleer::config::parse::{self, Source};
+use cameleer::config::{Config, Facts};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let source = Source {
+        defines: vec!["TEST".into()],
+        env: &|name| (name == "HOME").then(|| "/home/camel".into()),
+        read: &|_| Err(io::ErrorKind::NotFound.into()),
+        list: &|_| Err(io::ErrorKind::NotFound.into()),
+        server_root: "/srv".into(),
+    };
+    match parse::text(&String::from_utf8_lossy(bytes), "site.conf", &source) {
+        Err(mistakes) => assert!(!mistakes.is_empty() && mistakes.iter().all(|mistake| mistake.at.is_some())),
+        Ok(tree) => {
+            let facts = Facts { server_root: "/srv".into(), ..Facts::default() };
+            drop(Config::sketch(&tree, &facts));
+            if let Ok(config) = Config::build(&tree, &facts) {
+                assert!(!config.listen.is_empty() && !config.hosts.is_empty());
+            }
+        }
+    }
+});

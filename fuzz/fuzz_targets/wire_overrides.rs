@@ -1,0 +1,13 @@
+//! Whatever bytes arrive as the texts of `.htaccess` files: pairs that, put again, are the same pairs.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::overrides::{pairs, put};
+
+fuzz_target!(|bytes: &[u8]| {
+    let read: Vec<(&[u8], &str)> = pairs(bytes).collect();
+    let mut again = Vec::new();
+    read.iter().for_each(|(folder, text)| put(folder, text, &mut again));
+    assert!(again.len() <= bytes.len() + 1);
+    assert_eq!(pairs(&again).collect::<Vec<_>>(), read);
+});

@@ -1,0 +1,4 @@
+<%args>
+$label
+</%args>
+<li><% $label %></li>\

@@ -1,0 +1,1 @@
+<b><% uc $m->content %></b>

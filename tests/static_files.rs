@@ -158,7 +158,7 @@ fn no_path_leads_out_of_the_document_root() {
 
 #[test]
 fn links_are_followed_only_where_options_say_so() {
-    let server = serve("<Location /no>\nOptions -FollowSymLinks\n</Location>");
+    let server = serve("<Directory @DIR@/htdocs/no>\nOptions -FollowSymLinks\n</Directory>");
     std::fs::create_dir(server.site.path("htdocs/no")).expect("made");
     for name in ["yes.txt", "no/link.txt"] {
         std::os::unix::fs::symlink(server.site.path("secret"), server.site.path(&format!("htdocs/{name}")))

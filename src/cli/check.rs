@@ -21,7 +21,7 @@ pub struct Check {
     /// List all directives, or explain one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     directives: Option<String>,
-    /// List what the site uses of Apache 1.3 and mod_perl 1, and whether it works here
+    /// List what the site uses of mod_perl 1, and whether it works here
     #[arg(long)]
     compat: bool,
 }

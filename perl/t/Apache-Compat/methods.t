@@ -86,7 +86,7 @@ is get('formatted')->{content}, 'n-005', 'printf';
 my $encoded = get('encoding');
 is "$encoded->{content} $encoded->{headers}{'content-encoding'}", 'undefx-own x-own', 'content_encoding';
 is get('handler_of')->{content}, 'perl-script|/c/handler_of|x', 'internal_redirect_handler takes the handler along';
-is get('absent')->{content}, "named $server->{dir}/file.txt", 'translate_name is no method; lookup_uri tells the file';
+is get('absent')->{content}, "there $server->{dir}/file.txt", 'translate_name answers, and lookup_uri tells the file';
 
 is get('blocks')->{content}, 'both';
 ok $server->wait_for( 'the END block that was left', sub { $server->log =~ m{END of \S+/other\.pl} } ), 'a worker runs END blocks at its end';

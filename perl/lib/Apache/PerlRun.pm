@@ -14,19 +14,20 @@ our %KNOWN;
 
 sub new ( $class, $r ) { return bless { r => $r }, ref $class || $class }
 
-# Called as a method (`PerlHandler Apache::PerlRun->handler`, `sub handler ($$)`) or as a function.
-sub handler {
-    my $r     = pop;
-    my $class = shift // __PACKAGE__;
-    my $self  = $class->new($r);
-    my $rc    = $self->can_compile;
+sub handler { return __PACKAGE__->serve(@_) }
+
+# For a handler called as a function, and as a method (`PerlHandler My::Run->handler`): the request comes last in both.
+sub serve ( $class, @called ) {
+    my $r    = pop @called;
+    my $self = ( $called[0] // $class )->new($r);
+    my $rc   = $self->can_compile;
     return $rc if $rc != OK;
     $self->namespace;
-    return $self->in_place( sub { $self->run_once } );
+    return $self->in_place( sub { $self->answer } );
 }
 
 # Compiled for this run only; what it left in its package goes afterwards.
-sub run_once ($self) {
+sub answer ($self) {
     my %others = libraries();
     my $forget = sub { $self->flush_namespace; libraries(); @INC{ keys %others } = values %others };
     push @Apache::UNWIND, [ $self->{r}->number, $forget ];

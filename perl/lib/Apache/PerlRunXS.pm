@@ -7,10 +7,7 @@ use Apache::Registry ();
 
 our @ISA = ('Apache::PerlRun');
 
-sub handler {
-    unshift @_, __PACKAGE__ if @_ == 1;
-    goto &Apache::PerlRun::handler;
-}
+sub handler { return __PACKAGE__->serve(@_) }
 
 package Apache::RegistryXS {
     sub handler { goto &Apache::Registry::handler }

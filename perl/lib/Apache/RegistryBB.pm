@@ -7,10 +7,7 @@ use Apache::RegistryNG ();
 
 our @ISA = ('Apache::RegistryNG');
 
-sub handler {
-    unshift @_, __PACKAGE__ if @_ == 1;
-    goto &Apache::RegistryNG::handler;
-}
+sub handler { return __PACKAGE__->serve(@_) }
 
 # Bare bones: once a script is compiled its file is not looked at any more.
 sub can_compile ($self) {

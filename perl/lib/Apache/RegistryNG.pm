@@ -10,17 +10,9 @@ our @ISA = ('Apache::PerlRun');
 # One package a file, under however many addresses it is asked for.
 sub namespace_from ($self) { return $self->{r}->filename }
 
-sub handler {
-    my $r     = pop;
-    my $class = shift // __PACKAGE__;
-    my $self  = $class->new($r);
-    my $rc    = $self->can_compile;
-    return $rc if $rc != OK;
-    $self->namespace;
-    return $self->in_place( sub { $self->run_kept } );
-}
+sub handler { return __PACKAGE__->serve(@_) }
 
-sub run_kept ($self) {
+sub answer ($self) {
     if ( $self->should_compile ) {
         Apache::Registry::Package::forget_subs( $self->namespace );
         $self->prepare;

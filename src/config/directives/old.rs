@@ -48,17 +48,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "ResourceConfig",
-        aliases: &[],
-        contexts: HOSTS,
-        takes: Takes::Reading("file", Form::Line),
-        default: None,
-        because: "one file is enough",
-        effect: Effect::Reload,
-        about: "As IncludeOptional. /dev/null is no file.",
-    },
-    Row {
-        name: "AccessConfig",
-        aliases: &[],
+        aliases: &["AccessConfig"],
         contexts: HOSTS,
         takes: Takes::Reading("file", Form::Line),
         default: None,

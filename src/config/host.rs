@@ -1,8 +1,89 @@
-//! Which host answers: httpd's choice, first by address, then by name.
+//! Virtual hosts, and which of them answers: httpd's choice, first by address, then by name.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
-use super::{Config, Host, HostAddress};
+use super::{Config, LogLevel, rules};
+
+/// A virtual host, or the main server.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// The addresses of `<VirtualHost …>`; empty for the main server.
+    pub addresses: Vec<HostAddress>,
+    /// `ServerName`, without port.
+    pub server_name: Option<String>,
+    /// The port in `ServerName`.
+    pub server_port: Option<u16>,
+    /// `ServerAlias`, `*` and `?` allowed.
+    pub server_aliases: Vec<String>,
+    /// `ServerAdmin`
+    pub server_admin: Option<String>,
+    /// `DocumentRoot`
+    pub document_root: PathBuf,
+    /// `Alias` and `ScriptAlias`, in the order they are tried.
+    pub aliases: Vec<Alias>,
+    /// `AccessFileName`; empty: as the main server.
+    pub access_file_names: Vec<String>,
+    /// `Redirect` outside of containers, in the order they are tried.
+    pub redirects: Vec<rules::Redirect>,
+    /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
+    pub error_log: Option<usize>,
+    /// `LogLevel`; `None`: the main server's.
+    pub log_level: Option<LogLevel>,
+    /// `CustomLog` and `TransferLog`.
+    pub access_logs: Vec<AccessLog>,
+    /// Its section of settings that stand outside any container; the first of every merge after the main server's.
+    pub base: u16,
+    /// Containers that can apply to it, in merge order: Directory, Files, Location; the main server's first in each.
+    pub containers: Vec<u16>,
+}
+
+impl Host {
+    /// Whether its errors are logged otherwise than the main server's.
+    pub fn logs_errors_itself(&self) -> bool {
+        self.error_log.is_some() || self.log_level.is_some()
+    }
+}
+
+/// An address in `<VirtualHost>`; `None` is `*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostAddress {
+    /// The address that the client connected to.
+    pub ip: Option<std::net::IpAddr>,
+    /// The port that the client connected to.
+    pub port: Option<u16>,
+}
+
+/// `Alias /from /to`
+#[derive(Debug, Clone)]
+pub struct Alias {
+    /// Which paths.
+    pub from: AliasFrom,
+    /// What replaces it.
+    pub to: PathBuf,
+    /// `ScriptAlias`: what lies there is a CGI script whatever else says.
+    pub script: bool,
+}
+
+/// What an alias is for.
+#[derive(Debug, Clone)]
+pub enum AliasFrom {
+    /// A prefix of the path that ends at a segment, or `/`.
+    Prefix(String),
+    /// `AliasMatch`: the file's path is made from what the expression found.
+    Match(regex::Regex),
+}
+
+/// `CustomLog target format [env=…]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessLog {
+    /// Index into [`Config::logs`].
+    pub log: usize,
+    /// The format string, nicknames resolved.
+    pub format: String,
+    /// Which requests; `None`: all.
+    pub condition: Option<rules::setenv::Condition>,
+}
 
 impl Config {
     /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be empty.

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::build::{Draft, Rank};
+use super::context::Rank;
+use super::draft::Draft;
 use super::overrides::{Overrides, Rules};
 use super::parse::{Reader, Source};
 use super::{Config, ConfigError, Scope, Section, StartUp, translate};

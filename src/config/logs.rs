@@ -1,6 +1,6 @@
 //! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last: a nickname may follow its use.
 
-use super::build::Draft;
+use super::draft::Draft;
 use super::rules::setenv::Condition;
 use super::{AccessLog, At, ConfigError, LogLevel, LogTarget};
 

@@ -1,6 +1,33 @@
 //! The `Options` directive.
 
-use super::{Options, SaidOptions, Scope};
+use super::Scope;
+
+/// `Options`: either a new set or changes to the outer one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaidOptions {
+    /// `Options ExecCGI Indexes`
+    Set(Options),
+    /// `Options +ExecCGI -Indexes`
+    Change {
+        /// With `+`.
+        add: Options,
+        /// With `-`.
+        remove: Options,
+    },
+}
+
+/// The options that we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Scripts may run.
+    pub exec_cgi: bool,
+    /// Symbolic links are followed.
+    pub follow_sym_links: bool,
+    /// Symbolic links are followed when link and target have one owner.
+    pub sym_links_if_owner_match: bool,
+    /// Folders without an index are listed.
+    pub indexes: bool,
+}
 
 /// What the arguments say, and the names that we accept but do not have yet.
 pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {

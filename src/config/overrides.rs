@@ -1,7 +1,7 @@
 //! `AllowOverride` and `PerlHtaccess`: what a `.htaccess` file may say.
 
-use super::build::Draft;
 use super::directives::Row;
+use super::draft::Draft;
 use super::{Directive, Options, SaidOptions, options};
 
 /// The classes of directives that `AllowOverride` names; httpd's.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::build::Draft;
+use super::draft::Draft;
 use super::{Settings, Step};
 
 /// A phase, in the order in which a request goes through them; what belongs to a process comes last.

@@ -4,7 +4,8 @@
 
 use std::path::PathBuf;
 
-use super::build::{Context, Draft, Rank};
+use super::context::{Context, Rank};
+use super::draft::Draft;
 use super::wildcard::{self, Slash};
 use super::{Alias, AliasFrom, Directive, Handler, PsgiApp, Scope, Step, address, modules, options};
 

@@ -31,7 +31,7 @@ use wire::reply::LogKind;
 
 use super::exchange::Exchange;
 use super::record::{Ending, Record, Unreadable};
-use super::request::protocol;
+use super::submit::protocol;
 
 /// One item; the table above says what each is.
 #[derive(Debug, Clone, PartialEq, Eq)]

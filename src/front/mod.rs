@@ -53,6 +53,7 @@ mod scoreboard;
 mod site;
 mod static_files;
 mod stream;
+mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;

@@ -1,8 +1,6 @@
 //! One request, from its head to its response.
 
-use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
-use std::time::UNIX_EPOCH;
 
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
@@ -11,17 +9,16 @@ use http::header::{
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
-use wire::frame::{self, Field, Flags};
 
 use super::admit::{admit, take_turn};
 use super::body::{self, Body};
 use super::client::Client;
 use super::error_page::Refusal;
-use super::exchange::{Job, Limits};
-use super::payload::{Kind, Payload, Ticket};
+use super::payload::{Kind, Payload};
 use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
+use super::submit::submit;
 use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
 
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
@@ -274,102 +271,6 @@ fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
     let message = format_args!("{path}: {bad}");
     visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
-    let id = visit.client.front.next_id();
-    let mut frame = visit.client.front.take_frame();
-    encode(visit, head, (route, &body, id), &mut frame);
-    let job = Job {
-        id,
-        frame,
-        body: if let Body::File(file, _) = body { Some(file) } else { None },
-        method: head.method.clone(),
-        route: route.clone(),
-        limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
-    };
-    let exchange = visit.site.pool.submit(job)?;
-    *visit.exchange.borrow_mut() = Some(exchange.clone());
-    Ok(Ticket::new(visit.site.clone(), exchange))
-}
-
-fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
-    let client = &visit.client;
-    let mut request = frame::Request {
-        id,
-        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
-        body_length: body.len(),
-        remote_port: client.remote.port,
-        server_port: client.local.port,
-        host: route.host,
-        script_length: route.script_length,
-        sections: &route.sections,
-        ..Default::default()
-    };
-    match body {
-        Body::Memory(bytes) => request.body = bytes,
-        Body::File(..) => request.flags |= Flags::BODY_IN_FD,
-    }
-    if route.resolved {
-        request.flags |= Flags::RESOLVED;
-    }
-    if route.settings.has_perl_phases() {
-        request.flags |= Flags::PHASES;
-    }
-    if route.script_alias {
-        request.flags |= Flags::SCRIPT;
-    }
-    let absolute = head.uri.scheme().map(|_| head.uri.to_string());
-    let target = absolute.as_deref().or_else(|| head.uri.path_and_query().map(|target| target.as_str()));
-    let variables = variables::encode(&visit.variables.borrow());
-    let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
-    set(Field::Env, &variables);
-    set(Field::Method, head.method.as_str().as_bytes());
-    set(Field::Target, target.unwrap_or("/").as_bytes());
-    set(Field::Protocol, protocol(head.version).as_bytes());
-    set(Field::Path, &route.path);
-    set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
-    set(Field::RemoteAddr, client.remote.ip.as_bytes());
-    set(Field::LocalAddr, client.local.ip.as_bytes());
-    set(Field::ServerName, route.server_name.as_bytes());
-    set(Field::Filename, route.filename.as_os_str().as_bytes());
-    set(Field::Overrides, &route.overrides);
-    let visitor = visit.visitor.borrow();
-    if let Some(name) = &visitor.name {
-        set(Field::RemoteHost, name.as_bytes());
-    }
-    if let Some(user) = &visitor.user {
-        set(Field::User, user.name.as_bytes());
-        set(Field::AuthType, b"Basic");
-    }
-    let length = body.len().to_string();
-    let headers = headers(head, &length);
-    request.headers = &headers;
-    request.encode(into);
-}
-
-/// A chunked body has arrived whole: the worker sees one of known length.
-fn headers<'a>(head: &'a http::request::Parts, length: &'a str) -> Vec<(&'a [u8], &'a [u8])> {
-    let chunked = head.headers.contains_key(TRANSFER_ENCODING);
-    let mut headers = Vec::with_capacity(head.headers.len() + 1);
-    for (name, value) in &head.headers {
-        if !(chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)) {
-            headers.push((name.as_str().as_bytes(), value.as_bytes()));
-        }
-    }
-    if chunked {
-        headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
-    }
-    headers
-}
-
-/// `HTTP/1.1`
-pub fn protocol(version: Version) -> &'static str {
-    match version {
-        Version::HTTP_10 => "HTTP/1.0",
-        Version::HTTP_2 => "HTTP/2.0",
-        _ => "HTTP/1.1",
-    }
 }
 
 /// What every response has, and what its method and status take away.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use http::request::Parts;
 
 use super::record::Record;
-use super::request::protocol;
 use super::route::Route;
+use super::submit::protocol;
 use crate::config::rules::setenv::{Attribute, Variables};
 
 /// Works out the variables of a request that leads to `route`.

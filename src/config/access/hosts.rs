@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::Limited;
 
 /// `Order`, `Allow`, `Deny` of one section.

@@ -1,7 +1,7 @@
 //! `<Limit>` and `<LimitExcept>`: sets of methods.
 
 use super::super::Directive;
-use super::super::build::Draft;
+use super::super::draft::Draft;
 
 /// A set of methods; httpd 1.3's numbers are its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

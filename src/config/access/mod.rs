@@ -10,7 +10,7 @@ mod require;
 use std::path::PathBuf;
 
 use super::Directive;
-use super::build::Draft;
+use super::draft::Draft;
 
 pub use hosts::{HostRules, Network, Order, Origin};
 pub use methods::{Limited, Methods};

@@ -1,6 +1,6 @@
 //! `Require` and the sections that combine several.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::{ConfigError, Directive};
 use super::hosts::host_name;
 use super::{Methods, Network};

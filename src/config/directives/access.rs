@@ -1,7 +1,7 @@
 //! Who may come in.
 
 use super::super::access;
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::overrides::Class;
 use super::{ANYWHERE, CONTAINERS, Effect, MANY, Row, Takes};
 

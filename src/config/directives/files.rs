@@ -1,6 +1,6 @@
 //! From URL paths to files, and what those are.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::overrides::{self, Class};
 use super::super::site;
 use super::{ANYWHERE, DIRECTORY, Effect, HOSTS, MANY, Row, Takes};

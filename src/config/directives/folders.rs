@@ -1,6 +1,6 @@
 //! Folders: their slash, and the list of what is in them.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::rules::{FileEtag, listing};
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 

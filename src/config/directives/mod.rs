@@ -22,7 +22,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::build::{Context, Draft};
+use super::context::Context;
+use super::draft::Draft;
 use super::overrides::Class;
 use super::{Directive, unknown};
 

@@ -1,6 +1,6 @@
 //! What Apache 1.3 had and nobody needs today, so that its configurations can be read.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::overrides::Class;
 use super::super::rules::headers;
 use super::{ANYWHERE, Effect, Form, HOSTS, Row, SERVER, Takes};

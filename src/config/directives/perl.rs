@@ -1,6 +1,6 @@
 //! Perl: what is loaded, who answers, what programs see.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::overrides::{Class, PerlHtaccess};
 use super::super::{PsgiApp, Step, phases, site};
 use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};

@@ -1,6 +1,6 @@
 //! The pool of workers and the queue before it.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::value;
 use super::{ANYWHERE, Effect, Row, SERVER, Takes};
 

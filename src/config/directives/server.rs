@@ -1,6 +1,6 @@
 //! The server as a whole: where it lives, whom it runs as, which hosts it is.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::overrides::Class;
 use super::super::site;
 use super::super::value;

@@ -1,6 +1,6 @@
 //! Which answers are compressed: `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE type…`.
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 
 /// See the module's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! `ErrorDocument status answer`
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 
 /// What is answered in place of an error's plain page.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 
 /// How long answers stay fresh.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

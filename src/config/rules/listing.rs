@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::wildcard::{self, Slash};
 
 /// See the module's text.

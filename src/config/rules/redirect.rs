@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::translate::rest_below;
 use super::super::wildcard;
 use super::pattern;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::wildcard;
 use super::pattern;
 

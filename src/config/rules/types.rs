@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::build::Draft;
+use super::super::draft::Draft;
 use super::super::{Handler, site};
 
 /// What sections said about extensions.

@@ -1,0 +1,91 @@
+//! What holds for the server as a whole: where it listens, its pool, its limits, its logs.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// An address to listen on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Listen {
+    /// `host` is an address; `*` is written `0.0.0.0` or `[::]`.
+    Tcp(std::net::SocketAddr),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+/// The pool's directives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    /// `StartServers`
+    pub start: u32,
+    /// `MinSpareServers`
+    pub min_spare: u32,
+    /// `MaxSpareServers`
+    pub max_spare: u32,
+    /// `MaxClients`
+    pub max_clients: u32,
+    /// `MaxRequestsPerChild`: each worker draws its own limit from the range; `0..=0` is unlimited.
+    pub max_requests: RangeInclusive<u64>,
+    /// `QueueLength`: requests that may wait for a worker; more are answered 503 at once.
+    pub queue_length: usize,
+}
+
+/// `Timeout`, `KeepAliveTimeout` and ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeouts {
+    /// `Timeout`: waiting for the client: a request's head, the next piece of a body, the next byte accepted.
+    pub client: Duration,
+    /// `KeepAliveTimeout`
+    pub keep_alive: Duration,
+    /// `GracefulShutdownTimeout`
+    pub graceful: Duration,
+    /// `StartTimeout`: a mold that has not loaded by then has failed.
+    pub start: Duration,
+}
+
+/// `PerlTaintCheck`, `PerlWarn`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerlSwitches {
+    /// `-T`
+    pub taint_check: bool,
+    /// `-w`
+    pub warn: bool,
+}
+
+/// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the request line.
+    pub request_line: usize,
+    /// Header fields.
+    pub fields: usize,
+    /// Bytes of one header field.
+    pub field_size: usize,
+}
+
+/// Where lines go.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LogTarget {
+    /// Standard error of the master (for an access log: standard output).
+    Standard,
+    /// A file, absolute.
+    File(PathBuf),
+    /// `|command`: its standard input.
+    Pipe(String),
+}
+
+/// `LogLevel`, Apache's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names are syslog's")]
+pub enum LogLevel {
+    Emerg,
+    Alert,
+    Crit,
+    Error,
+    Warn,
+    Notice,
+    Info,
+    Debug,
+}

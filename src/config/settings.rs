@@ -1,0 +1,148 @@
+//! What the parts of a site say, and what a request gets of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::context::Rank;
+use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, rules};
+
+/// Settings that apply to a part of the site.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// Which part.
+    pub scope: Scope,
+    /// `<Files>` in a `<Directory>`: that section, which must apply as well.
+    pub inside: Option<u16>,
+    /// What was said in it; merged over what came before.
+    pub said: Said,
+    /// Its place in the merge.
+    pub(super) rank: Rank,
+}
+
+/// Which requests a section is for.
+#[derive(Debug, Clone)]
+pub enum Scope {
+    /// All of a host.
+    Host,
+    /// `<Directory path>`: files in and below.
+    Directory(PathBuf),
+    /// `<DirectoryMatch re>` or `<Directory ~ re>`
+    DirectoryMatch(regex::Regex),
+    /// `<Files name>`, with `*` and `?`.
+    Files(regex::Regex),
+    /// `<Location /path>`: the path and below; wildcards become a `LocationMatch`.
+    Location(String),
+    /// `<LocationMatch re>` or `<Location ~ re>`
+    LocationMatch(regex::Regex),
+}
+
+impl Scope {
+    /// As it was written, or the regular expression that it became.
+    pub fn argument(&self) -> String {
+        match self {
+            Scope::Host => String::new(),
+            Scope::Directory(path) => path.to_string_lossy().into_owned(),
+            Scope::Location(path) => path.clone(),
+            Scope::DirectoryMatch(regex) | Scope::Files(regex) | Scope::LocationMatch(regex) => {
+                regex.as_str().to_owned()
+            }
+        }
+    }
+}
+
+/// What a section says. `None` and empty mean: nothing, keep what was.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// `SetHandler`
+    pub handler: Option<Handler>,
+    /// `PerlHandler`: replaces an outer list.
+    pub perl_handlers: Option<Vec<String>>,
+    /// `PerlCleanupHandler`
+    pub cleanup_handlers: Option<Vec<String>>,
+    /// The other phases.
+    pub phases: Phases,
+    /// `PsgiApp`
+    pub psgi_app: Option<PsgiApp>,
+    /// `PerlSetVar` and `PerlAddVar`: name, value, whether it is added to earlier values.
+    pub set_vars: Vec<(String, String, bool)>,
+    /// `PerlSetEnv`, and `PerlPassEnv` with the master's value.
+    pub set_env: Vec<(String, String)>,
+    /// `PerlSendHeader`
+    pub send_header: Option<bool>,
+    /// `PerlSetupEnv`
+    pub setup_env: Option<bool>,
+    /// `Options`
+    pub options: Option<SaidOptions>,
+    /// `AllowOverride`
+    pub allow_override: Option<Overrides>,
+    /// `DirectoryIndex`
+    pub directory_index: Option<Vec<String>>,
+    /// `DefaultType`
+    pub default_type: Option<String>,
+    /// `LimitRequestBody` in bytes.
+    pub limit_request_body: Option<u64>,
+    /// `RequestTimeout`
+    pub request_timeout: Option<Duration>,
+    /// `QueueTimeout`
+    pub queue_timeout: Option<Duration>,
+    /// See there.
+    pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Said,
+}
+
+/// `SetHandler`
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Handler {
+    /// `default-handler` or `None`: a file, sent by the front.
+    Default,
+    /// `perl-script`: the PerlHandler list.
+    PerlScript,
+    /// `cgi-script`: a CGI script, kept compiled by Apache::Registry.
+    CgiScript,
+    /// `psgi`: the PsgiApp.
+    Psgi,
+}
+
+/// Merged settings of one request: what the sections said, in order, over the defaults.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Who answers.
+    pub handler: Handler,
+    /// See [`Said::perl_handlers`].
+    pub perl_handlers: Vec<String>,
+    /// See [`Said::cleanup_handlers`].
+    pub cleanup_handlers: Vec<String>,
+    /// See [`Said::phases`].
+    pub phases: Phases,
+    /// See [`Said::psgi_app`].
+    pub psgi_app: Option<PsgiApp>,
+    /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
+    pub mount: String,
+    /// Names may repeat (`PerlAddVar`).
+    pub set_vars: Vec<(String, String)>,
+    /// Names do not repeat.
+    pub set_env: Vec<(String, String)>,
+    /// Default off.
+    pub send_header: bool,
+    /// Default on.
+    pub setup_env: bool,
+    /// Default FollowSymLinks only.
+    pub options: Options,
+    /// Default `index.html`.
+    pub directory_index: Vec<String>,
+    /// Default none: no Content-Type for unknown extensions.
+    pub default_type: Option<String>,
+    /// Default 1 GiB.
+    pub limit_request_body: u64,
+    /// Default 300 s; zero is unlimited.
+    pub request_timeout: Duration,
+    /// Default 30 s.
+    pub queue_timeout: Duration,
+    /// `SetHandler` was written, so that `AddHandler` does not count.
+    pub handler_is_set: bool,
+    /// See there.
+    pub rules: rules::Rules,
+    /// Who may come in.
+    pub access: access::Rules,
+}

@@ -46,7 +46,10 @@ pub async fn run(front: Rc<Front>) {
 /// Says whether there is still something to watch.
 fn tick(front: &Front, now: Instant) -> bool {
     let sites = front.sites.borrow().clone();
-    sites.iter().for_each(|site| site.pool.expire(now));
+    for site in &sites {
+        site.pool.free_from_slow_clients(now, site.config.clients.response_buffer);
+        site.pool.expire(now);
+    }
     let retired = retire(front);
     let reported = front.report();
     let logged = front.flush_logs();

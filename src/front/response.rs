@@ -71,12 +71,13 @@ fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
         drop(exchange);
         return Kind::Stream(ticket, claimed);
     }
-    let length = exchange.buffered() as u64;
-    if exchange.chunks.len() > 1 || claimed.is_some_and(|claimed| claimed != length) {
-        drop(exchange);
-        return Kind::Stream(ticket, claimed.or(Some(length)));
+    let length = exchange.pending.len();
+    let is_right = claimed.is_none_or(|claimed| claimed == length);
+    if let Some(whole) = is_right.then(|| exchange.pending.pop_only()).flatten() {
+        return Kind::whole(whole);
     }
-    Kind::whole(exchange.chunks.pop_front().unwrap_or_default())
+    drop(exchange);
+    Kind::Stream(ticket, claimed.or(Some(length)))
 }
 
 /// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.

@@ -51,6 +51,7 @@ mod response;
 mod route;
 mod scoreboard;
 mod site;
+mod spool;
 mod static_files;
 mod stream;
 mod submit;

@@ -1,4 +1,4 @@
-//! What clients may do: how many connections they have, how slowly they may send and receive.
+//! What clients may do: how many connections they have, and how slowly they may send.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -12,8 +12,6 @@ pub struct Clients {
     pub connections: u32,
     /// `MaxConnectionsPerClient`; 0 is any number.
     pub connections_per_client: u32,
-    /// `ResponseBuffer`: bytes of one answer that a slow client has not taken.
-    pub response_buffer: u64,
 }
 
 /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.

@@ -46,10 +46,7 @@ pub async fn run(front: Rc<Front>) {
 /// Says whether there is still something to watch.
 fn tick(front: &Front, now: Instant) -> bool {
     let sites = front.sites.borrow().clone();
-    for site in &sites {
-        site.pool.free_from_slow_clients(now, site.config.clients.response_buffer);
-        site.pool.expire(now);
-    }
+    sites.iter().for_each(|site| site.pool.expire(now));
     let retired = retire(front);
     let reported = front.report();
     let logged = front.flush_logs();

@@ -22,9 +22,9 @@ use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::failure::{Failure, Truncated};
-use super::pending::Pending;
 use super::record::Record;
 use super::route::Route;
+use super::spool::Spool;
 use super::worker::Worker;
 
 /// Shared by the request's future, the worker's task and the pool's queue.
@@ -89,7 +89,7 @@ pub struct Exchange {
     /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
-    pub pending: Pending,
+    pub spool: Spool,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -139,7 +139,7 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            pending: Pending::default(),
+            spool: Spool::default(),
             outcome: None,
             record: None,
             said_head: false,
@@ -188,13 +188,13 @@ impl Exchange {
 
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.pending.is_empty();
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         if !self.abandoned && !bytes.is_empty() {
-            self.pending.push(bytes);
+            self.spool.push(bytes);
         }
     }
 
@@ -249,7 +249,7 @@ impl Exchange {
 
     /// Whether the worker must wait for the client.
     pub fn is_full(&self) -> bool {
-        self.pending.is_full()
+        self.spool.is_full()
     }
 
     /// Whether everything that will come is here, and whole.
@@ -259,7 +259,13 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.pending.is_empty() && self.is_complete()
+        self.spool.is_empty() && self.is_complete()
+    }
+
+    /// Others wait for its worker: what its client does not take goes to a file.
+    pub fn spill(&mut self) {
+        self.spool.spill();
+        self.resume();
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -275,11 +281,11 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        let Ok(chunk) = self.pending.pop() else { return Poll::Ready(Some(Err(Truncated))) };
-        if self.pending.has_room() {
-            self.resume();
-        }
+        let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
         if let Some(chunk) = chunk {
+            if self.spool.has_room() {
+                self.resume();
+            }
             return Poll::Ready(Some(Ok(chunk)));
         }
         match &self.outcome {
@@ -298,8 +304,7 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// The worker need not wait for the client any more.
-    pub fn resume(&mut self) {
+    fn resume(&mut self) {
         if let Some(waited) = self.worker.as_ref().and_then(|worker| worker.resume()) {
             self.started_at += waited;
         }
@@ -309,7 +314,7 @@ impl Exchange {
     pub fn abandon(&mut self) -> Option<Rc<Worker>> {
         self.abandoned = true;
         self.waker = None;
-        self.pending.clear();
+        self.spool.clear();
         match self.stage {
             Stage::Queued => self.stage = Stage::Over,
             Stage::Running => self.resume(),

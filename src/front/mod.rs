@@ -45,7 +45,6 @@ mod names;
 mod open;
 mod overdue;
 mod payload;
-mod pending;
 mod pool;
 mod range;
 mod record;

@@ -71,13 +71,13 @@ fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
         drop(exchange);
         return Kind::Stream(ticket, claimed);
     }
-    let length = exchange.pending.len();
-    let is_right = claimed.is_none_or(|claimed| claimed == length);
-    if let Some(whole) = is_right.then(|| exchange.pending.pop_only()).flatten() {
-        return Kind::whole(whole);
-    }
+    let length = exchange.spool.len();
+    let whole = if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.only() } else { None };
     drop(exchange);
-    Kind::Stream(ticket, claimed.or(Some(length)))
+    match whole {
+        Some(bytes) => Kind::whole(bytes),
+        None => Kind::Stream(ticket, claimed.or(Some(length))),
+    }
 }
 
 /// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.

@@ -150,11 +150,6 @@ impl Worker {
         Some(since.elapsed())
     }
 
-    /// Since when a slow client holds it up.
-    pub fn paused_at(&self) -> Option<Instant> {
-        self.paused.get()
-    }
-
     /// Whether a slow client holds it up.
     pub fn is_paused(&self) -> bool {
         self.paused.get().is_some()

@@ -1,4 +1,4 @@
-//! How many connections clients may have, how slowly they may send and receive.
+//! How many connections clients may have, and how slowly they may send.
 
 use super::super::draft::Draft;
 use super::{Effect, HOSTS, Row, SERVER, Takes};
@@ -37,17 +37,6 @@ pub(super) static ROWS: &[Row] = &[
         effect: Effect::Reload,
         about: "Connections of one address, or of one IPv6 network of 64 bits, at one time; 0 is any number. One more is answered 503 \
             and closed.",
-    },
-    Row {
-        name: "ResponseBuffer",
-        aliases: &[],
-        contexts: SERVER,
-        takes: Takes::Size(|d, size| d.config.clients.response_buffer = size),
-        default: Some("1G"),
-        because: "a worker that waits for a slow reader serves nobody else; disk is cheaper",
-        effect: Effect::Reload,
-        about: "Bytes of one answer that a client which reads slowly has still to take: they are kept in a file without a name in \
-            TMPDIR, and the worker is free. Beyond it, and when the disk is full, the worker waits for the client; so it does with 0.",
     },
 ];
 

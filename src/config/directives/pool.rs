@@ -62,7 +62,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Number(1..=1_000_000, |d, n| d.config.pool.queue_length = n as usize),
         default: Some("4096"),
-        because: "a burst of some thousand small requests is answered within a second",
+        because: "as many as ListenBacklog: a burst is served; how long one waits, QueueTimeout bounds",
         effect: Effect::Reload,
         about: "Requests that may wait for a worker. More are answered 503 at once.",
     },

@@ -90,9 +90,12 @@ Apache::SpeedLimit - refuses clients that ask too fast
     PerlModule Apache::SpeedLimit
     <Location />
         PerlAccessHandler Apache::SpeedLimit
-        PerlSetVar SpeedLimit   20    # requests a minute
-        PerlSetVar SpeedSamples 10    # but the first 10 are free
-        PerlSetVar SpeedForgive 30    # minutes until a refused client may begin anew
+        # requests a minute
+        PerlSetVar SpeedLimit   20
+        # but the first 10 are free
+        PerlSetVar SpeedSamples 10
+        # minutes until a refused client may begin anew
+        PerlSetVar SpeedForgive 30
     </Location>
 
 =head1 DESCRIPTION

@@ -1,9 +1,6 @@
 //! Modules that the documents name and that perl or Debian brings, used by scripts under the server.
 
-use crate::support::{Server, Site};
-
-const CONF: &str = "MaxClients 1\nStartServers 1\nAlias /perl/ @DIR@/scripts/\n<Location /perl>\nSetHandler perl-script\n\
-    PerlHandler Apache::Registry\nPerlSendHeader On\nOptions ExecCGI\n</Location>\n";
+use crate::support::{REGISTRY, Server, Site};
 
 /// Serves each script, after a head of plain text, as /perl/NUMBER.pl.
 #[track_caller]
@@ -11,7 +8,7 @@ fn serve(site: Site, scripts: &[&str], conf: &str) -> Server {
     let site = scripts.iter().enumerate().fold(site, |site, (number, code)| {
         site.script(&format!("scripts/{number}.pl"), &format!("print \"Content-Type: text/plain\\n\\n\";\n{code}\n"))
     });
-    site.serve(&format!("{conf}{CONF}"))
+    site.serve(&format!("{conf}{REGISTRY}"))
 }
 
 /// (script, what it prints at every request)

@@ -6,10 +6,7 @@ use std::process::Command;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{Finished, Server, Site};
-
-const REGISTRY: &str = "MaxClients 1\nStartServers 1\nAlias /perl/ @DIR@/perl/\n<Location /perl>\nSetHandler perl-script\n\
-    PerlHandler Apache::Registry\nPerlSendHeader On\nOptions ExecCGI\n</Location>\n";
+use crate::support::{Finished, REGISTRY, Server, Site};
 
 /// The dumps of Devel::Peek in the error log, each from its `SV =` on.
 fn dumps(server: &Server) -> Vec<String> {
@@ -21,7 +18,7 @@ fn dumps(server: &Server) -> Vec<String> {
 fn reading_a_number_as_text_changes_it_and_reading_it_as_a_number_does_not() {
     let script = "use Devel::Peek;\nmy $n = 7;\nprint \"Content-Type: text/plain\\n\\n\";\n\
         Dump($n); my $sum = $n + 1; Dump($n); my $text = \"<$n>\"; Dump($n); print $sum, $text;\n";
-    let server = Site::new().script("perl/peek.pl", script).serve(REGISTRY);
+    let server = Site::new().script("scripts/peek.pl", script).serve(REGISTRY);
     assert_eq!(server.text("/perl/peek.pl"), "8<7>");
     let dumps = dumps(&server);
     assert_eq!(dumps.len(), 3, "{dumps:?}");
@@ -33,7 +30,7 @@ fn reading_a_number_as_text_changes_it_and_reading_it_as_a_number_does_not() {
 fn a_long_text_leaves_its_memory_to_the_next_run() {
     let script = "use Devel::Peek;\nprint \"Content-Type: text/plain\\n\\n\";\nfill() for 1 .. 2;\nprint 'filled';\n\
         sub fill { my $text; Dump $text; $text = 'y' x 50_000; $text = ''; Dump $text }\n";
-    let server = Site::new().script("perl/fill.pl", script).serve(REGISTRY);
+    let server = Site::new().script("scripts/fill.pl", script).serve(REGISTRY);
     assert_eq!(server.text("/perl/fill.pl"), "filled");
     let dumps = dumps(&server);
     assert_eq!(dumps.len(), 4, "{dumps:?}");

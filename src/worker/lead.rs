@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use apache::{Lead, Target};
+use apache::{Lead, Said, Target};
 
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
@@ -22,17 +22,18 @@ const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
 const PIECE: usize = 32 * 1024;
 
 impl Site {
-    /// After translation: the request is moved to what a handler has made of it. `None` when it stays where it is.
-    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Option<Result<PlaceKey, Stop>> {
-        let (asked, said) = (apache::asked(request), apache::said(request));
-        let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
-        if stays {
-            return None;
+    /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
+    /// configuration says which file it is.
+    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Result<PlaceKey, Stop> {
+        let Said { uri, args: query, filename } = apache::said(request);
+        if is_translated && filename.is_none() {
+            let path = plain(&uri);
+            apache::without_file(request, &path, &query);
+            return Ok(self.key_without_file(request, &path));
         }
-        let way = self.way(request, &said.uri, said.filename.filter(|_| is_translated));
-        let Way { path, filename, key } = way;
-        apache::retarget(request, &Target { path, query: said.args, filename });
-        Some(key)
+        let Way { path, filename, key } = self.way(request, &uri, filename.filter(|_| is_translated));
+        apache::retarget(request, &Target { path, query, filename });
+        key
     }
 
     /// The place of `key` is that of the request from now on.
@@ -93,7 +94,7 @@ impl Site {
         let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
         let Some(located) = known else { return i32::from(apache::status(sub)) };
         self.within(sub, || match self.respond(&located, sub) {
-            DECLINED => copy_file(sub),
+            DECLINED => apache::declined_file(sub).map_or(404, |file| copy_file(sub, &file)),
             said => said,
         })
     }
@@ -197,6 +198,7 @@ impl apache::Engine for Site {
     fn translate(&self, request: u64) -> i32 {
         let way = self.way(request, &apache::said(request).uri, None);
         let before = apache::running_phase(request);
+        apache::begin_translation(request);
         let said = way.key.and_then(|key| match self.located(key, &way.filename) {
             // A Trans handler that asks has its own answer in mind.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
@@ -204,7 +206,7 @@ impl apache::Engine for Site {
             Err(error) => Err(Stop(self.left(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
-        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK).transpose());
+        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK));
         led.map_or_else(|Stop(said)| said, |_| OK)
     }
 
@@ -246,10 +248,9 @@ fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// Makes a file a part of the answer.
-fn copy_file(sub: u64) -> i32 {
-    let path = apache::filename(sub);
-    let Ok(mut file) = File::open(OsStr::from_bytes(&path)) else {
-        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(&path)));
+fn copy_file(sub: u64, path: &[u8]) -> i32 {
+    let Ok(mut file) = File::open(OsStr::from_bytes(path)) else {
+        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
         return 404;
     };
     apache::begin_body(sub);

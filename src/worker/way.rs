@@ -43,6 +43,13 @@ impl Site {
         Way { path, filename, key }
     }
 
+    /// The sections of a path for which no file is looked for.
+    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> PlaceKey {
+        let host = apache::asked(request).host;
+        let sections = self.config.sections_without_file(host, &Text::new(path).0);
+        PlaceKey { host, sections, script: false, overrides: Vec::new(), handler: None }
+    }
+
     fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<PlaceKey, Refused> {
         let (key, files) = self.key_of_file(of, path, filename)?;
         let file = self.file_on_the_way(of.0, &files, filename);

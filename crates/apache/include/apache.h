@@ -78,6 +78,7 @@ enum {
     APACHE_PROXYREQ = 19,
     APACHE_TIMEOUT = 20,
     APACHE_HOST = 21,
+    APACHE_HAS_FILE = 22,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */

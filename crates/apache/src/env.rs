@@ -201,6 +201,18 @@ fn document_root(r: &RequestRec) -> &[u8] {
     root.strip_suffix(b"/").unwrap_or(root)
 }
 
+/// The variables about the script once more: `subprocess_env` was looked at before it was known which that is.
+pub(crate) fn renew_script(r: &mut RequestRec) {
+    r.split();
+    let mut pairs = Table::default();
+    of_script(r, &mut |key, value| pairs.set(key, value));
+    let variables = r.tables.of_mut(Id::SubprocessEnv);
+    for name in [b"PATH_INFO".as_slice(), b"PATH_TRANSLATED"] {
+        variables.unset(name);
+    }
+    pairs.iter().for_each(|(name, value)| variables.set(name, value));
+}
+
 /// A body that came in chunks has no Content-Length header, but programs need its length all the same.
 fn body(frame: &Frame, each: Each<'_>) {
     if let Some(kind) = frame.header(b"content-type") {

@@ -40,7 +40,6 @@ mod locate;
 mod log_item;
 mod mime;
 mod names;
-mod open;
 mod payload;
 mod pool;
 mod range;

@@ -2,18 +2,21 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
 use apache::{Lead, Said, Target};
 
+use super::admit::complain;
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
+use super::variables;
 use super::way::{Way, plain};
-use crate::config::Phase;
 use crate::config::rules::ErrorDocument;
+use crate::config::{Handler, Phase};
+use crate::open::{Links, root};
 use crate::path::normalise;
 
 /// What stands where a subrequest for a file has no URI; httpd's words.
@@ -38,13 +41,23 @@ impl Site {
 
     /// The place of `key` is that of the request from now on.
     pub(super) fn moved(&self, request: u64, key: PlaceKey) -> Result<Rc<Located>, Stop> {
-        match self.located(key, &apache::asked(request).filename) {
-            Ok(located) => {
-                apache::place_is(request, located.place.clone());
-                Ok(located)
-            }
-            Err(error) => Err(Stop(self.left(request, error))),
+        let apache::Asked { host, filename, .. } = apache::asked(request);
+        let located = self.located(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
+        apache::place_is(request, located.place.clone());
+        variables::settle(request, &located);
+        if apache::has_file(request) && self.is_behind_link(&located, host, &filename) {
+            complain(request, "a symbolic link stands in the way that Options lets nobody follow");
+            return Err(Stop(403));
         }
+        Ok(located)
+    }
+
+    /// An application has a path of its own making, and no file.
+    fn is_behind_link(&self, located: &Located, host: u16, filename: &[u8]) -> bool {
+        let file = Path::new(OsStr::from_bytes(filename));
+        let root = root(&self.config, host, file);
+        located.settings.handler != Handler::Psgi
+            && self.opener.is_refused(root, file, Links::of(located.settings.options))
     }
 
     /// What a URI means that a request names, relative to its own.
@@ -94,9 +107,22 @@ impl Site {
         let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
         let Some(located) = known else { return i32::from(apache::status(sub)) };
         self.within(sub, || match self.respond(&located, sub) {
-            DECLINED => apache::declined_file(sub).map_or(404, |file| copy_file(sub, &file)),
+            DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &located, &file)),
             said => said,
         })
+    }
+
+    fn copy_file(&self, sub: u64, located: &Located, path: &[u8]) -> i32 {
+        let file = Path::new(OsStr::from_bytes(path));
+        let root = root(&self.config, apache::asked(sub).host, file);
+        match self.opener.open(root, file, Links::of(located.settings.options)) {
+            Ok(opened) if opened.kind.is_file() => copy(sub, opened.file),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
+                404
+            }
+            _ => 403,
+        }
     }
 
     /// Lets another request give the answer.
@@ -167,9 +193,10 @@ impl Site {
         })
     }
 
-    /// The subrequests of a client's request are over with it.
+    /// What a client's request has led to is over with it.
     pub(super) fn forget_subrequests(&self) {
         self.subrequests.borrow_mut().clear();
+        self.texts.next_turn();
     }
 }
 
@@ -248,11 +275,7 @@ fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// Makes a file a part of the answer.
-fn copy_file(sub: u64, path: &[u8]) -> i32 {
-    let Ok(mut file) = File::open(OsStr::from_bytes(path)) else {
-        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
-        return 404;
-    };
+fn copy(sub: u64, mut file: File) -> i32 {
     apache::begin_body(sub);
     let mut piece = vec![0; PIECE];
     loop {

@@ -181,6 +181,7 @@ fn by_name(name: Option<&[u8]>) -> Handler {
     match name {
         Some(b"perl-script") => Handler::PerlScript,
         Some(b"cgi-script") => Handler::CgiScript,
+        Some(b"psgi") => Handler::Psgi,
         _ => Handler::Default,
     }
 }

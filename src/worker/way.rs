@@ -68,8 +68,8 @@ impl Site {
         let config = &self.config;
         let named = Text::new(filename.as_os_str().as_bytes()).0;
         let sections = config.sections(host, &path.0, Path::new(&named));
-        let texts = overrides::found(config, host, &sections, filename).map_err(|why| (403, why))?;
-        let mut key = PlaceKey { host, sections, script, overrides: texts, handler: None };
+        let overrides = overrides::found(config, &self.texts, (host, &sections), filename).map_err(|why| (403, why))?;
+        let mut key = PlaceKey { host, sections, script, overrides, handler: None };
         let files = overrides::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);
         key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;

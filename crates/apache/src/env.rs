@@ -145,7 +145,7 @@ pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
     encoded(renamed.iter())
 }
 
-fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
+pub(crate) fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
     let sound = pairs.filter(|(name, value)| !name.contains(&b'=') && ![*name, *value].concat().contains(&0));
     sound.flat_map(|(name, value)| [name, b"=", value, b"\0"].concat()).collect()
 }

@@ -6,7 +6,7 @@ use wire::frame::{Field, Flags};
 
 use crate::Place;
 use crate::current::with;
-use crate::field::Text;
+use crate::field::{Number, Text};
 use crate::request::RequestRec;
 use crate::tables::Id;
 
@@ -67,6 +67,11 @@ pub fn is_https(request: u64) -> bool {
 /// `$r->filename`, looked up on the disk.
 pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
+}
+
+/// Whether a file, there or not, stands for what was asked.
+pub fn has_file(request: u64) -> bool {
+    with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)
 }
 
 /// `$r->handler`, when a handler set it: `None` when not, an inner `None` for undef.

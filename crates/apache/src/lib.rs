@@ -34,12 +34,15 @@ pub use stack::{Stack, enter_phase, running_phase, stack};
 
 mod facts;
 pub use facts::{
-    Asked, Said, asked, filename, handler, is_https, keep_content_type, method, place_is, said, set_location, set_note,
-    set_status, status,
+    Asked, Said, asked, filename, handler, has_file, is_https, keep_content_type, method, place_is, said, set_location,
+    set_note, set_status, status,
 };
 
 mod visitor;
-pub use visitor::{addresses, has_variable, header_in, set_challenge, user, user_is};
+pub use visitor::{
+    addresses, change_variables, has_variable, header_in, protocol, remote_host, set_challenge, user, user_is,
+    variables,
+};
 
 mod answer;
 pub use answer::{

@@ -50,8 +50,9 @@ sub as_string ($r) {
     return "$out\n";
 }
 
+# Where a PerlTransHandler has named no file, the URI stands for its name, and is none.
 sub finfo ($r) {
-    stat $r->filename;
+    stat( $r->has_file ? $r->filename : '' );
     return \*main::_;
 }
 

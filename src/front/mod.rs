@@ -42,7 +42,6 @@ mod locate;
 mod log_item;
 mod mime;
 mod names;
-mod open;
 mod overdue;
 mod payload;
 mod pool;

@@ -170,6 +170,39 @@ pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
     pidfd_signal(process, signal as i32)
 }
 
+/// Sends the process behind a [`pidfd_open`] a signal with a value.
+pub fn pidfd_queue(process: BorrowedFd<'_>, signal: i32, value: u64) -> io::Result<()> {
+    let info = Queued {
+        signal,
+        error: 0,
+        code: libc::SI_QUEUE,
+        sender: getpid().as_raw(),
+        user: nix::unistd::getuid().as_raw(),
+        value,
+        ..Queued::default()
+    };
+    // SAFETY: `Queued` begins as the kernel's siginfo does for SI_QUEUE and is as long; it lives during the call.
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, &raw const info, 0) };
+    Errno::result(sent)?;
+    Ok(())
+}
+
+/// `siginfo_t` of a 64-bit Linux as far as SI_QUEUE uses it; libc has no fields to write to.
+#[repr(C, align(8))]
+#[derive(Default)]
+struct Queued {
+    signal: i32,
+    error: i32,
+    code: i32,
+    padding: i32,
+    sender: i32,
+    user: u32,
+    value: u64,
+    rest: [u64; 12],
+}
+
+const _: () = assert!(size_of::<Queued>() == size_of::<libc::siginfo_t>());
+
 /// Whether the process behind a [`pidfd_open`] was not reaped yet.
 pub fn pidfd_exists(process: BorrowedFd<'_>) -> bool {
     pidfd_signal(process, 0).is_ok()
@@ -277,6 +310,11 @@ pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
 /// A signal that no Perl program uses by accident.
 fn parent_signal() -> i32 {
     libc::SIGRTMAX() - 1
+}
+
+/// Tells a worker that its request takes too long; as unlikely to be a site's own.
+pub fn deadline_signal() -> i32 {
+    libc::SIGRTMAX() - 2
 }
 
 fn arm() -> io::Result<()> {

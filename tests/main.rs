@@ -27,6 +27,8 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// What the server calls itself: in headers, to programs, below pages, in links.
+mod identity;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.

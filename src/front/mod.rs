@@ -41,6 +41,7 @@ mod log_item;
 mod mime;
 mod names;
 mod open;
+mod own_name;
 mod payload;
 mod pool;
 mod range;

@@ -5,6 +5,7 @@ mod access;
 mod files;
 mod folders;
 mod headers;
+mod identity;
 mod limits;
 mod logs;
 mod old;
@@ -244,6 +245,7 @@ impl Takes {
 pub fn all() -> impl Iterator<Item = &'static Row> {
     let topics = [
         server::ROWS,
+        identity::ROWS,
         pool::ROWS,
         limits::ROWS,
         files::ROWS,

@@ -57,6 +57,8 @@ mod reload;
 mod rules;
 /// Stopping, reopening, systemd.
 mod signals;
+/// Clients that take their answer slowly.
+mod slow_readers;
 /// Files that no worker touches.
 mod static_files;
 /// Which looks at the file system a request costs.

@@ -8,7 +8,6 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -25,12 +24,8 @@ use wire::reply::{End, Head, Reply};
 use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
+use super::spool::Spool;
 use super::worker::Worker;
-
-/// Undelivered body above which the worker is no longer read.
-const HIGH_WATER: usize = 256 * 1024;
-/// Undelivered body below which it is read again.
-const LOW_WATER: usize = HIGH_WATER / 2;
 
 /// Shared by the request's future, the worker's task and the pool's queue.
 pub type Shared = Rc<RefCell<Exchange>>;
@@ -90,7 +85,7 @@ pub struct Exchange {
     /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
-    pub chunks: VecDeque<Bytes>,
+    pub spool: Spool,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -99,7 +94,6 @@ pub struct Exchange {
     /// The response is all here, though its worker is not free yet.
     whole: bool,
     abandoned: bool,
-    buffered: usize,
     waker: Option<Waker>,
 }
 
@@ -140,13 +134,12 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            chunks: VecDeque::new(),
+            spool: Spool::default(),
             outcome: None,
             record: None,
             said_head: false,
             whole: false,
             abandoned: false,
-            buffered: 0,
             waker: None,
         }
     }
@@ -181,14 +174,13 @@ impl Exchange {
 
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.chunks.is_empty();
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         if !self.abandoned && !bytes.is_empty() {
-            self.buffered += bytes.len();
-            self.chunks.push_back(Bytes::copy_from_slice(bytes));
+            self.spool.push(bytes);
         }
     }
 
@@ -243,7 +235,7 @@ impl Exchange {
 
     /// Whether the worker must wait for the client.
     pub fn is_full(&self) -> bool {
-        self.buffered > HIGH_WATER
+        self.spool.is_full()
     }
 
     /// Whether everything that will come is here, and whole.
@@ -253,12 +245,13 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.chunks.is_empty() && self.is_complete()
+        self.spool.is_empty() && self.is_complete()
     }
 
-    /// How many bytes of body wait for the client.
-    pub fn buffered(&self) -> usize {
-        self.buffered
+    /// Others wait for its worker: what its client does not take goes to a file.
+    pub fn spill(&mut self) {
+        self.spool.spill();
+        self.resume();
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -274,9 +267,9 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        if let Some(chunk) = self.chunks.pop_front() {
-            self.buffered -= chunk.len();
-            if self.buffered < LOW_WATER {
+        let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
+        if let Some(chunk) = chunk {
+            if self.spool.has_room() {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));
@@ -307,8 +300,7 @@ impl Exchange {
     pub fn abandon(&mut self) {
         self.abandoned = true;
         self.waker = None;
-        self.chunks.clear();
-        self.buffered = 0;
+        self.spool.clear();
         match self.stage {
             Stage::Queued => self.stage = Stage::Over,
             Stage::Running => self.resume(),

@@ -52,6 +52,7 @@ mod response;
 mod route;
 mod scoreboard;
 mod site;
+mod spool;
 mod static_files;
 mod stream;
 mod submit;

@@ -43,6 +43,7 @@ mod log_item;
 mod mime;
 mod names;
 mod overdue;
+mod own_name;
 mod payload;
 mod pool;
 mod range;

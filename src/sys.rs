@@ -5,7 +5,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -69,6 +69,31 @@ pub fn default_child_signal() -> io::Result<()> {
 /// The signals mean again what they mean to any program: of `-X`, where no master reads them.
 pub fn default_signals() -> io::Result<()> {
     FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
+}
+
+/// The process that TERM asks, and where: [`ask_on_term`] sets both, its handler reads them.
+static ASKED: (AtomicI32, AtomicI32) = (AtomicI32::new(0), AtomicI32::new(0));
+
+/// TERM writes a byte to `ask` instead of killing this process. What a program forks of it dies of TERM as before.
+pub fn ask_on_term(ask: OwnedFd) -> io::Result<()> {
+    ASKED.1.store(ask.into_raw_fd(), Ordering::Relaxed);
+    ASKED.0.store(getpid().as_raw(), Ordering::Relaxed);
+    let action = SigAction::new(SigHandler::Handler(on_term), SaFlags::SA_RESTART, SigSet::empty());
+    // SAFETY: the handler reads two atomics and calls what is async-signal-safe, and leaves errno as it was.
+    unsafe { sigaction(Signal::SIGTERM, &action) }?;
+    Ok(())
+}
+
+extern "C" fn on_term(_: c_int) {
+    let errno = Errno::last_raw();
+    if getpid().as_raw() == ASKED.0.load(Ordering::Relaxed) {
+        // SAFETY: one byte from a constant; the descriptor is never closed.
+        unsafe { libc::write(ASKED.1.load(Ordering::Relaxed), c"T".as_ptr().cast(), 1) };
+    } else if dispose(Signal::SIGTERM, SigHandler::SigDfl).is_ok() {
+        // Blocked until this handler returns, then deadly.
+        let _ = nix::sys::signal::raise(Signal::SIGTERM);
+    }
+    Errno::set_raw(errno);
 }
 
 fn die_with(master: Pid) -> io::Result<()> {

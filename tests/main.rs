@@ -35,6 +35,8 @@ mod links;
 mod logs;
 /// Modules of mod_perl's time.
 mod modules;
+/// Modules that perl and Debian bring.
+mod named_modules;
 /// Perl that makes configuration.
 mod perl_config;
 /// Every phase of mod_perl 1, subrequests and redirects.

@@ -11,5 +11,5 @@ pub use client::{Address, Connection, Request, Response};
 pub use load::Load;
 pub use processes::{alive, children, cpu_time, descriptors, private_memory, signal};
 pub use server::Server;
-pub use site::{Finished, Site};
+pub use site::{Finished, REGISTRY, Site};
 pub use wait::{eventually, until, within};

@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
                     page.inside().extend(tree);
                 }
                 Err(error) if missing.is_fine(&error) => {}
-                Err(error) => return Err(unreadable(path, &error)),
+                Err(error) => return Err(unreadable(&path, &error)),
             }
         }
         Ok(())

@@ -114,7 +114,7 @@ sub handler { my $r = shift; $r->print( Apache::ModuleConfig->get($r)->{read} );
         "PerlLib lib\nPerlModule Reader\nSetHandler perl-script\nPerlHandler Reader\n\
          <Read some \"thing\">\nfirst $line\n  second\n</Read>\n<ReadChars>\nab\n</ReadChars>",
     );
-    assert_eq!(server.text("/"), "some \"thing\">|first $line\nsecond\n(a)(b)(\n)");
+    assert_eq!(server.text("/"), "some \"thing\">|first $line\n  second\n(a)(b)(\n)");
 }
 
 #[test]

@@ -68,7 +68,8 @@ fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
 }
 
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
-/// character of a private plane and becomes itself again in the file's name.
+/// character of a private plane and becomes itself again in the file's name. Of such a character that a client sends, each
+/// byte stands so: no two paths become the same text.
 pub struct Text(pub String);
 
 const PRIVATE: u32 = 0x10_FF00;
@@ -78,8 +79,12 @@ impl Text {
     pub fn new(path: &[u8]) -> Text {
         let mut text = String::with_capacity(path.len());
         for chunk in path.utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(PRIVATE + u32::from(*byte))));
+            for part in chunk.valid().split_inclusive(is_private) {
+                let plain = part.trim_end_matches(is_private);
+                text.push_str(plain);
+                text.extend(part[plain.len()..].bytes().map(stand_in));
+            }
+            text.extend(chunk.invalid().iter().copied().map(stand_in));
         }
         Text(text)
     }
@@ -103,6 +108,10 @@ impl Text {
         }
         bytes
     }
+}
+
+fn stand_in(byte: u8) -> char {
+    char::from_u32(PRIVATE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 fn is_private(c: char) -> bool {
@@ -150,7 +159,7 @@ mod tests {
 
     #[test]
     fn names_in_latin_1_survive_the_configuration() {
-        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3"] {
+        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3", "/a\u{10ffe9}b".as_bytes()] {
             let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
             assert_eq!(through.into_os_string().into_vec(), path);
         }

@@ -27,10 +27,15 @@ use super::record::Record;
 use super::route::Route;
 use super::worker::Worker;
 
-/// Undelivered body above which the worker is no longer read.
+/// Undelivered body, by [`Exchange::weight`], above which the worker is no longer read.
 const HIGH_WATER: usize = 256 * 1024;
-/// Undelivered body below which it is read again.
+/// The same below which it is read again.
 const LOW_WATER: usize = HIGH_WATER / 2;
+
+/// What a piece of body takes beside its bytes: many small ones weigh more than they say.
+const PIECE_COST: usize = 64;
+/// More informational heads than this are no help to anybody.
+const MAX_INFOS: u32 = 32;
 
 /// Shared by the request's future, the worker's task and the pool's queue.
 pub type Shared = Rc<RefCell<Exchange>>;
@@ -95,6 +100,7 @@ pub struct Exchange {
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
     pub record: Option<Rc<Record>>,
+    said_infos: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
     whole: bool,
@@ -143,6 +149,7 @@ impl Exchange {
             chunks: VecDeque::new(),
             outcome: None,
             record: None,
+            said_infos: 0,
             said_head: false,
             whole: false,
             abandoned: false,
@@ -158,7 +165,11 @@ impl Exchange {
             return Err(Malformed("a message after the end"));
         }
         match reply {
-            Reply::Info(head) if !self.said_head => self.infos.push(head),
+            Reply::Info(_) if self.said_infos == MAX_INFOS => return Err(Malformed("too many informational heads")),
+            Reply::Info(head) if !self.said_head => {
+                self.said_infos += 1;
+                self.infos.push(head);
+            }
             Reply::Head(head) if !self.said_head => {
                 self.said_head = true;
                 self.head = Some(head);
@@ -243,7 +254,12 @@ impl Exchange {
 
     /// Whether the worker must wait for the client.
     pub fn is_full(&self) -> bool {
-        self.buffered > HIGH_WATER
+        self.weight() > HIGH_WATER
+    }
+
+    /// The memory that undelivered body takes.
+    fn weight(&self) -> usize {
+        self.buffered + self.chunks.len() * PIECE_COST
     }
 
     /// Whether everything that will come is here, and whole.
@@ -276,7 +292,7 @@ impl Exchange {
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
         if let Some(chunk) = self.chunks.pop_front() {
             self.buffered -= chunk.len();
-            if self.buffered < LOW_WATER {
+            if self.weight() < LOW_WATER {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));

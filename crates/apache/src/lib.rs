@@ -17,8 +17,8 @@ pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, end, finish, flush, generation, output, psgi_env, run, server_software, servers,
-    want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, server_software,
+    servers, want_cleanup,
 };
 
 use current::fill_env;

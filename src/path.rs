@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum BadPath {
     /// `%zz`, or above the root: 400.
     Malformed,
-    /// `%2f` or `%00`, which no file name can hold: 404.
+    /// A slash as `%2f` or a zero byte, which no file name can hold: 404.
     Impossible,
 }
 
@@ -28,17 +28,21 @@ fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         if byte != b'%' {
-            decoded.push(byte);
+            decoded.push(file_byte(byte)?);
             continue;
         }
         let ([high, low], after) = rest.split_first_chunk::<2>().ok_or(BadPath::Malformed)?;
         match digit(*high)? * 16 + digit(*low)? {
-            0 | b'/' => return Err(BadPath::Impossible),
-            byte => decoded.push(byte),
+            b'/' => return Err(BadPath::Impossible),
+            byte => decoded.push(file_byte(byte)?),
         }
         rest = after;
     }
     Ok(decoded)
+}
+
+fn file_byte(byte: u8) -> Result<u8, BadPath> {
+    if byte == 0 { Err(BadPath::Impossible) } else { Ok(byte) }
 }
 
 fn digit(hex: u8) -> Result<u8, BadPath> {
@@ -148,6 +152,7 @@ mod tests {
             ("/%zz", Err(BadPath::Malformed)),
             ("/a%2fb", Err(BadPath::Impossible)),
             ("/a%00b", Err(BadPath::Impossible)),
+            ("/a\0b", Err(BadPath::Impossible)),
             ("", Err(BadPath::Malformed)),
             ("a", Err(BadPath::Malformed)),
         ];

@@ -8,7 +8,6 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -25,15 +24,9 @@ use wire::reply::{End, Head, Reply};
 use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
+use super::undelivered::Undelivered;
 use super::worker::Worker;
 
-/// Undelivered body, by [`Exchange::weight`], above which the worker is no longer read.
-const HIGH_WATER: usize = 256 * 1024;
-/// The same below which it is read again.
-const LOW_WATER: usize = HIGH_WATER / 2;
-
-/// What a piece of body takes beside its bytes: many small ones weigh more than they say.
-const PIECE_COST: usize = 64;
 /// More informational heads than this are no help to anybody.
 const MAX_INFOS: u32 = 32;
 
@@ -95,7 +88,7 @@ pub struct Exchange {
     /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
-    pub chunks: VecDeque<Bytes>,
+    pub unsent: Undelivered,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -105,7 +98,6 @@ pub struct Exchange {
     /// The response is all here, though its worker is not free yet.
     whole: bool,
     abandoned: bool,
-    buffered: usize,
     waker: Option<Waker>,
 }
 
@@ -146,14 +138,13 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            chunks: VecDeque::new(),
+            unsent: Undelivered::default(),
             outcome: None,
             record: None,
             said_infos: 0,
             said_head: false,
             whole: false,
             abandoned: false,
-            buffered: 0,
             waker: None,
         }
     }
@@ -192,14 +183,13 @@ impl Exchange {
 
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.chunks.is_empty();
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.unsent.pieces() == 0;
         !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if !self.abandoned && !bytes.is_empty() {
-            self.buffered += bytes.len();
-            self.chunks.push_back(Bytes::copy_from_slice(bytes));
+        if !self.abandoned {
+            self.unsent.push(bytes);
         }
     }
 
@@ -252,16 +242,6 @@ impl Exchange {
         }
     }
 
-    /// Whether the worker must wait for the client.
-    pub fn is_full(&self) -> bool {
-        self.weight() > HIGH_WATER
-    }
-
-    /// The memory that undelivered body takes.
-    fn weight(&self) -> usize {
-        self.buffered + self.chunks.len() * PIECE_COST
-    }
-
     /// Whether everything that will come is here, and whole.
     pub fn is_complete(&self) -> bool {
         self.whole || matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
@@ -269,12 +249,7 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.chunks.is_empty() && self.is_complete()
-    }
-
-    /// How many bytes of body wait for the client.
-    pub fn buffered(&self) -> usize {
-        self.buffered
+        self.unsent.pieces() == 0 && self.is_complete()
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -290,9 +265,8 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        if let Some(chunk) = self.chunks.pop_front() {
-            self.buffered -= chunk.len();
-            if self.weight() < LOW_WATER {
+        if let Some(chunk) = self.unsent.pop() {
+            if self.unsent.has_room() {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));
@@ -323,8 +297,7 @@ impl Exchange {
     pub fn abandon(&mut self) {
         self.abandoned = true;
         self.waker = None;
-        self.chunks.clear();
-        self.buffered = 0;
+        self.unsent.clear();
         match self.stage {
             Stage::Queued => self.stage = Stage::Over,
             Stage::Running => self.resume(),

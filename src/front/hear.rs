@@ -54,7 +54,7 @@ impl Pool {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let Some(outcome) = &heard.outcome else {
-            if heard.is_full() {
+            if heard.unsent.is_full() {
                 worker.pause();
             }
             return Next::Packet;

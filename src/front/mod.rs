@@ -58,6 +58,7 @@ mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;
+mod undelivered;
 mod variables;
 mod worker;
 

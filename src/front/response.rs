@@ -71,12 +71,12 @@ fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
         drop(exchange);
         return Kind::Stream(ticket, claimed);
     }
-    let length = exchange.buffered() as u64;
-    if exchange.chunks.len() > 1 || claimed.is_some_and(|claimed| claimed != length) {
+    let length = exchange.unsent.bytes() as u64;
+    if exchange.unsent.pieces() > 1 || claimed.is_some_and(|claimed| claimed != length) {
         drop(exchange);
         return Kind::Stream(ticket, claimed.or(Some(length)));
     }
-    Kind::whole(exchange.chunks.pop_front().unwrap_or_default())
+    Kind::whole(exchange.unsent.pop().unwrap_or_default())
 }
 
 /// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.

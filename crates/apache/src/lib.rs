@@ -57,6 +57,7 @@ mod env;
 
 mod error_page;
 mod fault;
+mod fitting;
 mod head;
 mod output;
 mod printed;

@@ -54,6 +54,9 @@ Apache::Leak - finds code that loses memory
 Counts perl's values before and after. C<leak_test> runs the code twice and looks at the second run. What was not
 freed is a line in the error log, and its number is returned.
 
+C<Apache::Leak::arenas> is the number of the pieces of memory from which perl takes its values: it never shrinks, and
+does not grow in a program that loses nothing.
+
 =head1 DIFFERENCES
 
 Values are counted, not dumped: L<Apache::Peek> and Devel::Leak do that.

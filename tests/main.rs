@@ -59,6 +59,8 @@ mod rules;
 mod security;
 /// Stopping, reopening, systemd.
 mod signals;
+/// Clients that take their answer slowly.
+mod slow_readers;
 /// Files that no worker touches.
 mod static_files;
 /// Which looks at the file system a request costs.

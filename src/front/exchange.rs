@@ -24,7 +24,7 @@ use wire::reply::{End, Head, Reply};
 use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
-use super::undelivered::Undelivered;
+use super::spool::Spool;
 use super::worker::Worker;
 
 /// More informational heads than this are no help to anybody.
@@ -88,7 +88,7 @@ pub struct Exchange {
     /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
-    pub unsent: Undelivered,
+    pub spool: Spool,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -138,7 +138,7 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            unsent: Undelivered::default(),
+            spool: Spool::default(),
             outcome: None,
             record: None,
             said_infos: 0,
@@ -183,13 +183,13 @@ impl Exchange {
 
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.unsent.pieces() == 0;
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if !self.abandoned {
-            self.unsent.push(bytes);
+        if !self.abandoned && !bytes.is_empty() {
+            self.spool.push(bytes);
         }
     }
 
@@ -242,6 +242,11 @@ impl Exchange {
         }
     }
 
+    /// Whether the worker must wait for the client.
+    pub fn is_full(&self) -> bool {
+        self.spool.is_full()
+    }
+
     /// Whether everything that will come is here, and whole.
     pub fn is_complete(&self) -> bool {
         self.whole || matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
@@ -249,7 +254,13 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.unsent.pieces() == 0 && self.is_complete()
+        self.spool.is_empty() && self.is_complete()
+    }
+
+    /// Others wait for its worker: what its client does not take goes to a file.
+    pub fn spill(&mut self) {
+        self.spool.spill();
+        self.resume();
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -265,8 +276,9 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        if let Some(chunk) = self.unsent.pop() {
-            if self.unsent.has_room() {
+        let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
+        if let Some(chunk) = chunk {
+            if self.spool.has_room() {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));
@@ -297,7 +309,7 @@ impl Exchange {
     pub fn abandon(&mut self) {
         self.abandoned = true;
         self.waker = None;
-        self.unsent.clear();
+        self.spool.clear();
         match self.stage {
             Stage::Queued => self.stage = Stage::Over,
             Stage::Running => self.resume(),

@@ -54,7 +54,10 @@ impl Pool {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let Some(outcome) = &heard.outcome else {
-            if heard.unsent.is_full() {
+            if heard.is_full() && self.queued.get() > 0 {
+                heard.spill();
+            }
+            if heard.is_full() {
                 worker.pause();
             }
             return Next::Packet;

@@ -52,13 +52,13 @@ mod response;
 mod route;
 mod scoreboard;
 mod site;
+mod spool;
 mod static_files;
 mod stream;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;
-mod undelivered;
 mod variables;
 mod worker;
 

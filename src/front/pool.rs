@@ -59,6 +59,7 @@ impl Pool {
             }
             self.queued.set(self.queued.get() + 1);
             self.queue.borrow_mut().push_back(exchange.clone());
+            self.release_held();
         }
         self.changed();
         Ok(exchange)
@@ -92,6 +93,15 @@ impl Pool {
             count(&front.counters.worker_requests);
         }
         self.busy.set(self.busy.get() + 1);
+    }
+
+    /// Somebody waits: no worker has to wait for a slow client.
+    fn release_held(&self) {
+        for worker in self.workers.borrow().iter().filter(|worker| worker.is_paused()) {
+            if let Some(exchange) = &*worker.exchange.borrow() {
+                exchange.borrow_mut().spill();
+            }
+        }
     }
 
     /// A client that left: a request that waits will not be started.

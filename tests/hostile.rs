@@ -63,9 +63,16 @@ fn a_mold_that_calls_a_strangers_process_its_worker_harms_nobody() {
     let pid = bystander.0.id();
     // The first worker's place is 0; it exists from the moment that the mold is asked to fork it.
     let startup = format!(
-        "open my $master, '>&=', 3 or die; unless (fork // die) {{
-             for (1 .. 200) {{ send $master, '{{\"Forked\":{{\"slot\":0,\"pid\":{pid}}}}}', 0 or last; select undef, undef, undef, 0.01 }}
-             require POSIX; POSIX::_exit(0) }} 1;"
+        "unless (fork // die) {{
+             open my $master, '>&=', 3 or die;
+             for (1 .. 200) {{
+                 send $master, '{{\"Forked\":{{\"slot\":0,\"pid\":{pid}}}}}', 0 or last;
+                 select undef, undef, undef, 0.01;
+             }}
+             require POSIX;
+             POSIX::_exit(0);
+         }}
+         1;"
     );
     let site = Site::new().file("startup.pl", &startup).file("app.psgi", "sub { [200, [], ['ok']] }");
     site.configure("StartServers 1\nPerlRequire startup.pl\n<Location />\nPsgiApp app.psgi\n</Location>");

@@ -29,12 +29,16 @@ mod hostile;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// Limits on time, numbers and size.
+mod limits;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
 /// Modules of mod_perl's time.
 mod modules;
+/// Modules that perl and Debian bring.
+mod named_modules;
 /// Perl that makes configuration.
 mod perl_config;
 /// Every phase of mod_perl 1, subrequests and redirects.

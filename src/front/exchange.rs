@@ -51,6 +51,8 @@ pub struct Limits {
     pub queue: Duration,
     /// `RequestTimeout`; zero is unlimited.
     pub run: Duration,
+    /// `RequestTimeoutGrace`
+    pub grace: Duration,
 }
 
 /// See the module's text.
@@ -73,6 +75,8 @@ pub struct Exchange {
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
     pub started_at: Instant,
+    /// How often its worker was told that it takes too long.
+    pub interrupts: u8,
     /// How long it waited for a worker.
     pub waited: Duration,
     /// The worker that has it.
@@ -131,6 +135,7 @@ impl Exchange {
             limits: job.limits,
             queued_at: now,
             started_at: now,
+            interrupts: 0,
             waited: Duration::ZERO,
             worker: None,
             served_by: None,
@@ -152,7 +157,7 @@ impl Exchange {
     /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or
     /// `[Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
-        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_))) {
+        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
         }
         match reply {
@@ -174,11 +179,20 @@ impl Exchange {
                 self.elsewhere = Some(target.to_vec());
             }
             Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
+            Reply::Extend(millis) => self.extend(Duration::from_millis(millis.into())),
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
         }
         Ok(())
+    }
+
+    /// The program asked for more time.
+    fn extend(&mut self, more: Duration) {
+        if !self.limits.run.is_zero() {
+            self.limits.run = self.limits.run.saturating_add(more);
+        }
+        self.interrupts = 0;
     }
 
     /// Only a head that the client has not got yet can still be a file's.
@@ -305,8 +319,8 @@ impl Exchange {
         }
     }
 
-    /// The client is not interested any more.
-    pub fn abandon(&mut self) {
+    /// The client is not interested any more. Returns the worker that still makes something for it.
+    pub fn abandon(&mut self) -> Option<Rc<Worker>> {
         self.abandoned = true;
         self.waker = None;
         self.spool.clear();
@@ -315,5 +329,6 @@ impl Exchange {
             Stage::Running => self.resume(),
             Stage::Over => {}
         }
+        self.worker.clone().filter(|_| self.stage == Stage::Running && !self.whole)
     }
 }

@@ -127,7 +127,8 @@ fn no_worker_reads_files_that_only_the_front_has_open() {
 #[test]
 fn a_request_that_runs_too_long_is_ended_with_its_worker() {
     let (script, _gate) = Script::gated();
-    let mut server = Server::with_workers(&format!("{APP}RequestTimeout 100ms\n"), 1, script);
+    let mut server =
+        Server::with_workers(&format!("{APP}RequestTimeout 100ms\nRequestTimeoutGrace 100ms\n"), 1, script);
     let mut client = server.client();
     assert_eq!(client.get("/app/wait").status, 504);
     server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));

@@ -68,8 +68,10 @@ impl Workers {
 
     /// The mold says that it forked it. `is_its_child`, asked for the parent of that process, says whether to believe it.
     pub fn forked(&mut self, slot: Slot, pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<(), NotForked> {
-        if let Some(worker) = self.by_slot.get_mut(&slot) {
-            worker.process = Some(Process::open(pid, is_its_child)?);
+        match self.by_slot.get_mut(&slot) {
+            Some(Worker { process: Some(_), .. }) => return Err(NotForked::Foreign),
+            Some(worker) => worker.process = Some(Process::open(pid, is_its_child)?),
+            None => {}
         }
         Ok(())
     }
@@ -160,7 +162,7 @@ impl Workers {
 pub enum NotForked {
     /// It has ended already.
     Ended,
-    /// It is somebody else's: to kill it would be murder.
+    /// It is somebody else's, or the worker has one: to kill it would be murder.
     Foreign,
 }
 
@@ -244,7 +246,9 @@ mod tests {
         let slot = workers.add(1, Instant::now());
         let mut child = std::process::Command::new("true").spawn().expect("spawned");
         let pid = Pid::from_raw(child.id().cast_signed());
-        workers.forked(slot, pid, |parent| parent == nix::unistd::getpid()).expect("alive");
+        let is_ours = |parent| parent == nix::unistd::getpid();
+        workers.forked(slot, pid, is_ours).expect("alive");
+        assert_eq!(workers.forked(slot, pid, is_ours), Err(NotForked::Foreign), "it has one");
         child.wait().expect("reaped");
         let worker = workers.get_mut(slot).expect("there");
         worker.kill("test");

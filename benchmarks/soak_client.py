@@ -9,7 +9,7 @@ from soak_site import KINDS
 
 NAMES = list(KINDS)
 WEIGHTS = [KINDS[name][0] for name in NAMES]
-YOUNG = 300  # requests until an interpreter has filled what it keeps
+YOUNG = 200  # requests until an interpreter has filled what it keeps
 
 
 class Closed(Exception):
@@ -35,15 +35,15 @@ class Tally:
             self.interpreters[pid] = sorted(self.interpreters.get(pid, []) + readings)
         return self
 
+    def settled(self):
+        """For each interpreter that was seen twice when it was not young any more: its first and last reading then."""
+        grown_up = [[reading for reading in readings if reading[0] >= YOUNG] for readings in self.interpreters.values()]
+        return [(readings[0], readings[-1]) for readings in grown_up if len(readings) > 1]
+
     def growth(self, what):
-        """The largest growth of one interpreter since it was young, as a share."""
+        """The largest growth of one interpreter, as a share; None when none was seen for long enough."""
         at = {"values": 1, "arenas": 2}[what]
-        grown = [0.0]
-        for readings in self.interpreters.values():
-            settled = [reading for reading in readings if reading[0] >= YOUNG]
-            if len(settled) > 1:
-                grown.append(settled[-1][at] / settled[0][at] - 1)
-        return max(grown)
+        return max((last[at] / first[at] - 1 for first, last in self.settled()), default=None)
 
 
 class Client:
@@ -66,8 +66,10 @@ class Client:
     def ask(self, kind):
         """What is wrong with the answer."""
         _, method, target, body, status, expected = KINDS[kind]
-        head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body or b'')}\r\n\r\n"
-        got = self.exchange(head.encode() + (body or b""))
+        head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
+        if body is not None:
+            head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
+        got = self.exchange(head.encode() + b"\r\n" + (body or b""))
         if kind == "interpreter" and got[0] == 200:
             pid, *reading = map(int, got[1].split())
             self.tally.interpreters.setdefault(pid, []).append(tuple(reading))

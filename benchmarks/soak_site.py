@@ -15,9 +15,9 @@ KINDS = {
     "stream": (3, "GET", "/psgi/stream", None, 200, b"one\n" * 50),
     "error": (3, "GET", "/handler?status=404", None, 404, None),
     "die": (3, "GET", "/handler?die=1", None, 500, None),
-    "exit": (2, "GET", "/perl/exit.pl", None, 200, b"before\n"),
+    "exit": (1, "GET", "/perl/exit.pl", None, 200, b"before\n"),
     "missing": (3, "GET", "/none.txt", None, 404, None),
-    "interpreter": (1, "GET", "/interpreter", None, 200, None),
+    "interpreter": (2, "GET", "/interpreter", None, 200, None),
 }
 
 HANDLERS = """package Soak;

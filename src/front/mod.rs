@@ -46,7 +46,8 @@ mod overdue;
 mod own_name;
 mod payload;
 mod pool;
-mod range;
+#[doc(hidden)] // for its fuzz target
+pub mod range;
 mod record;
 mod redirection;
 mod request;

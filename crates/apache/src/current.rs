@@ -179,13 +179,18 @@ pub fn end() -> Ended {
     })
 }
 
-/// Fills `%ENV`: what start-up left there, then the request's.
+/// Fills `%ENV`.
 pub(crate) fn fill_env() {
+    program_env(&mut libperl::env_put);
+}
+
+/// What a program finds in `%ENV`: what start-up left there, then the request's; `each` must not run Perl code.
+pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| {
         for (key, value) in &r.place.clone().start_env {
-            libperl::env_put(key, value);
+            each(key, value);
         }
-        env::programs(r, &mut |key, value| libperl::env_put(key, value));
+        env::programs(r, each);
     });
 }
 

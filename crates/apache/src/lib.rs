@@ -17,8 +17,8 @@ pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, end, finish, flush, generation, output, psgi_env, run, servers, version_components,
-    want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
+    version_components, want_cleanup,
 };
 
 use current::fill_env;
@@ -67,6 +67,7 @@ pub use env::MOD_PERL;
 mod error_page;
 pub use error_page::Page;
 mod fault;
+mod fitting;
 mod head;
 mod output;
 mod printed;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum BadPath {
     /// `%zz`, or above the root: 400.
     Malformed,
-    /// `%2f` or `%00`, which no file name can hold: 404.
+    /// `%2f` or `%00`, which no file name can hold, or `\`, which elsewhere is a slash: 404.
     Impossible,
 }
 
@@ -19,6 +19,9 @@ pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
         return Err(BadPath::Malformed);
     }
     let decoded = decode(raw)?;
+    if is_overlong(&decoded) {
+        return Err(BadPath::Malformed);
+    }
     if decoded.windows(2).any(|pair| pair == b"//" || pair == b"/.") { resolve(&decoded) } else { Ok(decoded) }
 }
 
@@ -27,18 +30,28 @@ fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     let mut rest = raw;
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
+        match byte {
+            b'%' => {}
+            b'\\' => return Err(BadPath::Impossible),
+            byte => {
+                decoded.push(byte);
+                continue;
+            }
         }
         let ([high, low], after) = rest.split_first_chunk::<2>().ok_or(BadPath::Malformed)?;
         match digit(*high)? * 16 + digit(*low)? {
-            0 | b'/' => return Err(BadPath::Impossible),
+            0 | b'/' | b'\\' => return Err(BadPath::Impossible),
             byte => decoded.push(byte),
         }
         rest = after;
     }
     Ok(decoded)
+}
+
+/// Whether a slash or a dot may hide in more bytes than UTF-8 has for it: an old decoder behind us would find it.
+fn is_overlong(path: &[u8]) -> bool {
+    path.windows(3).any(|bytes| matches!(bytes, [0xe0, 0x80..=0x9f, 0x80..=0xbf] | [0xf0, 0x80..=0x8f, 0x80..=0xbf]))
+        || path.windows(2).any(|bytes| matches!(bytes, [0xc0 | 0xc1, 0x80..=0xbf]))
 }
 
 fn digit(hex: u8) -> Result<u8, BadPath> {
@@ -139,6 +152,12 @@ mod tests {
             ("/%zz", Err(BadPath::Malformed)),
             ("/a%2fb", Err(BadPath::Impossible)),
             ("/a%00b", Err(BadPath::Impossible)),
+            ("/a\\b", Err(BadPath::Impossible)),
+            ("/a%5Cb", Err(BadPath::Impossible)),
+            ("/%c0%ae%c0%ae/a", Err(BadPath::Malformed)),
+            ("/%e0%80%af", Err(BadPath::Malformed)),
+            ("/%f0%80%80%ae", Err(BadPath::Malformed)),
+            ("/%c3%a9", Ok("/é")),
             ("", Err(BadPath::Malformed)),
             ("a", Err(BadPath::Malformed)),
         ];

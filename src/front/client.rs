@@ -69,6 +69,8 @@ pub struct Client {
     stalled: Cell<Option<Instant>>,
     /// The answer was handed to hyper whole.
     answered: Cell<bool>,
+    /// See [`Client::close`].
+    close: Cell<bool>,
     /// Received and not yet counted for a request.
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
@@ -116,6 +118,7 @@ impl Client {
             since: Cell::new(Instant::now()),
             stalled: Cell::new(None),
             answered: Cell::new(false),
+            close: Cell::new(false),
             received: Cell::new(0),
             sent: Cell::new(0),
             record: RefCell::new(None),
@@ -160,6 +163,27 @@ impl Client {
         self.served.set(self.served.get() + 1);
         self.answered.set(true);
         *self.record.borrow_mut() = Some(record);
+    }
+
+    /// Whether each of `requests` has its answer, and all of it has gone out.
+    pub fn has_answered(&self, requests: u32) -> bool {
+        self.served.get() == requests && !self.answered.get()
+    }
+
+    /// What was sent to it says something wrong about its own end: no further request may follow.
+    pub fn close(&self) {
+        self.close.set(true);
+    }
+
+    /// Whether the connection ends with the answer that is on its way.
+    pub fn must_close(&self) -> bool {
+        self.close.get()
+    }
+
+    /// It broke the rules.
+    pub fn complain(&self, why: &str) {
+        let message = format_args!("the request cannot be read: {why}");
+        self.site.error_logs.error(&self.site.config, 0, Some(&self.remote), &message);
     }
 
     /// Everything that was handed to hyper has gone out.

@@ -17,6 +17,7 @@
 mod access_log;
 mod admit;
 mod ahead;
+mod authority;
 mod autoindex;
 mod body;
 mod client;
@@ -31,6 +32,7 @@ mod error_logs;
 mod error_page;
 mod exchange;
 mod failure;
+mod farewell;
 mod format;
 mod headers;
 mod hear;
@@ -50,9 +52,11 @@ mod request;
 mod response;
 mod route;
 mod scoreboard;
+mod sifted;
 mod site;
 mod static_files;
 mod stream;
+mod strict;
 mod submit;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! byte has gone out, or the client has left, and the worker has told what only it knows.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt::Display;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -90,6 +91,13 @@ impl Record {
     pub fn write(&self, exchange: Option<&Exchange>) {
         self.site.access_logs.write(self, exchange);
         self.client.front.clock.start();
+    }
+
+    /// Writes what is wrong with its answer to its host's error log.
+    pub fn complain(&self, route: &Route, why: &dyn Display) {
+        let path = String::from_utf8_lossy(&route.path);
+        let message = format_args!("{}: {why}", path);
+        self.site.error_logs.error(&self.site.config, route.host, Some(&self.client.remote), &message);
     }
 
     /// Index of the virtual host.

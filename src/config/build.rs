@@ -11,6 +11,7 @@ use super::access;
 use super::context::Rank;
 use super::draft::Draft;
 use super::overrides::PerlHtaccess;
+use super::remote_ip::RemoteIp;
 use super::{
     Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Said, Scope,
     Section, Timeouts, logs,
@@ -92,6 +93,7 @@ impl Draft {
             if host.server_admin.is_none() {
                 host.server_admin.clone_from(&main.server_admin);
             }
+            host.remote_ip.inherit(&main.remote_ip);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
         }
@@ -188,6 +190,7 @@ pub(super) fn empty_host() -> Host {
         error_log: None,
         log_level: None,
         access_logs: Vec::new(),
+        remote_ip: RemoteIp::default(),
         base: 0,
         containers: Vec::new(),
     }

@@ -9,7 +9,6 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::client::Client;
 use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
@@ -64,7 +63,7 @@ async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal>
     loop {
         let facts = Facts {
             methods: Methods::of(head.method.as_str()),
-            client: address(&visit.client.remote),
+            client: address(visit.remote()),
             local: address(&visit.client.local),
             name: known(&name),
             user: user.as_ref(),
@@ -93,8 +92,7 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
 }
 
 async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
-    let client: &Client = &visit.client;
-    client.front.names.of(address(&client.remote), verified).await
+    visit.client.front.names.of(address(visit.remote()), verified).await
 }
 
 /// Who is at the other end of a unix socket is on this machine.

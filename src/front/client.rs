@@ -39,7 +39,7 @@ pub enum Overdue {
 }
 
 /// An end of the connection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// As text, without port.
     pub ip: String,

@@ -18,14 +18,22 @@ use super::record::Visit;
 use super::sifted::Sifted;
 use super::site::Site;
 use super::stream::{Socket, Stream};
-use super::{farewell, request, strict};
+use super::strict::Violation;
+use super::{farewell, proxy_protocol, request, strict};
 use crate::config::Limits;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
 /// Serves a connection from accept to close.
-pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Address, local: Address) {
+pub async fn serve(front: Rc<Front>, site: Rc<Site>, mut socket: Socket, proxy: Address, local: Address) {
+    let remote = match proxy_protocol::greet(&site, &mut socket, proxy.clone(), &local).await {
+        Ok(remote) => remote,
+        Err(why) => {
+            let message = format_args!("the connection does not begin as RemoteIPProxyProtocol wants it: {why}");
+            return site.error_logs.error(&site.config, 0, Some(&proxy), &message);
+        }
+    };
     let client = Rc::new(Client::new(front, site, remote, local));
     drive(&client, socket).await;
     client.left();
@@ -36,15 +44,19 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
     let guest = client.front.connections.enter(client);
     let stream = Stream::new(socket, client.clone());
     let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.site.config.limits));
-    if let End::InOrder = exchange(client, &sifted, &guest).await {
-        farewell::part(client, &mut sifted, &guest).await;
+    match exchange(client, &sifted, &guest).await {
+        End::InOrder => farewell::part(client, &sifted, &guest).await,
+        End::Refused(violation) => farewell::refuse(client, &mut sifted, &guest, violation).await,
+        End::GivenUp => {}
     }
 }
 
 /// How a connection's last exchange has ended.
 enum End {
-    /// What was to be answered was, but perhaps for what the strict reader has refused.
+    /// What was to be answered was.
     InOrder,
+    /// The same, but for this.
+    Refused(Violation),
     /// The client is too slow, or has gone.
     GivenUp,
 }
@@ -75,8 +87,10 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
                 // An answer that broke off: no word of farewell may make it look whole.
                 Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
-                Poll::Pending if sifted.unanswered().is_some() => return Poll::Ready(End::InOrder),
                 Poll::Pending => {}
+            }
+            if let Some(violation) = sifted.unanswered() {
+                return Poll::Ready(End::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;

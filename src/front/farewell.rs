@@ -24,21 +24,23 @@ const IN_ALL: Duration = Duration::from_secs(30);
 /// What is thrown away at once.
 const PIECE: usize = 16 * 1024;
 
-/// Answers what the strict reader has refused, and closes so that the answer arrives.
-pub async fn part(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>) {
-    if let Some(violation) = sifted.unanswered() {
-        let patience = client.site.config.timeouts.client;
-        if timeout(patience, refuse(client, sifted, violation)).await.is_err() {
-            return;
-        }
+/// Answers what the strict reader has refused, and closes.
+pub async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>, violation: Violation) {
+    let patience = client.site.config.timeouts.client;
+    if timeout(patience, answer(client, sifted, violation)).await.is_ok() {
+        part(client, sifted, guest).await;
     }
+}
+
+/// Closes so that what was sent arrives.
+pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
     if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
         linger(client, sifted, guest).await;
     }
 }
 
 /// The same page that hyper would send for us, had it understood the request.
-async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
+async fn answer(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
     let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
     visit.status.set(violation.status.as_u16());
     let (head, kind) = Refusal::closing(violation.status).response().into_parts();

@@ -105,6 +105,11 @@ impl Kind {
         }
     }
 
+    /// Whether there is more of it already than its head says.
+    pub fn exceeds_its_promise(&self) -> bool {
+        self.promised().is_some_and(|promised| self.waiting() > promised)
+    }
+
     /// How much is still to come of what a worker has promised.
     fn promised(&self) -> Option<u64> {
         if let Kind::Stream(_, promised) = self { *promised } else { None }

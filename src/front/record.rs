@@ -10,9 +10,10 @@ use http::request::Parts;
 use http::{HeaderMap, Version};
 
 use super::admit::Visitor;
-use super::client::Client;
+use super::client::{Address, Client};
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
+use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
 use crate::config::rules::setenv::Variables;
@@ -49,6 +50,8 @@ pub struct Record {
     pub received: SystemTime,
     /// The same on the clock that never jumps.
     pub started: Instant,
+    /// Who asks, when a proxy is believed; see [`Record::remote`].
+    pub origin: OnceCell<Origin>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
@@ -97,7 +100,12 @@ impl Record {
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let message = format_args!("{}: {why}", path);
-        self.site.error_logs.error(&self.site.config, route.host, Some(&self.client.remote), &message);
+        self.site.error_logs.error(&self.site.config, route.host, Some(self.remote()), &message);
+    }
+
+    /// Who asks.
+    pub fn remote(&self) -> &Address {
+        self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
     }
 
     /// Index of the virtual host.
@@ -127,6 +135,7 @@ impl Visit {
             head,
             received: SystemTime::now(),
             started,
+            origin: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),
             before: RefCell::default(),

@@ -19,7 +19,9 @@ use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
 use super::submit::submit;
-use super::{authority, compress, error_document, headers, locate, redirection, response, static_files, variables};
+use super::{
+    authority, compress, error_document, headers, locate, redirection, remote_ip, response, static_files, variables,
+};
 
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -100,6 +102,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
+    remote_ip::settle(visit, head, &route);
     settle(visit, head, &route);
     if let Some(answer) = &route.redirect {
         route.refused()?;
@@ -282,12 +285,13 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if old {
         head.version = Version::HTTP_10;
     }
-    let close = ending.close || last || old || wants("nokeepalive");
+    let is_head = visit.head.method == Method::HEAD;
+    let close = ending.close || last || old || wants("nokeepalive") || (!is_head && kind.exceeds_its_promise());
     head.headers.insert(SERVER, NAME);
     if close {
         head.headers.insert(CONNECTION, CLOSE);
     }
-    if visit.head.method == Method::HEAD {
+    if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
         }

@@ -61,10 +61,9 @@ impl RequestRec {
         words.unwrap_or_default().trim_ascii().to_vec()
     }
 
-    /// What handlers want sent with a file; `None` when they said nothing.
+    /// What handlers want sent with a file; `None` when they said nothing. What HTTP does not allow in it the front finds.
     pub fn file_head(&self) -> Option<Head> {
-        let mut headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
-        headers.retain(|(name, value)| is_header(name, value));
+        let headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
         let head = Head { status: self.status, reason: self.reason(self.status), headers };
         (head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty()).then_some(head)
     }

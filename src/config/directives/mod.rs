@@ -13,6 +13,7 @@ mod perl_switches;
 mod phases;
 mod pool;
 mod redirects;
+mod remote_ip;
 mod sections;
 mod server;
 mod types;
@@ -246,6 +247,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         pool::ROWS,
         limits::ROWS,
+        remote_ip::ROWS,
         files::ROWS,
         types::ROWS,
         folders::ROWS,

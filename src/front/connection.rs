@@ -11,9 +11,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
-use super::Front;
-use super::client::{Address, Client, Overdue, look_again};
+use super::client::Client;
 use super::connections::Guest;
+use super::crowd::Place;
+use super::overdue::Overdue;
 use super::record::Visit;
 use super::sifted::Sifted;
 use super::site::Site;
@@ -25,16 +26,16 @@ use crate::config::Limits;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// Serves a connection from accept to close.
-pub async fn serve(front: Rc<Front>, site: Rc<Site>, mut socket: Socket, proxy: Address, local: Address) {
-    let remote = match proxy_protocol::greet(&site, &mut socket, proxy.clone(), &local).await {
-        Ok(remote) => remote,
+/// Serves a connection from accept to close; then its place is free.
+pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
+    match proxy_protocol::greet(&client, &mut socket).await {
+        Ok(remote) => client.remote = remote,
         Err(why) => {
-            let message = format_args!("the connection does not begin as RemoteIPProxyProtocol wants it: {why}");
-            return site.error_logs.error(&site.config, 0, Some(&proxy), &message);
+            let wanted = format!("the connection does not begin as RemoteIPProxyProtocol wants it: {why}");
+            return client.complain(&wanted);
         }
-    };
-    let client = Rc::new(Client::new(front, site, remote, local));
+    }
+    let client = Rc::new(client);
     drive(&client, socket).await;
     client.left();
 }
@@ -69,12 +70,11 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
         async move { Ok::<_, Infallible>(request::answer(client, request).await) }
     });
     let mut connection = pin!(builder(site).serve_connection(TokioIo::new(sifted.clone()), service));
-    let timeouts = &site.config.timeouts;
-    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let mut closing = false;
     std::future::poll_fn(|cx| {
         guest.remember(cx);
-        if (front.is_stopping() || client.must_close()) && !closing {
+        if (front.is_stopping() || client.is_evicted() || client.must_close()) && !closing {
             closing = true;
             connection.as_mut().graceful_shutdown();
         }
@@ -95,7 +95,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            match client.overdue(Instant::now(), timeouts) {
+            match client.overdue(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 Err(Overdue::Idle) if !closing => {
                     closing = true;

@@ -117,7 +117,7 @@ impl Kind {
 
     /// How much of a worker's body is there already.
     fn waiting(&self) -> u64 {
-        if let Kind::Stream(ticket, _) = self { ticket.exchange.borrow().buffered() as u64 } else { 0 }
+        if let Kind::Stream(ticket, _) = self { ticket.exchange.borrow().spool.len() } else { 0 }
     }
 
     /// The next bytes.

@@ -8,8 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::io::ReadBuf;
 use tokio::time::timeout;
 
-use super::client::Address;
-use super::site::Site;
+use super::client::{Address, Client};
 use super::stream::Socket;
 
 /// How version 2 begins.
@@ -18,19 +17,20 @@ const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
 const LONGEST_LINE: usize = 107;
 
 /// Who the client is; `None`: the connection is the balancer's own, or it does not know.
-type Client = Option<SocketAddr>;
+type Said = Option<SocketAddr>;
 
 /// Reads the header where one is expected: the address of the client.
-pub async fn greet(site: &Site, socket: &mut Socket, remote: Address, local: &Address) -> Result<Address, io::Error> {
-    let host = &site.config.hosts[usize::from(site.config.host(local.socket, ""))];
+pub async fn greet(client: &Client, socket: &mut Socket) -> Result<Address, io::Error> {
+    let (config, remote) = (&client.site.config, client.remote.clone());
+    let host = &config.hosts[usize::from(config.host(client.local.socket, ""))];
     if !host.remote_ip.expects_proxy_header(remote.socket.map(|remote| remote.ip())) {
         return Ok(remote);
     }
-    let said = timeout(site.config.timeouts.client, read(socket)).await??;
+    let said = timeout(config.timeouts.client, read(socket)).await??;
     Ok(said.map_or(remote, Address::tcp))
 }
 
-async fn read(socket: &mut Socket) -> io::Result<Client> {
+async fn read(socket: &mut Socket) -> io::Result<Said> {
     let mut header = vec![0; SIGNATURE.len()];
     fill(socket, &mut header, 0).await?;
     if header == SIGNATURE {
@@ -72,7 +72,7 @@ async fn fill(socket: &mut Socket, buffer: &mut [u8], from: usize) -> io::Result
 }
 
 /// `PROXY TCP4 192.0.2.1 198.51.100.1 5000 80`
-fn line(line: &[u8]) -> Option<Client> {
+fn line(line: &[u8]) -> Option<Said> {
     let line = std::str::from_utf8(line).ok()?.strip_prefix("PROXY ")?.strip_suffix("\r\n")?;
     if line == "UNKNOWN" || line.starts_with("UNKNOWN ") {
         return Some(None);
@@ -98,7 +98,7 @@ fn port(text: &str) -> Option<u16> {
 }
 
 /// Version, command and family; then, as the family has it, addresses, ports, and what we need not know.
-fn binary(header: &[u8]) -> Option<Client> {
+fn binary(header: &[u8]) -> Option<Said> {
     let (&[version, family], rest) = header.get(12..)?.split_first_chunk()?;
     let ends = rest.get(2..)?;
     match (version, family) {

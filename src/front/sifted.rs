@@ -78,7 +78,7 @@ impl Inner {
             let passed = self.sieve.take(fresh);
             into.set_filled(before + passed);
             if let Some(violation) = self.sieve.violation() {
-                self.client.complain(violation.why);
+                self.client.complain(&format!("the request cannot be read: {}", violation.why));
             }
             if passed > 0 {
                 return Poll::Ready(Ok(()));

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::access::{self, Limited};
+use super::remote_ip::RemoteIp;
 use super::rules::Rules;
 use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
 
@@ -73,6 +74,9 @@ fn host_lines(index: usize, host: &Host) -> String {
     }
     if host.logs_errors_itself() {
         line(format!("error_log {:?} level {:?}", host.error_log, host.log_level));
+    }
+    if host.remote_ip != RemoteIp::default() {
+        line(format!("{:?}", host.remote_ip));
     }
     for redirect in &host.redirects {
         line(format!("{redirect:?}"));

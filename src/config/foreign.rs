@@ -104,9 +104,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "the address of the connection counts: let a Perl handler look at X-Forwarded-For",
-        names: "RemoteIPHeader RemoteIPInternalProxy RemoteIPInternalProxyList RemoteIPProxiesHeader RemoteIPProxyProtocol=off \
-            RemoteIPProxyProtocolExceptions RemoteIPTrustedProxy RemoteIPTrustedProxyList",
+        advice: "name the proxies in RemoteIPInternalProxy or RemoteIPTrustedProxy",
+        names: "RemoteIPInternalProxyList RemoteIPTrustedProxyList",
     },
     Group {
         fate: Refused,

@@ -35,6 +35,7 @@ pub mod phases;
 mod site;
 mod value;
 
+pub mod remote_ip;
 pub mod rules;
 
 mod build;

@@ -107,10 +107,13 @@ fn explanation(status: StatusCode) -> &'static str {
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
         416 => "The page has no such part.",
+        417 => "The server cannot do what the request expects of it.",
         431 => "The request has more headers than this server accepts.",
+        501 => "The server does not know this method or this coding.",
         502 => "The program that makes this page has failed.",
         503 => "The server is busy. Please try again soon.",
         504 => "The program that makes this page took too long.",
+        505 => "The server does not speak this version of HTTP.",
         _ => "The server cannot answer this request.",
     }
 }

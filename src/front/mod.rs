@@ -17,6 +17,7 @@
 mod access_log;
 mod admit;
 mod ahead;
+mod authority;
 mod autoindex;
 mod body;
 mod client;
@@ -33,6 +34,7 @@ mod error_logs;
 mod error_page;
 mod exchange;
 mod failure;
+mod farewell;
 mod format;
 mod headers;
 mod hear;
@@ -46,18 +48,22 @@ mod overdue;
 mod own_name;
 mod payload;
 mod pool;
+mod proxy_protocol;
 #[doc(hidden)] // for its fuzz target
 pub mod range;
 mod record;
 mod redirection;
+mod remote_ip;
 mod request;
 mod response;
 mod route;
 mod scoreboard;
+mod sifted;
 mod site;
 mod spool;
 mod static_files;
 mod stream;
+pub mod strict;
 mod submit;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,10 @@ impl RequestRec {
             self.output.truncated = true;
             return;
         }
+        if let Some(name) = self.bad_header_of_page(status) {
+            self.fail_invalid(&name);
+            return self.send_page(500, Page::Ours(""));
+        }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
         let mut headers: Vec<_> = self.tables.of(Id::ErrHeadersOut).iter().filter(|(n, v)| is_header(n, v)).collect();
@@ -54,6 +58,17 @@ impl RequestRec {
         }
         self.status = status;
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
+    }
+
+    /// What the application's mistake is, unless the page tells of one anyway.
+    fn bad_header_of_page(&self, status: u16) -> Option<Vec<u8>> {
+        if status >= 500 {
+            return None;
+        }
+        let location = self.tables.of(Id::HeadersOut).get(b"Location").filter(|_| (300..400).contains(&status));
+        let location = location.map(|location| (&b"Location"[..], location));
+        let mut said = self.tables.of(Id::ErrHeadersOut).iter().chain(location);
+        said.find(|(name, value)| !is_header(name, value)).map(|(name, _)| name.to_vec())
     }
 
     fn location(&self) -> Option<Vec<u8>> {

@@ -15,6 +15,7 @@ mod perl_switches;
 mod phases;
 mod pool;
 mod redirects;
+mod remote_ip;
 mod sections;
 mod server;
 mod types;
@@ -249,6 +250,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         identity::ROWS,
         pool::ROWS,
         limits::ROWS,
+        remote_ip::ROWS,
         clients::ROWS,
         files::ROWS,
         types::ROWS,

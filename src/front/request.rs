@@ -19,9 +19,8 @@ use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
 use super::submit::submit;
-use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
+use super::{compress, error_document, headers, locate, own_name, redirection, response, static_files, variables};
 
-const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Answers a request of `client`.
@@ -121,6 +120,7 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
+    route = own_name::looked_up(visit, route).await;
     settle(visit, head, &route);
     take_turn(visit, head, &route)?;
     // Its name may be known since it was let in.
@@ -293,7 +293,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         head.version = Version::HTTP_10;
     }
     let close = ending.close || last || old || wants("nokeepalive");
-    head.headers.insert(SERVER, NAME);
+    head.headers.insert(SERVER, own_name::header(&visit.site));
     if close {
         head.headers.insert(CONNECTION, CLOSE);
     }

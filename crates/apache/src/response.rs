@@ -2,7 +2,7 @@
 
 use wire::reply::{End, Head, LogKind, Reply};
 
-use crate::error_page::{is_bodyless, page};
+use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
 use crate::head::is_header;
 use crate::output::Stage;
@@ -30,7 +30,7 @@ impl RequestRec {
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.
-    pub fn send_page(&mut self, status: u16, text: Option<&[u8]>) {
+    pub fn send_page(&mut self, status: u16, text: Page<'_>) {
         if !self.output.discard() {
             self.output.truncated = true;
             return;
@@ -43,7 +43,10 @@ impl RequestRec {
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
-            self.output.body = text.map_or_else(|| page(status, location.as_deref()), <[u8]>::to_vec);
+            self.output.body = match text {
+                Page::Ours(foot) => page(status, location.as_deref(), foot),
+                Page::Text(text) => text.to_vec(),
+            };
         }
         self.status = status;
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });

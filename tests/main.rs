@@ -33,6 +33,8 @@ mod links;
 mod logs;
 /// Modules of mod_perl's time.
 mod modules;
+/// More requests than workers can answer.
+mod overload;
 /// Perl that makes configuration.
 mod perl_config;
 /// Every phase of mod_perl 1, subrequests and redirects.

@@ -19,9 +19,6 @@ pub struct Refusal {
     pub close: bool,
 }
 
-/// After how many seconds a client that found us full should ask again.
-const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
-
 impl Refusal {
     /// Only a status; the connection can go on.
     pub fn new(status: StatusCode) -> Refusal {
@@ -43,9 +40,9 @@ impl Refusal {
         explanation(self.status)
     }
 
-    /// There is no place for it now; the client should ask again.
-    pub fn busy() -> Refusal {
-        Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
+    /// There is no place for it now; the client should ask again after so many seconds.
+    pub fn later(status: StatusCode, seconds: u32) -> Refusal {
+        Refusal::with(status, http::header::RETRY_AFTER, seconds.into())
     }
 
     /// The page.
@@ -76,7 +73,7 @@ impl From<BadPath> for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         match failure {
-            Failure::QueueFull | Failure::QueueTimeout => Refusal::busy(),
+            Failure::Busy(seconds) => Refusal::later(StatusCode::SERVICE_UNAVAILABLE, seconds),
             Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
             Failure::WorkerGone | Failure::WorkerLied => Refusal::new(StatusCode::BAD_GATEWAY),
         }
@@ -107,6 +104,7 @@ fn explanation(status: StatusCode) -> &'static str {
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
         416 => "The page has no such part.",
+        429 => "You ask for more than this server gives to one visitor. Please slow down.",
         431 => "The request has more headers than this server accepts.",
         502 => "The program that makes this page has failed.",
         503 => "The server is busy. Please try again soon.",

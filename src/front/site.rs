@@ -13,6 +13,7 @@ use super::error_logs::ErrorLogs;
 use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
+use super::speed::Speeds;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 
@@ -30,6 +31,8 @@ pub struct Site {
     pub opener: Opener,
     /// How many requests are under way where that is limited.
     pub throttles: Throttles,
+    /// How fast clients are where that is limited.
+    pub speeds: Speeds,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
@@ -52,10 +55,11 @@ impl Site {
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
             generation,
-            pool: Pool::new(front, generation, config.pool.queue_length),
+            pool: Pool::new(front, generation, &config),
             routes: Routes::new(&config),
             opener: Opener::default(),
             throttles: Throttles::default(),
+            speeds: Speeds::default(),
             error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),

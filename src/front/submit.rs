@@ -28,6 +28,7 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
         method: head.method.clone(),
         route: route.clone(),
         limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
+        charge: visit.visitor.borrow().charge(),
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());

@@ -2,6 +2,7 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod admission;
 mod files;
 mod folders;
 mod headers;
@@ -245,6 +246,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
     let topics = [
         server::ROWS,
         pool::ROWS,
+        admission::ROWS,
         limits::ROWS,
         files::ROWS,
         types::ROWS,

@@ -21,7 +21,7 @@ impl Pool {
         let exchange = Exchange::new(job, lane);
         let now = exchange.queued_at;
         let exchange = Rc::new(RefCell::new(exchange));
-        let may_start = self.queue.borrow_mut().arrives(lane, now);
+        let may_start = self.queue.borrow_mut().arrives(lane);
         if may_start && self.start(&exchange) {
             self.queue.borrow_mut().occupy(lane);
         } else {
@@ -160,7 +160,7 @@ fn tell(lane: &Lane<Shared>, change: Change) {
                 lane.busy
             ),
         ),
-        Change::Ends { turned_away, after } => log::notice(
+        Change::Ends { turned_away, after } => log::warn(
             "front",
             format_args!("{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"),
         ),

@@ -59,10 +59,6 @@ impl<T> Lane<T> {
         self.overload.is_on()
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.busy == 0 && self.waiting.is_empty()
-    }
-
     pub(super) fn push(&mut self, waiting: Waiting<T>) -> Result<(), T> {
         if self.len() >= self.length {
             self.turn_away();

@@ -77,9 +77,9 @@ impl<T> Queue<T> {
     }
 
     /// A request has come; whether it may have a worker at once, if one is idle.
-    pub fn arrives(&mut self, lane: usize, now: Instant) -> bool {
+    pub fn arrives(&mut self, lane: usize) -> bool {
         let lane = &mut self.lanes[lane];
-        lane.overload.arrives(lane.is_idle(), now);
+        lane.overload.arrives();
         lane.len() == 0 && lane.places() > 0
     }
 

@@ -35,7 +35,7 @@ pub struct Overload {
     /// Counted since `window_began`.
     window: Window,
     window_began: Instant,
-    /// The window before this one, and how long it was.
+    /// How long the last window was at whose begin and end requests waited, and what was in it.
     last: Option<(Window, Duration)>,
 }
 
@@ -51,6 +51,8 @@ enum State {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Window {
+    /// Requests waited when it began.
+    waits: bool,
     arrived: u32,
     ended: u32,
     turned_away: u32,
@@ -99,11 +101,8 @@ impl Overload {
         matches!(self.state, State::Overloaded { .. })
     }
 
-    /// A request has come; `idle` says that there was no other.
-    pub fn arrives(&mut self, idle: bool, now: Instant) {
-        if idle {
-            (self.window, self.window_began) = (Window::default(), now);
-        }
+    /// A request has come.
+    pub fn arrives(&mut self) {
         self.window.arrived += 1;
     }
 
@@ -138,7 +137,7 @@ impl Overload {
 
     /// Looks at the clock.
     pub fn watch(&mut self, line: Line, now: Instant) -> Option<Change> {
-        let window = self.roll(now);
+        let window = self.roll(line.waiting > 0, now);
         match self.state {
             State::Calm(stale_at) => {
                 let stale = if line.may_grow { self.stale * GROWING } else { self.stale };
@@ -162,15 +161,18 @@ impl Overload {
     }
 
     /// Begins another window when this one is long enough to tell something; says what was in it.
-    fn roll(&mut self, now: Instant) -> Option<Window> {
+    fn roll(&mut self, waits: bool, now: Instant) -> Option<Window> {
         let length = now.duration_since(self.window_began);
         let enough = self.stale.max(LEAST_PATIENCE).max(self.typical.unwrap_or_default() * HARDLY);
         if length < enough {
             return None;
         }
         self.window_began = now;
-        let window = std::mem::take(&mut self.window);
-        self.last = Some((window, length));
+        let window = std::mem::replace(&mut self.window, Window { waits, ..Window::default() });
+        // Otherwise what was answered is what was asked for, not what can be.
+        if window.waits && waits {
+            self.last = Some((window, length));
+        }
         Some(window)
     }
 }

@@ -27,12 +27,16 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// Limits on time, numbers and size.
+mod limits;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
 /// Modules of mod_perl's time.
 mod modules;
+/// Modules that perl and Debian bring.
+mod named_modules;
 /// More requests than workers can answer.
 mod overload;
 /// Perl that makes configuration.
@@ -57,6 +61,8 @@ mod reload;
 mod rules;
 /// Stopping, reopening, systemd.
 mod signals;
+/// Clients that take their answer slowly.
+mod slow_readers;
 /// Files that no worker touches.
 mod static_files;
 /// Which looks at the file system a request costs.

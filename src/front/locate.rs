@@ -8,10 +8,9 @@ use std::path::{Component, Path, PathBuf};
 use http::StatusCode;
 
 use super::error_page::Refusal;
-use super::open::{Links, Opened, is_link};
 use super::route::{Route, bytes};
 use super::site::Site;
-use crate::config::Config;
+use crate::open::{Links, Opened, is_link, root};
 
 /// A place on disk that a path leads to.
 pub enum Spot {
@@ -120,12 +119,4 @@ pub fn refusal(error: io::Error) -> Refusal {
         ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     })
-}
-
-/// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
-pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
-    let host = &config.hosts[host as usize];
-    let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let around = roots.filter(|root| filename.starts_with(root));
-    around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
 }

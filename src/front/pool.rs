@@ -190,10 +190,7 @@ impl Pool {
         self.serve_queue();
         self.time_out(now);
         self.watch_load(now);
-        let late: Vec<_> = self.workers.borrow().iter().filter(|worker| is_late(worker, now)).cloned().collect();
-        for worker in late {
-            self.discard_as(&worker, "has worked on one request for RequestTimeout", Failure::RequestTimeout);
-        }
+        self.enforce_deadlines(now);
     }
 
     /// How busy it is.
@@ -218,6 +215,11 @@ impl Pool {
         self.workers.borrow().clone()
     }
 
+    /// How many they are.
+    pub fn worker_count(&self) -> usize {
+        self.workers.borrow().len()
+    }
+
     /// Tells all workers of a new error log.
     pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
         for worker in self.workers.borrow().iter() {
@@ -236,11 +238,4 @@ impl Pool {
             front.pool_changed(self);
         }
     }
-}
-
-fn is_late(worker: &Worker, now: Instant) -> bool {
-    let exchange = worker.exchange.borrow();
-    let Some(exchange) = exchange.as_ref().map(|exchange| exchange.borrow()) else { return false };
-    let limit = exchange.limits.run;
-    !worker.is_paused() && !limit.is_zero() && now.duration_since(exchange.started_at) >= limit
 }

@@ -20,12 +20,12 @@ use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, locate, refusal, reopen};
 use super::mime;
-use super::open::{Links, Opened};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
 use super::site::Site;
 use crate::config::Handler;
+use crate::open::{Links, Opened};
 
 /// What a path in a `Location` keeps as it is.
 pub const PATH: &AsciiSet =

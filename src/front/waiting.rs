@@ -39,8 +39,18 @@ impl Pool {
             return Err(self.busy(lane));
         }
         self.queued.update(|n| n + 1);
+        self.release_held();
         self.turn_away(now);
         Ok(())
+    }
+
+    /// Somebody waits: no worker has to wait for a slow client.
+    fn release_held(&self) {
+        for worker in self.workers().iter().filter(|worker| worker.is_paused()) {
+            if let Some(exchange) = &*worker.exchange.borrow() {
+                exchange.borrow_mut().spill();
+            }
+        }
     }
 
     /// A request that was taken out of the queue gets no worker yet.
@@ -70,7 +80,12 @@ impl Pool {
             let exchange = exchange.borrow();
             (exchange.lane, exchange.id, exchange.stage)
         };
-        exchange.borrow_mut().abandon();
+        let working = exchange.borrow_mut().abandon();
+        if let Some(worker) = working {
+            // What was sent ahead would lie before the word that nobody waits.
+            self.take_back(&worker);
+            worker.tell_abandoned(id);
+        }
         if stage == Stage::Queued {
             self.queued.update(|n| n - 1);
             if self.queue.borrow_mut().remove(lane, id) {
@@ -136,7 +151,7 @@ impl Pool {
 
     /// Finds out whether more requests come than are answered.
     pub(super) fn watch_load(&self, now: Instant) {
-        let workers = self.workers().len() as u32;
+        let workers = self.worker_count() as u32;
         for (lane, change) in self.queue.borrow_mut().watch(workers, now) {
             tell(lane, change);
         }

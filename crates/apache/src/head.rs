@@ -78,6 +78,9 @@ impl RequestRec {
         match u16::try_from(status) {
             Ok(status @ 100..=199) => self.output.info = Some(Head { status, ..Head::default() }),
             Ok(status @ 200..=599) => {
+                // An application that makes the page for an error has to say some status, and means the page's.
+                let is_pages = status == 200 && self.links.prev.is_some() && self.status >= 400;
+                let status = if is_pages { self.status } else { status };
                 self.status = status;
                 self.output.stage = Stage::Ready(Head { status, ..Head::default() });
             }

@@ -3,6 +3,7 @@
 
 mod access;
 mod admission;
+mod clients;
 mod files;
 mod folders;
 mod headers;
@@ -248,6 +249,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         pool::ROWS,
         admission::ROWS,
         limits::ROWS,
+        clients::ROWS,
         files::ROWS,
         types::ROWS,
         folders::ROWS,

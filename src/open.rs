@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
-use crate::config::Options;
+use crate::config::{Config, Options};
 
 /// For how long a way with links that was found right is taken to be so.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -162,6 +162,14 @@ fn identity(it: &FileStat) -> Identity {
 
 fn no_links(folder: impl std::os::fd::AsFd, path: &Path, flags: OFlag) -> nix::Result<OwnedFd> {
     openat2(folder, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_SYMLINKS))
+}
+
+/// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
+pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
+    let host = &config.hosts[host as usize];
+    let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
+    let around = roots.filter(|root| filename.starts_with(root));
+    around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
 }
 
 /// The root, links in its own path followed.

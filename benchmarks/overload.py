@@ -23,6 +23,7 @@ ServerRoot {root}
 Listen 127.0.0.1:{port}
 ControlSocket {root}/control.sock
 PidFile {root}/pid
+KeepAliveTimeout 5m
 StartServers {workers}
 MinSpareServers {workers}
 MaxSpareServers {workers}
@@ -161,6 +162,8 @@ class Clients:
             if due is not None:
                 self.busy -= 1
                 self.answers.append((due, self.now() - due, int(answer[9:12] or 0)))
+            if due is None:
+                self.idle.remove(connection)
             if not answer or b"\nconnection: close" in answer.lower():
                 self.selector.unregister(connection)
                 connection.close()

@@ -7,14 +7,14 @@
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use wire::control::ClientStatus;
 
 use super::Front;
 use super::record::{Ending, Record};
 use super::site::Site;
-use crate::config::Timeouts;
+use crate::config::{Pace, Timeouts};
 
 /// See the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +27,6 @@ pub enum Phase {
     Request,
     /// Waits for a further request.
     Kept,
-}
-
-/// What to do about a client that was too slow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overdue {
-    /// It uses its right to keep quiet for too long: close in order.
-    Idle,
-    /// It stopped in the middle: give it up.
-    Stalled,
 }
 
 /// An end of the connection.
@@ -63,8 +54,14 @@ pub struct Client {
     pub served: Cell<u32>,
     /// An interim response (103) that the stream sends when it is at the start of a response.
     pub interim: RefCell<Vec<u8>>,
+    /// How slowly the head of a request may come; its host is not known then, so that of the first on this address.
+    pub(super) head_pace: Pace,
     phase: Cell<Phase>,
     since: Cell<Instant>,
+    /// When bytes last came.
+    heard: Cell<Instant>,
+    /// Its place is needed for another, as soon as it is idle.
+    evicted: Cell<bool>,
     /// Since when it accepts no bytes.
     stalled: Cell<Option<Instant>>,
     /// The answer was handed to hyper whole.
@@ -105,6 +102,9 @@ impl std::fmt::Display for Address {
 impl Client {
     /// A client that has just connected.
     pub fn new(front: Rc<Front>, site: Rc<Site>, remote: Address, local: Address) -> Client {
+        let host = site.config.hosts.get(usize::from(site.config.host(local.socket, "")));
+        let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
+        let now = Instant::now();
         Client {
             front,
             site,
@@ -112,8 +112,11 @@ impl Client {
             local,
             served: Cell::new(0),
             interim: RefCell::default(),
+            head_pace,
             phase: Cell::new(Phase::Fresh),
-            since: Cell::new(Instant::now()),
+            since: Cell::new(now),
+            heard: Cell::new(now),
+            evicted: Cell::new(false),
             stalled: Cell::new(None),
             answered: Cell::new(false),
             received: Cell::new(0),
@@ -125,8 +128,12 @@ impl Client {
     /// `n` bytes came from it.
     pub fn received(&self, n: usize) {
         self.received.set(self.received.get() + n as u64);
-        if matches!(self.phase.get(), Phase::Fresh | Phase::Kept) {
-            self.enter(Phase::Head, Instant::now());
+        self.heard.set(Instant::now());
+        match self.phase.get() {
+            // A first head has been waited for since the connection was made.
+            Phase::Fresh => self.phase.set(Phase::Head),
+            Phase::Kept => self.enter(Phase::Head, self.heard.get()),
+            Phase::Head | Phase::Request => {}
         }
     }
 
@@ -176,6 +183,43 @@ impl Client {
         self.phase.get() == Phase::Kept
     }
 
+    /// Its place is given to another; it leaves when it is woken.
+    pub fn evict(&self) {
+        self.evicted.set(true);
+    }
+
+    /// Whether [`Client::evict`] was called.
+    pub fn is_evicted(&self) -> bool {
+        self.evicted.get()
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase.get()
+    }
+
+    /// When its phase began.
+    pub(super) fn since(&self) -> Instant {
+        self.since.get()
+    }
+
+    pub(super) fn heard_at(&self) -> Instant {
+        self.heard.get()
+    }
+
+    /// Since when it accepts no bytes.
+    pub(super) fn stalled_since(&self) -> Option<Instant> {
+        self.stalled.get()
+    }
+
+    /// Of the request that is on its way.
+    pub(super) fn received_bytes(&self) -> u64 {
+        self.received.get()
+    }
+
+    pub(super) fn timeouts(&self) -> &Timeouts {
+        &self.site.config.timeouts
+    }
+
     /// For a status, while it is idle.
     pub fn status(&self) -> ClientStatus {
         let since_ms = self.since.get().elapsed().as_millis() as u64;
@@ -199,26 +243,4 @@ impl Client {
             record.finish();
         }
     }
-
-    /// Whether it was too slow, and otherwise when to look again.
-    pub fn overdue(&self, now: Instant, timeouts: &Timeouts) -> Result<Instant, Overdue> {
-        let (from, limit, verdict) = match (self.stalled.get(), self.phase.get()) {
-            (Some(since), _) => (since, timeouts.client, Overdue::Stalled),
-            (None, Phase::Kept) => (self.since.get(), timeouts.keep_alive, Overdue::Idle),
-            (None, Phase::Fresh | Phase::Head) => (self.since.get(), timeouts.client, Overdue::Stalled),
-            (None, Phase::Request) => return Ok(now + look_again(timeouts)),
-        };
-        match limit.saturating_sub(now.duration_since(from)) {
-            Duration::ZERO => Err(verdict),
-            left => Ok(now + left.min(look_again(timeouts))),
-        }
-    }
-}
-
-/// However long the limits are.
-const LONGEST_LOOK: Duration = Duration::from_secs(60);
-
-/// A connection looks at the clock at least this often, so that a shorter limit that begins meanwhile is not missed.
-pub fn look_again(timeouts: &Timeouts) -> Duration {
-    timeouts.keep_alive.min(timeouts.client).clamp(Duration::from_millis(50), LONGEST_LOOK)
 }

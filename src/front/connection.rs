@@ -11,8 +11,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
-use super::Front;
-use super::client::{Address, Client, Overdue, look_again};
+use super::client::Client;
+use super::crowd::Place;
+use super::overdue::Overdue;
 use super::record::{Unreadable, Visit};
 use super::request;
 use super::site::Site;
@@ -22,9 +23,9 @@ use crate::config::Limits;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// Serves a connection from accept to close.
-pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Address, local: Address) {
-    let client = Rc::new(Client::new(front, site, remote, local));
+/// Serves a connection from accept to close; then its place is free.
+pub async fn serve(client: Client, socket: Socket, _place: Place) {
+    let client = Rc::new(client);
     drive(&client, socket).await;
     client.left();
 }
@@ -39,12 +40,11 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
     });
     let stream = TokioIo::new(Stream::new(socket, client.clone()));
     let mut connection = pin!(builder(site).serve_connection(stream, service));
-    let timeouts = &site.config.timeouts;
-    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let mut closing = false;
     std::future::poll_fn(|cx| {
         guest.remember(cx);
-        if front.is_stopping() && !closing {
+        if (front.is_stopping() || client.is_evicted()) && !closing {
             closing = true;
             connection.as_mut().graceful_shutdown();
         }
@@ -60,7 +60,7 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            match client.overdue(Instant::now(), timeouts) {
+            match client.overdue(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 Err(Overdue::Idle) if !closing => {
                     closing = true;

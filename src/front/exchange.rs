@@ -27,6 +27,9 @@ use super::route::Route;
 use super::spool::Spool;
 use super::worker::Worker;
 
+/// More informational heads than this are no help to anybody.
+const MAX_INFOS: u32 = 32;
+
 /// Shared by the request's future, the worker's task and the pool's queue.
 pub type Shared = Rc<RefCell<Exchange>>;
 
@@ -48,6 +51,8 @@ pub struct Limits {
     pub queue: Duration,
     /// `RequestTimeout`; zero is unlimited.
     pub run: Duration,
+    /// `RequestTimeoutGrace`
+    pub grace: Duration,
 }
 
 /// See the module's text.
@@ -70,6 +75,8 @@ pub struct Exchange {
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
     pub started_at: Instant,
+    /// How often its worker was told that it takes too long.
+    pub interrupts: u8,
     /// How long it waited for a worker.
     pub waited: Duration,
     /// The worker that has it.
@@ -90,6 +97,7 @@ pub struct Exchange {
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
     pub record: Option<Rc<Record>>,
+    said_infos: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
     whole: bool,
@@ -127,6 +135,7 @@ impl Exchange {
             limits: job.limits,
             queued_at: now,
             started_at: now,
+            interrupts: 0,
             waited: Duration::ZERO,
             worker: None,
             served_by: None,
@@ -137,6 +146,7 @@ impl Exchange {
             spool: Spool::default(),
             outcome: None,
             record: None,
+            said_infos: 0,
             said_head: false,
             whole: false,
             abandoned: false,
@@ -147,11 +157,15 @@ impl Exchange {
     /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or
     /// `[Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
-        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_))) {
+        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
         }
         match reply {
-            Reply::Info(head) if !self.said_head => self.infos.push(head),
+            Reply::Info(_) if self.said_infos == MAX_INFOS => return Err(Malformed("too many informational heads")),
+            Reply::Info(head) if !self.said_head => {
+                self.said_infos += 1;
+                self.infos.push(head);
+            }
             Reply::Head(head) if !self.said_head => {
                 self.said_head = true;
                 self.head = Some(head);
@@ -165,11 +179,20 @@ impl Exchange {
                 self.elsewhere = Some(target.to_vec());
             }
             Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
+            Reply::Extend(millis) => self.extend(Duration::from_millis(millis.into())),
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
         }
         Ok(())
+    }
+
+    /// The program asked for more time.
+    fn extend(&mut self, more: Duration) {
+        if !self.limits.run.is_zero() {
+            self.limits.run = self.limits.run.saturating_add(more);
+        }
+        self.interrupts = 0;
     }
 
     /// Only a head that the client has not got yet can still be a file's.
@@ -296,8 +319,8 @@ impl Exchange {
         }
     }
 
-    /// The client is not interested any more.
-    pub fn abandon(&mut self) {
+    /// The client is not interested any more. Returns the worker that still makes something for it.
+    pub fn abandon(&mut self) -> Option<Rc<Worker>> {
         self.abandoned = true;
         self.waker = None;
         self.spool.clear();
@@ -306,5 +329,6 @@ impl Exchange {
             Stage::Running => self.resume(),
             Stage::Over => {}
         }
+        self.worker.clone().filter(|_| self.stage == Stage::Running && !self.whole)
     }
 }

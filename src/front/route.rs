@@ -14,10 +14,10 @@ use http::StatusCode;
 use super::client::Address;
 use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
-use super::locate::root;
 use super::{own_name, redirection};
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
+use crate::open::root;
 use crate::path::{BadPath, Text, normalise};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.

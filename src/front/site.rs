@@ -10,11 +10,11 @@ use wire::control::Generation;
 use super::Front;
 use super::access_log::AccessLogs;
 use super::error_logs::ErrorLogs;
-use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
+use crate::open::Opener;
 
 /// See the module's text.
 pub struct Site {

@@ -19,13 +19,13 @@ use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, locate, refusal, reopen};
-use super::open::{Links, Opened};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
 use super::site::Site;
 use super::{mime, own_name};
 use crate::config::Handler;
+use crate::open::{Links, Opened};
 
 /// What a path in a `Location` keeps as it is.
 pub const PATH: &AsciiSet =

@@ -175,10 +175,12 @@ impl Master {
             FromMold::Forked { slot, pid } => self.worker_forked(number, slot, Pid::from_raw(pid)),
             FromMold::ForkFailed { slot, error } => {
                 log::error("master", format_args!("worker={slot} gen={number} cannot be forked: {error}"));
-                self.worker_gone(slot);
+                if self.workers.is_in(slot, number) {
+                    self.worker_gone(slot);
+                }
             }
             FromMold::Exited { slot, exit, .. } => {
-                if self.workers.of(number).any(|(s, _)| s == slot) {
+                if self.workers.is_in(slot, number) {
                     self.worker_ended(slot, exit);
                 }
             }

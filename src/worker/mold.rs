@@ -27,6 +27,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let master = Master::new(control);
     let Configured { generation, config, facts, logs } = configuration(&master)?;
     sys::drop_privileges(&config)?;
+    sys::allow_profiling()?;
     let started = Instant::now();
     let mut site = match Site::load(config, &facts) {
         Ok(site) => site,

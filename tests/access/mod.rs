@@ -8,6 +8,7 @@ mod inside_worker;
 mod methods;
 mod names;
 mod perl;
+mod places;
 mod throttle;
 mod users;
 

@@ -2,7 +2,7 @@
 
 use crate::current::{speaking, with};
 use crate::error_page::Page;
-use crate::field::Text;
+use crate::field::{Number, Text};
 use crate::request::RequestRec;
 
 /// What is to be done when the handlers have returned.
@@ -39,7 +39,9 @@ impl RequestRec {
     pub fn outcome(&mut self, code: i32) -> Outcome {
         self.send_info();
         match Verdict::of(code) {
-            Verdict::Declined if self.output.is_untouched() => return Outcome::File(self.declined_file()),
+            Verdict::Declined if self.output.is_untouched() => {
+                return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
+            }
             Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
             Verdict::Status(status) => self.status = status,
             Verdict::Done | Verdict::Declined => {}
@@ -51,12 +53,15 @@ impl RequestRec {
     }
 
     /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
-    fn declined_file(&mut self) -> Vec<u8> {
-        let mut file = self.text(Text::Filename).unwrap_or_default().to_vec();
+    fn declined_file(&mut self) -> Option<Vec<u8>> {
+        if self.number(Number::HasFile) == 0 {
+            return None;
+        }
+        let mut file = self.text(Text::Filename)?.to_vec();
         if !self.has_set(Text::Filename) {
             file.extend_from_slice(self.text(Text::PathInfo).unwrap_or_default());
         }
-        file
+        Some(file)
     }
 
     /// Decides the head; the status that must go out instead when that cannot be.
@@ -77,6 +82,11 @@ impl RequestRec {
 /// See [`Outcome`].
 pub fn outcome(request: u64, code: i32) -> Outcome {
     speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
+}
+
+/// The file that is the answer when nobody else gives one; `None` when the request has none.
+pub fn declined_file(request: u64) -> Option<Vec<u8>> {
+    with(request, RequestRec::declined_file).ok().flatten()
 }
 
 /// The front is to send this file.

@@ -10,10 +10,12 @@
 //! from an earlier request names one that is over, and says so instead of showing the next visitor's.
 
 use std::cell::{Cell, RefCell};
+use std::io::IoSlice;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
+use wire::reply::Reply;
 
 use crate::output::Output;
 use crate::request::{Ended, Finished, Incoming, RequestRec};
@@ -139,6 +141,21 @@ pub fn child_terminate() {
     for_each(|r| r.child_terminate = true);
 }
 
+/// The program wants that much more time than `RequestTimeout` allows. Nobody gets less than they had.
+pub(crate) fn extend_timeout(seconds: f64) {
+    let more = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let millis = u32::try_from(more.as_millis()).unwrap_or(u32::MAX);
+    STATE.with_borrow_mut(|state| {
+        if let Some(r) = state.records.get_mut(state.answering) {
+            let mut packet = Vec::new();
+            Reply::Extend(millis).put(r.frame.id(), &mut packet);
+            // A front that has gone is seen by what the program says next.
+            let _ = r.client.send(&[IoSlice::new(&packet)]);
+        }
+    });
+    libperl::request_is_in_time();
+}
+
 /// Something will be done after the answer: its end waits for [`end`].
 pub fn want_cleanup() {
     for_each(|r| r.cleanup = true);
@@ -162,13 +179,18 @@ pub fn end() -> Ended {
     })
 }
 
-/// Fills `%ENV`: what start-up left there, then the request's.
+/// Fills `%ENV`.
 pub(crate) fn fill_env() {
+    program_env(&mut libperl::env_put);
+}
+
+/// What a program finds in `%ENV`: what start-up left there, then the request's; `each` must not run Perl code.
+pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| {
         for (key, value) in &r.place.clone().start_env {
-            libperl::env_put(key, value);
+            each(key, value);
         }
-        env::programs(r, &mut |key, value| libperl::env_put(key, value));
+        env::programs(r, each);
     });
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
     encoded(renamed.iter())
 }
 
-fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
+pub(crate) fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
     let sound = pairs.filter(|(name, value)| !name.contains(&b'=') && ![*name, *value].concat().contains(&0));
     sound.flat_map(|(name, value)| [name, b"=", value, b"\0"].concat()).collect()
 }
@@ -199,6 +199,18 @@ fn of_script(r: &RequestRec, each: Each<'_>) {
 fn document_root(r: &RequestRec) -> &[u8] {
     let root = r.known_text(Text::DocumentRoot).unwrap_or_default();
     root.strip_suffix(b"/").unwrap_or(root)
+}
+
+/// The variables about the script once more: `subprocess_env` was looked at before it was known which that is.
+pub(crate) fn renew_script(r: &mut RequestRec) {
+    r.split();
+    let mut pairs = Table::default();
+    of_script(r, &mut |key, value| pairs.set(key, value));
+    let variables = r.tables.of_mut(Id::SubprocessEnv);
+    for name in [b"PATH_INFO".as_slice(), b"PATH_TRANSLATED"] {
+        variables.unset(name);
+    }
+    pairs.iter().for_each(|(name, value)| variables.set(name, value));
 }
 
 /// A body that came in chunks has no Content-Length header, but programs need its length all the same.

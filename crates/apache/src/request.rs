@@ -16,6 +16,7 @@ use crate::script_name::{self, Split};
 use crate::stack::Stacks;
 use crate::table::Table;
 use crate::tables::{self, Id, Tables};
+use crate::translation::Translation;
 
 /// A request as it arrives from the wire.
 pub struct Incoming {
@@ -31,6 +32,8 @@ pub struct Incoming {
 pub trait Client {
     /// Sends one packet of replies; the parts belong together.
     fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
+    /// Whether they do not want the answer any more, as far as is known here.
+    fn is_gone(&mut self) -> bool;
 }
 
 /// What is left to do when the answer has gone.
@@ -66,6 +69,7 @@ pub(crate) struct RequestRec {
     pub child_terminate: bool,
     pub cleanup: bool,
     pub links: Links,
+    pub translation: Translation,
     pub stacks: Stacks,
     /// `$r->custom_response`, by status.
     pub custom_responses: Vec<(u16, Vec<u8>)>,
@@ -98,6 +102,7 @@ impl RequestRec {
             child_terminate: false,
             cleanup: false,
             links: Links::default(),
+            translation: Translation::default(),
             stacks: Stacks::default(),
             custom_responses: Vec::new(),
             said: [const { None }; Text::ALL.len()],
@@ -112,8 +117,16 @@ impl RequestRec {
     }
 
     pub fn split(&mut self) -> Split {
+        if self.translation != Translation::Done {
+            return self.without_file();
+        }
         let (frame, place) = (&self.frame, &self.place);
         *self.split.get_or_insert_with(|| script_name::split(frame, &place.location))
+    }
+
+    /// All of the path names whatever answers.
+    fn without_file(&self) -> Split {
+        Split { script: self.frame.field(Field::Path).len(), file: 0 }
     }
 
     pub fn is_head(&self) -> bool {
@@ -153,7 +166,10 @@ impl RequestRec {
     fn given_text(&self, field: Text) -> Option<&[u8]> {
         let (frame, place) = (&self.frame, &*self.place);
         let path = frame.field(Field::Path);
-        let split = self.split.unwrap_or(Split { script: path.len(), file: 0 });
+        let split = self.split.unwrap_or_else(|| self.without_file());
+        if matches!(field, Text::Filename | Text::PathInfo) && self.translation != Translation::Done {
+            return Some(path).filter(|_| field == Text::Filename && self.translation == Translation::FileLess);
+        }
         match field {
             Text::Protocol => Some(frame.field(Field::Protocol)),
             Text::Method => Some(frame.field(Field::Method)),
@@ -214,8 +230,16 @@ impl RequestRec {
 
     /// What was found out about a path that is no longer meant.
     pub fn forget_target(&mut self) {
+        self.forget_file();
+        for field in [Text::Uri, Text::Args] {
+            self.said[field as usize] = None;
+        }
+    }
+
+    /// What was found out about the file that is no longer meant.
+    pub fn forget_file(&mut self) {
         self.split = None;
-        for field in [Text::Uri, Text::Filename, Text::PathInfo, Text::ScriptName, Text::Args] {
+        for field in [Text::Filename, Text::PathInfo, Text::ScriptName] {
             self.said[field as usize] = None;
         }
     }
@@ -239,14 +263,24 @@ impl RequestRec {
             Number::LocalPort => i64::from(self.frame.local_port()),
             Number::ServerPort => i64::from(self.frame.server_port()),
             Number::AllowOptions => self.place.options,
-            Number::Aborted => i64::from(self.output.front_is_gone() || self.output.failed.is_some()),
+            Number::Aborted => {
+                self.look_for_client();
+                i64::from(self.is_unheard())
+            }
+            Number::Unheard => i64::from(self.is_unheard()),
             Number::Proxyreq => self.proxyreq,
+            Number::HasFile => i64::from(self.has_set(Text::Filename) || self.translation == Translation::Done),
             Number::BodyLength => self.frame.body_length() as i64,
             Number::Satisfies => self.place.satisfies as i64,
             Number::SomeAuthRequired => i64::from(self.requires_user()),
             Number::Allowed => self.allowed,
             Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
         }
+    }
+
+    /// What the program says goes nowhere.
+    fn is_unheard(&self) -> bool {
+        self.output.front_is_gone() || self.output.failed.is_some() || self.output.client_is_gone
     }
 
     /// Whether a line for this method asks for a user.

@@ -4,6 +4,7 @@ use wire::reply::{End, Head, LogKind, Reply};
 
 use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
+use crate::fitting::{self, MAX_TARGET, fits};
 use crate::head::is_header;
 use crate::output::Stage;
 use crate::request::{Finished, RequestRec};
@@ -14,10 +15,10 @@ impl RequestRec {
     pub fn finish(&mut self) -> Finished {
         self.send_info();
         if let Some(path) = self.output.file.take() {
-            return self.refer(self.file_head(), &Reply::File(&path));
+            return self.refer(self.file_head(), &path, Reply::File);
         }
         if let Some(target) = self.output.elsewhere.take() {
-            return self.refer(None, &Reply::Elsewhere(&target));
+            return self.refer(Head { status: 200, ..Head::default() }, &target, Reply::Elsewhere);
         }
         self.commit();
         self.leave(self.output.truncated)
@@ -40,6 +41,9 @@ impl RequestRec {
         let mut headers: Vec<_> = self.tables.of(Id::ErrHeadersOut).iter().filter(|(n, v)| is_header(n, v)).collect();
         headers.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
         let mut headers: Vec<_> = headers.into_iter().map(|(n, v)| (n.to_vec(), v.to_vec())).collect();
+        if !fits(&headers) {
+            headers.clear();
+        }
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
@@ -55,13 +59,18 @@ impl RequestRec {
     fn location(&self) -> Option<Vec<u8>> {
         let tables = [Id::HeadersOut, Id::ErrHeadersOut].map(|id| self.tables.of(id));
         let said = tables.iter().find_map(|table| table.get(b"Location"))?;
-        is_header(b"Location", said).then(|| said.to_vec())
+        (is_header(b"Location", said) && said.len() <= MAX_TARGET).then(|| said.to_vec())
     }
 
     /// The front is to answer with something else.
-    fn refer(&mut self, head: Option<Head>, to: &Reply<'_>) -> Finished {
+    fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
+        if !fits(&head.headers) || to.len() > MAX_TARGET {
+            self.fail_long_head();
+            self.send_page(500, Page::Ours(""));
+            return self.leave(false);
+        }
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), head, &reply(to), &last, &mut *self.client);
         self.finished()
     }
 
@@ -117,6 +126,7 @@ impl RequestRec {
             log.extend(value.map(|value| (LogKind::Env, name.clone().into_bytes(), value.to_vec())));
         }
         log.extend(self.known_text(Text::User).map(|user| (LogKind::User, Vec::new(), user.to_vec())));
+        fitting::cut(&mut log);
         log
     }
 }

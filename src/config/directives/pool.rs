@@ -84,7 +84,18 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("300s"),
         because: "httpd's Timeout for scripts was 300 for decades: reports run that long, loops longer",
         effect: Effect::Reload,
-        about: "A request that has been in Perl so long is answered 504 and its worker is killed; 0 is never.",
+        about: "A request that has been in Perl so long is interrupted: the Perl stack is written to the error log, then the program dies \
+            and 504 is answered; 0 is never. A program may ask for more time: `$r->extend_timeout(seconds)`.",
+    },
+    Row {
+        name: "RequestTimeoutGrace",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Duration(|d, time| d.said().request_timeout_grace = Some(time)),
+        default: Some("5s"),
+        because: "enough to roll a transaction back; a program that is stuck in C does not get further in a minute",
+        effect: Effect::Reload,
+        about: "How much longer a request that was interrupted may take to end. Then its worker is killed and 504 is answered; 0 is at once.",
     },
     Row {
         name: "StartTimeout",

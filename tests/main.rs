@@ -29,6 +29,8 @@ mod hostile;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// What the server calls itself: in headers, to programs, below pages, in links.
+mod identity;
 /// Limits on time, numbers and size.
 mod limits;
 /// Symbolic links, and other ways out of a site.

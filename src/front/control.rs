@@ -102,10 +102,10 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
 fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut fds = fds.into_iter();
     match message {
-        ToFront::Configure { generation, logs, listeners } => {
+        ToFront::Configure { generation, logs, listeners, software } => {
             let config = fds.next().context("no configuration came with Configure")?;
             let logs: Vec<_> = fds.by_ref().take(logs).collect();
-            let site = Site::new(front, generation, config, logs, named(listeners, fds)?)?;
+            let site = Site { software, ..Site::new(front, generation, config, logs, named(listeners, fds)?)? };
             // Before the first client's byte. A front that cannot do it is never activated.
             crate::sys::drop_privileges(&site.config)?;
             configure(front, site);

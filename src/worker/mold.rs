@@ -37,7 +37,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         }
     };
     let load_ms = started.elapsed().as_millis() as u64;
-    master.send(&FromMold::Ready { load_ms }, &[])?;
+    master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     let logs = ErrorLogs::new(logs)?;
     let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
     match mold.serve()? {

@@ -2,7 +2,7 @@
 
 use wire::reply::{End, Head, LogKind, Reply};
 
-use crate::error_page::{is_bodyless, page};
+use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
 use crate::fitting::{self, MAX_TARGET, fits};
 use crate::head::is_header;
@@ -31,10 +31,14 @@ impl RequestRec {
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.
-    pub fn send_page(&mut self, status: u16, text: Option<&[u8]>) {
+    pub fn send_page(&mut self, status: u16, text: Page<'_>) {
         if !self.output.discard() {
             self.output.truncated = true;
             return;
+        }
+        if let Some(name) = self.bad_header_of_page(status) {
+            self.fail_invalid(&name);
+            return self.send_page(500, Page::Ours(""));
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
@@ -47,10 +51,24 @@ impl RequestRec {
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
-            self.output.body = text.map_or_else(|| page(status, location.as_deref()), <[u8]>::to_vec);
+            self.output.body = match text {
+                Page::Ours(foot) => page(status, location.as_deref(), foot),
+                Page::Text(text) => text.to_vec(),
+            };
         }
         self.status = status;
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
+    }
+
+    /// What the application's mistake is, unless the page tells of one anyway.
+    fn bad_header_of_page(&self, status: u16) -> Option<Vec<u8>> {
+        if status >= 500 {
+            return None;
+        }
+        let location = self.tables.of(Id::HeadersOut).get(b"Location").filter(|_| (300..400).contains(&status));
+        let location = location.map(|location| (&b"Location"[..], location));
+        let mut said = self.tables.of(Id::ErrHeadersOut).iter().chain(location);
+        said.find(|(name, value)| !is_header(name, value)).map(|(name, _)| name.to_vec())
     }
 
     fn location(&self) -> Option<Vec<u8>> {
@@ -63,7 +81,7 @@ impl RequestRec {
     fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
         if !fits(&head.headers) || to.len() > MAX_TARGET {
             self.fail_long_head();
-            self.send_page(500, None);
+            self.send_page(500, Page::Ours(""));
             return self.leave(false);
         }
         let last = self.last_word(false);

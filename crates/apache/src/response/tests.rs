@@ -10,7 +10,7 @@ fn end(r: &mut RequestRec, code: i32) {
     match r.outcome(code) {
         Outcome::Answered => {}
         Outcome::File(path) => r.output.file = Some(path),
-        Outcome::Error(status) => r.send_page(status, None),
+        Outcome::Error(status) => r.send_page(status, Page::Ours("")),
     }
     r.finish();
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::access;
 use super::context::Rank;
 use super::draft::Draft;
+use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
 use super::remote_ip::RemoteIp;
 use super::{
@@ -172,6 +173,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         types: BTreeMap::new(),
         control_socket: None,
         warnings: Vec::new(),
+        tokens: Tokens::default(),
         perl_htaccess: PerlHtaccess::Off,
         perl_access: false,
         facts: facts.clone(),

@@ -96,7 +96,7 @@ async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
 }
 
 /// Who is at the other end of a unix socket is on this machine.
-fn address(end: &super::client::Address) -> IpAddr {
+pub fn address(end: &super::client::Address) -> IpAddr {
     end.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
 }
 
@@ -114,7 +114,7 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
     match proof {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
-        Proof::Refused(why) => {
+        Proof::Unknown(why) | Proof::Refused(why) => {
             visit.complain(route, &why);
             Err(unauthorized(rules))
         }

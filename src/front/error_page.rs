@@ -48,9 +48,9 @@ impl Refusal {
         Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
     }
 
-    /// The page.
-    pub fn response(self) -> Response<Kind> {
-        let page = page(self.status);
+    /// The page, with `foot` below.
+    pub fn response(self, foot: &str) -> Response<Kind> {
+        let page = page(self.status, foot);
         self.saying(page)
     }
 
@@ -84,13 +84,13 @@ impl From<Failure> for Refusal {
 }
 
 /// Nothing that a client sent is on it, so there is nothing to escape.
-fn page(status: StatusCode) -> Bytes {
+fn page(status: StatusCode, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
     let why = explanation(status);
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
-         <body><h1>{reason}</h1>\n<p>{why}</p>\n</body></html>\n"
+         <body><h1>{reason}</h1>\n<p>{why}</p>\n{foot}</body></html>\n"
     ))
 }
 

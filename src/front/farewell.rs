@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use http::Version;
+use http::header::{CONNECTION, HeaderValue, SERVER};
 use http::request::Parts;
 use tokio::io::{AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,6 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::client::Client;
 use super::connections::Guest;
 use super::error_page::Refusal;
+use super::own_name;
 use super::payload::Kind;
 use super::record::{Unreadable, Visit};
 use super::sifted::Sifted;
@@ -43,12 +45,14 @@ pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
 async fn answer(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
     let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
     visit.status.set(violation.status.as_u16());
-    let (head, kind) = Refusal::closing(violation.status).response().into_parts();
+    let (mut head, kind) = Refusal::closing(violation.status).response("").into_parts();
     let body = match kind {
         Kind::Whole(body) => body,
         _ => Default::default(),
     };
-    let mut page = format!("HTTP/1.1 {}\r\nserver: Cameleer\r\nconnection: close\r\n", head.status).into_bytes();
+    head.headers.insert(SERVER, own_name::header(&client.site));
+    head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    let mut page = format!("HTTP/1.1 {}\r\n", head.status).into_bytes();
     for (name, value) in &head.headers {
         page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }

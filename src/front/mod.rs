@@ -44,12 +44,13 @@ mod locate;
 mod log_item;
 mod mime;
 mod names;
-mod open;
 mod overdue;
+mod own_name;
 mod payload;
 mod pool;
 mod proxy_protocol;
-mod range;
+#[doc(hidden)] // for its fuzz target
+pub mod range;
 mod record;
 mod redirection;
 mod remote_ip;
@@ -62,6 +63,7 @@ mod site;
 mod spool;
 mod static_files;
 mod stream;
+#[doc(hidden)] // for its fuzz target
 pub mod strict;
 mod submit;
 #[cfg(test)]

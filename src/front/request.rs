@@ -20,10 +20,10 @@ use super::route::{Asked, Route};
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    authority, compress, error_document, headers, locate, redirection, remote_ip, response, static_files, variables,
+    authority, compress, error_document, headers, locate, own_name, redirection, remote_ip, response, static_files,
+    variables,
 };
 
-const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 /// What is allowed where CONNECT and TRACE are not, which is everywhere.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
@@ -128,6 +128,7 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
+    route = own_name::looked_up(visit, route).await;
     settle(visit, head, &route);
     take_turn(visit, head, &route)?;
     // Its name may be known since it was let in.
@@ -294,7 +295,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     }
     let is_head = visit.head.method == Method::HEAD;
     let close = ending.close || last || old || wants("nokeepalive") || (!is_head && kind.exceeds_its_promise());
-    head.headers.insert(SERVER, NAME);
+    head.headers.insert(SERVER, own_name::header(&visit.site));
     if close {
         head.headers.insert(CONNECTION, CLOSE);
     }

@@ -10,11 +10,11 @@ use wire::control::Generation;
 use super::Front;
 use super::access_log::AccessLogs;
 use super::error_logs::ErrorLogs;
-use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
+use crate::open::Opener;
 
 /// See the module's text.
 pub struct Site {
@@ -22,6 +22,8 @@ pub struct Site {
     pub generation: Generation,
     /// What was configured.
     pub config: Config,
+    /// What it says that it is.
+    pub software: String,
     /// Its workers and its queue.
     pub pool: Pool,
     /// Where paths lead.
@@ -52,6 +54,7 @@ impl Site {
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
             generation,
+            software: String::new(),
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
             opener: Opener::default(),

@@ -174,6 +174,8 @@ for my $tag ( keys %GROUPS ) {
     for (@pairs) {
         my ( $name, $value ) = @$_;
         $value =~ s/\\x(..)/chr hex $1/ge;
+        # Not text: `|` of two texts would join their characters.
+        $value += 0 if $value =~ /\A-?\d+\z/;
         no strict 'refs';
         # An empty prototype, not a signature: perl inlines it, and it takes $r all the same (`PerlHandler …::OK`).
         no feature 'signatures';

@@ -6,6 +6,7 @@ mod clients;
 mod files;
 mod folders;
 mod headers;
+mod identity;
 mod limits;
 mod logs;
 mod old;
@@ -246,6 +247,7 @@ impl Takes {
 pub fn all() -> impl Iterator<Item = &'static Row> {
     let topics = [
         server::ROWS,
+        identity::ROWS,
         pool::ROWS,
         limits::ROWS,
         remote_ip::ROWS,

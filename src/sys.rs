@@ -148,6 +148,14 @@ fn passed_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Whatever whoever started us left open is not for the programs that scripts start. A kernel before 5.11 cannot say so of
+/// all at once; what is open there stays as it is.
+pub fn keep_inherited_from_children() {
+    const FIRST: libc::c_uint = 3;
+    // SAFETY: it only marks descriptors to be closed by exec; all that we mean to pass on we pass explicitly.
+    unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+}
+
 /// Forks. `None` in the child.
 pub fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the caller is a process that has one thread, so the child finds no lock taken.

@@ -41,6 +41,8 @@ mod logs;
 mod modules;
 /// Modules that perl and Debian bring.
 mod named_modules;
+/// More requests than workers can answer.
+mod overload;
 /// Perl that makes configuration.
 mod perl_config;
 /// Every phase of mod_perl 1, subrequests and redirects.

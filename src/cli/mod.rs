@@ -74,6 +74,7 @@ enum Command {
 
 /// Does what the command line says.
 pub fn run() -> anyhow::Result<()> {
+    sys::keep_inherited_from_children();
     match Cli::parse().command {
         Command::Run(run) => run.run(),
         Command::Serve(serve) => serve.run(),

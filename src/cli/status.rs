@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use wire::control::{WorkerState, WorkerStatus};
+use wire::control::{FrontStatus, ShareStatus, WorkerState, WorkerStatus};
 
 use super::client::Which;
 use crate::master::control_socket::Command;
@@ -52,10 +52,31 @@ fn table(status: &master::Status) -> String {
                 front.queued,
                 front.queue_timeouts
             );
+            admission(front, &mut text);
             workers(&front.workers, status.max_clients, &mut text);
         }
     }
     text
+}
+
+/// What was refused and what shares hold, where there is something to tell.
+fn admission(front: &FrontStatus, text: &mut String) {
+    if front.overloaded {
+        text.push_str("overloaded: the newest requests are served first\n");
+    }
+    let refused =
+        [("turned away", front.turned_away), ("too fast", front.too_fast), ("too many at once", front.throttled)];
+    if refused.iter().any(|(_, count)| *count > 0) {
+        let words: Vec<_> = refused.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let _ = writeln!(text, "refused: {}", words.join(", "));
+    }
+    for ShareStatus { place, most, busy, queued, overloaded, turned_away } in &front.shares {
+        let overloaded = if *overloaded { ", overloaded" } else { "" };
+        let _ = writeln!(
+            text,
+            "share {place}  {busy} of {most} workers  {queued} queued  {turned_away} turned away{overloaded}"
+        );
+    }
 }
 
 fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
@@ -91,7 +112,7 @@ fn duration(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::control::{FrontStatus, GenerationState};
+    use wire::control::GenerationState;
 
     #[test]
     fn the_table_fits_eighty_columns_and_names_what_each_worker_does() {

@@ -150,7 +150,15 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         pid_file: None,
         listen: Vec::new(),
         listen_backlog: 0,
-        pool: Pool { start: 0, min_spare: 0, max_spare: 0, max_clients: 0, max_requests: 0..=0, queue_length: 0 },
+        pool: Pool {
+            start: 0,
+            min_spare: 0,
+            max_spare: 0,
+            max_clients: 0,
+            max_requests: 0..=0,
+            queue_length: 0,
+            queue_stale: Duration::ZERO,
+        },
         timeouts: Timeouts {
             client: Duration::ZERO,
             keep_alive: Duration::ZERO,

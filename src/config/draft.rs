@@ -34,7 +34,7 @@ pub struct Draft {
     pub host: u16,
     /// The methods of the `<Limit>` that we are in.
     pub methods: Methods,
-    throttles: u32,
+    counts: u32,
     name: String,
     context: Context,
     /// The section that takes what is said.
@@ -59,7 +59,7 @@ impl Draft {
             port: None,
             host: 0,
             methods: Methods::ALL,
-            throttles: 0,
+            counts: 0,
             name: String::new(),
             context: Context::Server,
             section: 0,
@@ -276,10 +276,19 @@ impl Draft {
         Ok(())
     }
 
-    /// A number that no other `MaxConcurrentReqs` has.
-    pub fn next_throttle(&mut self) -> u32 {
-        self.throttles += 1;
-        self.throttles
+    /// A number for a directive that counts its own requests; no other has it.
+    pub fn next_count(&mut self) -> u32 {
+        self.counts += 1;
+        self.counts
+    }
+
+    /// The section at work, for those who read a status.
+    pub fn place(&self) -> String {
+        let section = &self.config.sections[usize::from(self.section)];
+        match &section.scope {
+            Scope::Host => format!("{} {}", self.context.name(), self.at),
+            scope => format!("<{} {}>", scope.name(), scope.argument()),
+        }
     }
 
     /// Walks a virtual host.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::{Applied, Config, Handler, Options, Phases, Said, Scope, Settings, access};
+use super::{Applied, Config, Handler, Options, Phases, Said, Scope, Settings, access, admission};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
@@ -72,6 +72,7 @@ impl Settings {
         }
         self.rules.merge(&said.rules);
         self.access.merge(&said.access);
+        self.admission.merge(&said.admission);
         self.merge_variables(said);
     }
 
@@ -127,5 +128,6 @@ fn nothing() -> Settings {
         handler_is_set: false,
         rules: Rules::default(),
         access: access::Rules::default(),
+        admission: admission::Rules::default(),
     }
 }

@@ -27,6 +27,7 @@ mod unknown;
 
 pub mod access;
 mod address;
+pub mod admission;
 mod identity;
 mod logs;
 mod options;

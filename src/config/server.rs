@@ -30,6 +30,8 @@ pub struct Pool {
     pub max_requests: RangeInclusive<u64>,
     /// `QueueLength`: requests that may wait for a worker; more are answered 503 at once.
     pub queue_length: usize,
+    /// `QueueStale`: requests that wait for so long, while more and more come, are an overload; zero: never.
+    pub queue_stale: Duration,
 }
 
 /// `Timeout`, `KeepAliveTimeout` and ours.

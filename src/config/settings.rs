@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::Rank;
-use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, rules};
+use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, admission, rules};
 
 /// Settings that apply to a part of the site.
 #[derive(Debug, Clone)]
@@ -37,6 +37,18 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The name of its section.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Scope::Host => "VirtualHost",
+            Scope::Directory(_) => "Directory",
+            Scope::DirectoryMatch(_) => "DirectoryMatch",
+            Scope::Files(_) => "Files",
+            Scope::Location(_) => "Location",
+            Scope::LocationMatch(_) => "LocationMatch",
+        }
+    }
+
     /// As it was written, or the regular expression that it became.
     pub fn argument(&self) -> String {
         match self {
@@ -91,6 +103,8 @@ pub struct Said {
     pub rules: rules::Rules,
     /// Who may come in.
     pub access: access::Said,
+    /// Who gets a worker.
+    pub admission: admission::Said,
 }
 
 /// `SetHandler`
@@ -149,4 +163,6 @@ pub struct Settings {
     pub rules: rules::Rules,
     /// Who may come in.
     pub access: access::Rules,
+    /// Who gets a worker.
+    pub admission: admission::Rules,
 }

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
+use std::time::Instant;
 
 use http::StatusCode;
 use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
@@ -9,9 +10,11 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use super::count;
 use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
+use super::speed::{Account, Charge};
 use super::throttle::Turn;
 use super::variables;
 use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
@@ -35,6 +38,15 @@ pub struct Visitor {
     pub user: Option<User>,
     /// What it is counted in until it has its answer and the worker has ended.
     turns: Vec<Turn>,
+    /// Where its speed is counted; an error when it was too fast.
+    speed: Option<Result<Rc<Account>, u32>>,
+}
+
+impl Visitor {
+    /// What the time that a worker works for it is added to.
+    pub fn charge(&self) -> Option<Charge> {
+        self.speed.as_ref()?.as_ref().ok().map(Charge::new)
+    }
 }
 
 impl Default for Door {
@@ -165,9 +177,32 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
         }
         let Some(turn) = visit.site.throttles.enter(throttle) else {
             visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            count(&visit.client.front.counters.throttled);
             return Err(Refusal::busy());
         };
         visitor.turns.push(turn);
     }
     Ok(())
+}
+
+/// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
+/// on, and to an error's page, it counts once.
+pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
+    let rules = &route.settings.admission;
+    let (Some(limit), Some(socket)) = (&rules.speed, visit.remote().socket) else { return Ok(()) };
+    if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
+        return Ok(());
+    }
+    let mut visitor = visit.visitor.borrow_mut();
+    let speed = visitor.speed.get_or_insert_with(|| {
+        visit.site.speeds.enter(limit, socket.ip(), Instant::now()).map_err(|fast| {
+            count(&visit.client.front.counters.too_fast);
+            fast.line.inspect(|line| visit.complain(route, line));
+            fast.retry_after
+        })
+    });
+    match speed {
+        Ok(_) => Ok(()),
+        Err(seconds) => Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, *seconds)),
+    }
 }

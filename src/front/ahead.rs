@@ -60,13 +60,13 @@ impl Pool {
     /// Sends requests ahead while that pays.
     pub(super) fn feed(&self, worker: &Rc<Worker>) {
         while self.ahead.typical.get() < QUICK && worker.can_take_ahead() {
-            let Some(exchange) = self.next_queued() else { return };
+            let Some(exchange) = self.queue.borrow_mut().pop() else { return };
             let sent = {
                 let job = exchange.borrow();
                 job.body.is_none() && job.frame.len() <= MAX_INLINE && worker.send(&job.frame, None).is_ok()
             };
             if !sent {
-                self.queue.borrow_mut().push_front(exchange);
+                self.wait_again(&exchange);
                 return;
             }
             worker.ahead.borrow_mut().push_back(exchange);
@@ -74,8 +74,8 @@ impl Pool {
         }
     }
 
-    /// What `worker` was sent ahead and has not begun waits in the queue again, in front: it is the oldest. Even the
-    /// request that it seems to work on may not have been begun.
+    /// What `worker` was sent ahead and has not begun waits in the queue again. Even the request that it seems to work on
+    /// may not have been begun.
     pub(super) fn take_back(&self, worker: &Rc<Worker>) {
         if !worker.ahead.borrow().is_empty() {
             self.recover(worker);
@@ -84,13 +84,13 @@ impl Pool {
 
     pub(super) fn recover(&self, worker: &Rc<Worker>) {
         let back = worker.take_back(&mut self.ahead.buffer.borrow_mut());
-        for (frame, body) in back.into_iter().rev() {
+        for (frame, body) in back {
             let exchange = if worker.has(frame.id()) { self.vacate(worker) } else { self.recall(worker, frame.id()) };
             let Some(exchange) = exchange else { continue };
             if exchange.borrow_mut().wait_again(frame, body) {
                 self.queued.set(self.queued.get() + 1);
             }
-            self.queue.borrow_mut().push_front(exchange);
+            self.wait_again(&exchange);
         }
         if worker.state() == WorkerState::Busy && worker.exchange.borrow().is_none() && !self.go_on(worker) {
             worker.set_state(WorkerState::Idle);

@@ -8,6 +8,9 @@ use super::failure::Failure;
 use super::payload::Kind;
 use crate::path::BadPath;
 
+/// After so many seconds there may be room for what was refused.
+const SOON: u32 = 2;
+
 /// A request that is answered with a page that says no.
 #[derive(Debug)]
 pub struct Refusal {
@@ -18,9 +21,6 @@ pub struct Refusal {
     /// The rest of the request was not read, or makes no sense.
     pub close: bool,
 }
-
-/// After how many seconds a client that found us full should ask again.
-const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
 
 impl Refusal {
     /// Only a status; the connection can go on.
@@ -43,9 +43,14 @@ impl Refusal {
         explanation(self.status)
     }
 
-    /// There is no place for it now; the client should ask again.
+    /// There is no place for it now; the client should ask again soon.
     pub fn busy() -> Refusal {
-        Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
+        Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
+    }
+
+    /// The client should ask again after so many seconds.
+    pub fn later(status: StatusCode, seconds: u32) -> Refusal {
+        Refusal::with(status, http::header::RETRY_AFTER, seconds.into())
     }
 
     /// The page, with `foot` below.
@@ -76,7 +81,7 @@ impl From<BadPath> for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         match failure {
-            Failure::QueueFull | Failure::QueueTimeout => Refusal::busy(),
+            Failure::Busy(seconds) => Refusal::later(StatusCode::SERVICE_UNAVAILABLE, seconds),
             Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
             Failure::WorkerGone | Failure::WorkerLied => Refusal::new(StatusCode::BAD_GATEWAY),
         }
@@ -108,6 +113,7 @@ fn explanation(status: StatusCode) -> &'static str {
         414 => "The address is longer than this server accepts.",
         416 => "The page has no such part.",
         417 => "The server cannot do what the request expects of it.",
+        429 => "You ask for more than this server gives to one visitor. Please slow down.",
         431 => "The request has more headers than this server accepts.",
         501 => "The server does not know this method or this coding.",
         502 => "The program that makes this page has failed.",

@@ -24,6 +24,7 @@ use wire::reply::{End, Head, Reply};
 use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
+use super::speed::Charge;
 use super::spool::Spool;
 use super::worker::Worker;
 
@@ -71,6 +72,10 @@ pub struct Exchange {
     pub route: Rc<Route>,
     /// See [`Limits`].
     pub limits: Limits,
+    /// Its place in the queue.
+    pub lane: usize,
+    /// What the time that it takes a worker is added to.
+    charge: Option<Charge>,
     /// When it was submitted.
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
@@ -119,11 +124,13 @@ pub struct Job {
     pub route: Rc<Route>,
     /// How long it may take.
     pub limits: Limits,
+    /// What the time that it takes a worker is added to.
+    pub charge: Option<Charge>,
 }
 
 impl Exchange {
-    /// A job that waits.
-    pub fn new(job: Job) -> Exchange {
+    /// A job that waits in that lane of the queue.
+    pub fn new(job: Job, lane: usize) -> Exchange {
         let now = Instant::now();
         Exchange {
             id: job.id,
@@ -133,6 +140,8 @@ impl Exchange {
             method: job.method,
             route: job.route,
             limits: job.limits,
+            lane,
+            charge: job.charge,
             queued_at: now,
             started_at: now,
             interrupts: 0,
@@ -215,6 +224,9 @@ impl Exchange {
         self.served_by = Some((worker.slot, worker.pid.get()));
         self.worker = Some(worker);
         self.body = None;
+        if let Some(charge) = &mut self.charge {
+            charge.begin(self.started_at);
+        }
     }
 
     /// The worker had not begun with it. Says whether it was taken for running.
@@ -223,8 +235,13 @@ impl Exchange {
         self.body = body.map(File::from);
         self.worker = None;
         let was_running = self.stage == Stage::Running;
-        if was_running {
-            self.stage = if self.abandoned { Stage::Over } else { Stage::Queued };
+        if let Some(charge) = &mut self.charge {
+            charge.end(Instant::now());
+        }
+        if was_running && self.abandoned {
+            self.over();
+        } else if was_running {
+            self.stage = Stage::Queued;
         }
         was_running && !self.abandoned
     }
@@ -233,6 +250,7 @@ impl Exchange {
     pub fn over(&mut self) {
         self.stage = Stage::Over;
         self.worker = None;
+        self.charge = None;
         if let Some(record) = self.record.take() {
             record.write(Some(self));
         }

@@ -3,10 +3,8 @@
 /// Why there is no, or no whole, answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// `QueueLength` requests wait already.
-    QueueFull,
-    /// It waited for `QueueTimeout`.
-    QueueTimeout,
+    /// There is no worker for it: the client may come again after so many seconds.
+    Busy(u32),
     /// The worker did not end within `RequestTimeout`.
     RequestTimeout,
     /// The worker ended in the middle.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use http::Version;
-use http::header::{CONNECTION, HeaderValue, SERVER};
+use http::header::SERVER;
 use http::request::Parts;
 use tokio::io::{AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -45,15 +45,14 @@ pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
 async fn answer(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
     let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
     visit.status.set(violation.status.as_u16());
-    let (mut head, kind) = Refusal::closing(violation.status).response("").into_parts();
+    let (head, kind) = Refusal::closing(violation.status).response("").into_parts();
     let body = match kind {
         Kind::Whole(body) => body,
         _ => Default::default(),
     };
-    head.headers.insert(SERVER, own_name::header(&client.site));
-    head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    let mut page = format!("HTTP/1.1 {}\r\n", head.status).into_bytes();
-    for (name, value) in &head.headers {
+    let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
+    let server = own_name::header(&client.site);
+    for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
         page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
     let date = httpdate::fmt_http_date(visit.received);

@@ -63,9 +63,11 @@ impl Pool {
             return Next::Packet;
         };
         let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
-        self.remember(heard.started_at.elapsed());
+        let (took, lane) = (heard.started_at.elapsed(), heard.lane);
         heard.over();
         drop(heard);
+        self.remember(took);
+        self.queue.borrow_mut().release(lane, Some(took));
         worker.requests.set(worker.requests.get() + 1);
         self.vacate(worker);
         if leaving && worker.state() == WorkerState::Busy {

@@ -47,8 +47,10 @@ mod names;
 mod overdue;
 mod own_name;
 mod payload;
+mod pick_up;
 mod pool;
 mod proxy_protocol;
+mod queue;
 #[doc(hidden)] // for its fuzz target
 pub mod range;
 mod record;
@@ -60,16 +62,17 @@ mod route;
 mod scoreboard;
 mod sifted;
 mod site;
+mod speed;
 mod spool;
 mod static_files;
 mod stream;
-#[doc(hidden)] // for its fuzz target
 pub mod strict;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;
 mod variables;
+mod waiting;
 mod worker;
 
 pub use format::check as check_log_format;
@@ -177,6 +180,12 @@ pub(crate) struct Counters {
     pub worker_requests: Cell<u64>,
     /// Requests that waited for too long.
     pub queue_timeouts: Cell<u64>,
+    /// Requests that found the queue full, or were turned away in an overload.
+    pub turned_away: Cell<u64>,
+    /// Requests over a `SpeedLimit`.
+    pub too_fast: Cell<u64>,
+    /// Requests over a `MaxConcurrentReqs`.
+    pub throttled: Cell<u64>,
 }
 
 /// Adds one.
@@ -293,7 +302,12 @@ impl Front {
             requests: self.counters.requests.get(),
             worker_requests: self.counters.worker_requests.get(),
             queue_timeouts: self.counters.queue_timeouts.get(),
-            queued: sites.iter().map(|site| site.pool.load().queued).sum(),
+            turned_away: self.counters.turned_away.get(),
+            too_fast: self.counters.too_fast.get(),
+            throttled: self.counters.throttled.get(),
+            overloaded: sites.iter().any(|site| site.pool.is_overloaded()),
+            shares: self.serving().map(|site| site.pool.shares()).unwrap_or_default(),
+            queued: sites.iter().map(|site| site.pool.queued.get()).sum(),
             workers: sites.iter().flat_map(|site| site.pool.workers()).map(|worker| worker.status()).collect(),
         }
     }

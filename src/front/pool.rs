@@ -1,8 +1,7 @@
-//! The workers of one generation and the requests that wait for them. One fair queue: whoever came first is served
-//! first, by the worker that was busy last, so that its caches are warm and spare workers stay untouched.
+//! The workers of one generation. The next request goes to the worker that was busy last, so that its caches are warm and
+//! spare workers stay untouched.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::{Rc, Weak};
 use std::time::Instant;
@@ -10,22 +9,24 @@ use std::time::Instant;
 use wire::control::{FromFront, Generation, Load, WorkerState};
 
 use super::ahead::Ahead;
-use super::exchange::{Exchange, Job, Shared, Stage};
+use super::exchange::{Shared, Stage};
 use super::failure::Failure;
+use super::queue::{Queue, Sizes};
 use super::worker::{Worker, describe};
 use super::{Front, count};
+use crate::config::Config;
 use crate::log;
 
 /// See the module's text.
 pub struct Pool {
     generation: Generation,
-    queue_length: usize,
-    front: Weak<Front>,
+    pub(super) front: Weak<Front>,
     workers: RefCell<Vec<Rc<Worker>>>,
     /// The last is the one that was busy last.
     pub(super) idle: RefCell<Vec<Rc<Worker>>>,
-    /// May hold exchanges that are over; `queued` counts the others.
-    pub(super) queue: RefCell<VecDeque<Shared>>,
+    /// Requests that wait.
+    pub(super) queue: RefCell<Queue<Shared>>,
+    /// How many wait, those included that were sent ahead.
     pub(super) queued: Cell<u32>,
     busy: Cell<u32>,
     draining: Cell<bool>,
@@ -35,14 +36,16 @@ pub struct Pool {
 
 impl Pool {
     /// An empty pool; workers come by [`Pool::add`].
-    pub fn new(front: &Rc<Front>, generation: Generation, queue_length: usize) -> Pool {
+    pub fn new(front: &Rc<Front>, generation: Generation, config: &Config) -> Pool {
+        let pool = &config.pool;
+        let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
+        let shares = config.sections.iter().filter_map(|section| section.said.admission.share.as_ref());
         Pool {
             generation,
-            queue_length,
             front: Rc::downgrade(front),
             workers: RefCell::default(),
             idle: RefCell::default(),
-            queue: RefCell::default(),
+            queue: RefCell::new(Queue::new(sizes, shares, Instant::now())),
             queued: Cell::new(0),
             busy: Cell::new(0),
             draining: Cell::new(false),
@@ -50,24 +53,9 @@ impl Pool {
         }
     }
 
-    /// Gives the job to a worker, or puts it into the queue.
-    pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
-        let exchange = Rc::new(RefCell::new(Exchange::new(job)));
-        if !self.start(&exchange) {
-            if self.queued.get() as usize >= self.queue_length {
-                return Err(Failure::QueueFull);
-            }
-            self.queued.set(self.queued.get() + 1);
-            self.queue.borrow_mut().push_back(exchange.clone());
-            self.release_held();
-        }
-        self.changed();
-        Ok(exchange)
-    }
-
     /// Hands `exchange` to an idle worker. One that cannot take it is broken; the request never reached it, and the
     /// next one gets it.
-    fn start(&self, exchange: &Shared) -> bool {
+    pub(super) fn start(&self, exchange: &Shared) -> bool {
         loop {
             let Some(worker) = self.idle.borrow_mut().pop() else { return false };
             let sent = {
@@ -95,33 +83,6 @@ impl Pool {
         self.busy.set(self.busy.get() + 1);
     }
 
-    /// Somebody waits: no worker has to wait for a slow client.
-    fn release_held(&self) {
-        for worker in self.workers.borrow().iter().filter(|worker| worker.is_paused()) {
-            if let Some(exchange) = &*worker.exchange.borrow() {
-                exchange.borrow_mut().spill();
-            }
-        }
-    }
-
-    /// A client that left: a request that waits will not be started.
-    pub fn abandon(&self, exchange: &Shared) {
-        if exchange.borrow().stage == Stage::Queued {
-            self.queued.set(self.queued.get() - 1);
-        }
-        let working = exchange.borrow_mut().abandon();
-        if let Some(worker) = working {
-            // What was sent ahead would lie before the word that nobody waits.
-            self.take_back(&worker);
-            worker.tell_abandoned(exchange.borrow().id);
-        }
-        if self.ahead.count.get() > 0 {
-            let holds = |worker: &&Rc<Worker>| worker.ahead.borrow().iter().any(|ahead| Rc::ptr_eq(ahead, exchange));
-            let holder = self.workers.borrow().iter().find(holds).cloned();
-            holder.inspect(|worker| self.take_back(worker));
-        }
-    }
-
     /// Takes a worker in that was asked of the mold.
     pub fn add(&self, worker: Rc<Worker>) {
         if self.draining.get() {
@@ -141,7 +102,7 @@ impl Pool {
     pub(super) fn free(&self, worker: &Rc<Worker>) {
         worker.set_state(WorkerState::Idle);
         self.idle.borrow_mut().push(worker.clone());
-        if self.ahead.count.get() > 0 && self.queue.borrow().is_empty() {
+        if self.ahead.count.get() > 0 && self.queue.borrow().len() == 0 {
             let loaded = self.workers.borrow().iter().find(|other| !other.ahead.borrow().is_empty()).cloned();
             loaded.inspect(|other| self.take_back(other));
         }
@@ -149,30 +110,6 @@ impl Pool {
         self.feed(worker);
         if self.draining.get() && self.queued.get() == 0 {
             self.leave_idle(usize::MAX);
-        }
-    }
-
-    /// Gives idle workers what waits.
-    fn serve_queue(&self) {
-        while let Some(exchange) = self.next_queued() {
-            if !self.start(&exchange) {
-                self.queue.borrow_mut().push_front(exchange);
-                return;
-            }
-            self.queued.set(self.queued.get() - 1);
-            if self.idle.borrow().is_empty() {
-                return;
-            }
-        }
-    }
-
-    pub(super) fn next_queued(&self) -> Option<Shared> {
-        let mut queue = self.queue.borrow_mut();
-        loop {
-            let exchange = queue.pop_front()?;
-            if exchange.borrow().stage == Stage::Queued {
-                return Some(exchange);
-            }
         }
     }
 
@@ -233,11 +170,13 @@ impl Pool {
         for begun in worker.ahead.borrow_mut().drain(..) {
             self.ahead.count.set(self.ahead.count.get() - 1);
             self.queued.set(self.queued.get() - u32::from(begun.borrow().stage == Stage::Queued));
+            self.queue.borrow_mut().release(begun.borrow().lane, None);
             begun.borrow_mut().fail(failure);
         }
         if let Some(exchange) = self.vacate(worker) {
             let what = describe(&exchange);
             log::error("front", format_args!("worker={} pid={} lost {what}", worker.slot, worker.pid.get()));
+            self.queue.borrow_mut().release(exchange.borrow().lane, None);
             exchange.borrow_mut().fail(failure);
         }
         self.serve_queue();
@@ -247,16 +186,10 @@ impl Pool {
     /// Ends what has waited or run for too long. Called by the clock.
     pub fn expire(&self, now: Instant) {
         self.rescue(now);
+        self.give_up_stuck(now);
         self.serve_queue();
-        self.queue.borrow_mut().retain(|exchange| {
-            let mut exchange = exchange.borrow_mut();
-            if exchange.stage == Stage::Queued && now.duration_since(exchange.queued_at) >= exchange.limits.queue {
-                self.queued.set(self.queued.get() - 1);
-                exchange.fail(Failure::QueueTimeout);
-                self.front.upgrade().inspect(|front| count(&front.counters.queue_timeouts));
-            }
-            exchange.stage == Stage::Queued
-        });
+        self.time_out(now);
+        self.watch_load(now);
         self.enforce_deadlines(now);
     }
 
@@ -266,7 +199,7 @@ impl Pool {
             generation: self.generation,
             idle: self.idle.borrow().len() as u32,
             busy: self.busy.get(),
-            queued: self.queued.get(),
+            queued: self.queued.get() - self.queue.borrow().held_back() as u32,
         }
     }
 

@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 
-use super::admit::{admit, take_turn};
+use super::admit::{admit, keep_pace, take_turn};
 use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
@@ -130,6 +130,7 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
     }
     route = own_name::looked_up(visit, route).await;
     settle(visit, head, &route);
+    keep_pace(visit, &route)?;
     take_turn(visit, head, &route)?;
     // Its name may be known since it was let in.
     variables::settle(visit, head, &route);

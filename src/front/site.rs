@@ -12,6 +12,7 @@ use super::access_log::AccessLogs;
 use super::error_logs::ErrorLogs;
 use super::pool::Pool;
 use super::route::Routes;
+use super::speed::Speeds;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 use crate::open::Opener;
@@ -32,6 +33,8 @@ pub struct Site {
     pub opener: Opener,
     /// How many requests are under way where that is limited.
     pub throttles: Throttles,
+    /// How fast clients are where that is limited.
+    pub speeds: Speeds,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
@@ -55,10 +58,11 @@ impl Site {
         Ok(Site {
             generation,
             software: String::new(),
-            pool: Pool::new(front, generation, config.pool.queue_length),
+            pool: Pool::new(front, generation, &config),
             routes: Routes::new(&config),
             opener: Opener::default(),
             throttles: Throttles::default(),
+            speeds: Speeds::default(),
             error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),

@@ -32,6 +32,7 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
             run: route.settings.request_timeout,
             grace: route.settings.request_timeout_grace,
         },
+        charge: visit.visitor.borrow().charge(),
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());

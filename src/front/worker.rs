@@ -42,6 +42,8 @@ pub struct Worker {
     pub ahead: RefCell<VecDeque<Shared>>,
     /// It has said `Ready`.
     pub booted: Cell<bool>,
+    /// It is known to have begun with the request that it has.
+    pub begun: Cell<bool>,
     port: AsyncFd<SocketFront>,
     state: Cell<WorkerState>,
     since: Cell<Instant>,
@@ -65,6 +67,7 @@ impl Worker {
             exchange: RefCell::new(None),
             ahead: RefCell::default(),
             booted: Cell::new(false),
+            begun: Cell::new(false),
             port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
             state: Cell::new(WorkerState::Starting),
             since: Cell::new(Instant::now()),
@@ -92,6 +95,7 @@ impl Worker {
     pub fn occupy(&self, exchange: &Shared, now: Instant) {
         *self.exchange.borrow_mut() = Some(exchange.clone());
         self.state.set(WorkerState::Busy);
+        self.begun.set(false);
         self.since.set(now);
     }
 
@@ -102,9 +106,12 @@ impl Worker {
 
     /// Whether it can be sent a request that it may have to give back.
     pub fn can_take_ahead(&self) -> bool {
-        self.state.get() == WorkerState::Busy
-            && self.ahead.borrow().len() < MAX_AHEAD
-            && self.port.get_ref().can_take_back()
+        self.state.get() == WorkerState::Busy && self.ahead.borrow().len() < MAX_AHEAD && self.can_take_back()
+    }
+
+    /// Whether [`Worker::take_back`] can.
+    pub fn can_take_back(&self) -> bool {
+        self.port.get_ref().can_take_back()
     }
 
     /// Takes back the requests that it has not begun, oldest first.

@@ -203,7 +203,15 @@ mod tests {
 
     #[test]
     fn a_fixed_pool_shifted_down_retires_one_and_up_forks_one() {
-        let pool = Pool { start: 4, min_spare: 4, max_spare: 4, max_clients: 4, max_requests: 0..=0, queue_length: 9 };
+        let pool = Pool {
+            start: 4,
+            min_spare: 4,
+            max_spare: 4,
+            max_clients: 4,
+            max_requests: 0..=0,
+            queue_length: 9,
+            queue_stale: Duration::ZERO,
+        };
         let now = Instant::now();
         assert_eq!(Policy::default().decide(counts(4, 0, 0), &Limits::of(&pool, -1), now), Move::Retire(1));
         assert_eq!(Policy::default().decide(counts(4, 0, 0), &Limits::of(&pool, 1), now), Move::Fork(1));

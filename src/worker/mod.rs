@@ -26,6 +26,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use wire::reply::Reply;
 use wire::transport::{Inbound, SocketWorker, WorkerPort};
 
@@ -116,12 +117,19 @@ impl Worker {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
+                    self.reap();
                     if next == Next::Leave {
                         return Ok(());
                     }
                 }
             }
         }
+    }
+
+    /// Children that have ended, and that the request that started them did not wait for. The one process of `-X` has others.
+    fn reap(&self) {
+        let is_forked = self.identity.master != std::process::id();
+        while is_forked && matches!(waitpid(None, Some(WaitPidFlag::WNOHANG)), Ok(ended) if ended.pid().is_some()) {}
     }
 
     fn say_ready(&mut self) -> io::Result<()> {

@@ -18,6 +18,11 @@ pub fn alive(pid: i32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
 }
 
+/// The letter that /proc has for what `pid` does: `T` when it is stopped.
+pub fn state(pid: i32) -> Option<char> {
+    stat(pid).map(|(state, _)| state)
+}
+
 /// The children of `pid`.
 pub fn children(pid: i32) -> Vec<i32> {
     all().into_iter().filter(|child| stat(*child).is_some_and(|(_, parent)| parent == pid)).collect()

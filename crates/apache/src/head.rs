@@ -59,7 +59,7 @@ impl RequestRec {
         fitting::reason(words.unwrap_or_default().trim_ascii())
     }
 
-    /// What handlers want sent with a file; empty when they said nothing. What HTTP does not allow in it the front finds.
+    /// What handlers want sent with a file. What HTTP does not allow in it the front finds.
     pub fn file_head(&self) -> Head {
         let headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
         Head { status: self.status, reason: self.reason(self.status), headers }

@@ -119,6 +119,14 @@ static unsigned restore_separators(pTHX)
     return left;
 }
 
+/* Nobody counts on it from one request to the next, and it may hold much: that is not worth a line in the log. */
+static void forget_topic(pTHX)
+{
+    SV *const topic = GvSV(PL_defgv);
+    if (topic && SvOK(topic) && !SvREADONLY(topic))
+        sv_setsv_mg(topic, &PL_sv_undef);
+}
+
 typedef struct {
     unsigned left;
 } restoring;
@@ -128,6 +136,7 @@ static void restore_body(pTHX_ void *argument)
     restoring *const r = argument;
     r->left |= restore_signals(aTHX);
     r->left |= restore_separators(aTHX);
+    forget_topic(aTHX);
     r->left |= cml_restore_handles(aTHX);
 }
 

@@ -139,10 +139,37 @@ pub struct FrontStatus {
     pub worker_requests: u64,
     /// Requests refused because they had waited too long.
     pub queue_timeouts: u64,
+    /// Requests refused because the queue was full, or because of an overload.
+    pub turned_away: u64,
+    /// Requests refused because of a SpeedLimit.
+    pub too_fast: u64,
+    /// Requests refused because of a MaxConcurrentReqs.
+    pub throttled: u64,
+    /// More requests come than are answered, for the pool or for a share.
+    pub overloaded: bool,
+    /// One entry a PoolShare.
+    pub shares: Vec<ShareStatus>,
     /// Requests that wait now.
     pub queued: u32,
     /// One entry a worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// What the requests of one `PoolShare` have of the pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareStatus {
+    /// The section where it stands.
+    pub place: String,
+    /// How many workers they may have.
+    pub most: u32,
+    /// How many they have.
+    pub busy: u32,
+    /// How many wait.
+    pub queued: u32,
+    /// More come than are answered.
+    pub overloaded: bool,
+    /// Requests that found no place in the queue.
+    pub turned_away: u64,
 }
 
 /// A connection that waits for a further request.

@@ -207,7 +207,7 @@ pub(super) fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), Stri
 
 /// `MaxConcurrentReqs n`
 pub(super) fn max_concurrent(draft: &mut Draft, most: u64) {
-    let throttle = Throttle { id: draft.next_throttle(), methods: draft.methods, most: most as u32 };
+    let throttle = Throttle { id: draft.next_count(), methods: draft.methods, most: most as u32 };
     draft.said().access.throttles.get_or_insert_default().push(throttle);
 }
 

@@ -2,6 +2,7 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod admission;
 mod clients;
 mod files;
 mod folders;
@@ -249,6 +250,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         identity::ROWS,
         pool::ROWS,
+        admission::ROWS,
         limits::ROWS,
         remote_ip::ROWS,
         clients::ROWS,

@@ -67,6 +67,17 @@ pub(super) static ROWS: &[Row] = &[
         about: "Requests that may wait for a worker. More are answered 503 at once.",
     },
     Row {
+        name: "QueueStale",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Duration(|d, time| d.config.pool.queue_stale = time),
+        default: Some("500ms"),
+        because: "a burst is over by then, and people begin to notice",
+        effect: Effect::Reload,
+        about: "When requests wait so long and ever more come, the newest is served first, and those that wait for about as long as a \
+            request takes are answered 503 at once, until the overload is over; 0 is never.",
+    },
+    Row {
         name: "QueueTimeout",
         aliases: &[],
         contexts: ANYWHERE,

@@ -1,0 +1,18 @@
+//! Everything that can break, broken: what it costs, and whom.
+
+mod children;
+mod life_cycle;
+mod processes;
+mod scripts;
+mod starts;
+mod workers;
+
+use crate::support::{Server, Site};
+
+#[track_caller]
+fn serve(app: &str, conf: &str) -> Server {
+    Site::new().file("app.psgi", app).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
+}
+
+/// `/hang` leaves the number of its process in a file and never ends; every other path says who answers.
+const HANGS: &str = "sub { my $p = $_[0]{PATH_INFO}; if ($p eq '/hang') { open my $f, '>', '@DIR@/hanging'; print $f $$; close $f; 1 while 1 } [200, [], [$$]] }";

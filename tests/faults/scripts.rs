@@ -1,0 +1,139 @@
+//! Programs that misbehave: only their own request suffers.
+
+use super::{HANGS, serve};
+use crate::support::{Request, Site, alive, until};
+
+#[test]
+fn a_segfault_costs_its_own_request() {
+    let server = serve("sub { unpack \"p\", pack \"J\", 1 if $_[0]{PATH_INFO} eq '/crash'; [200, [], ['ok']] }", "");
+    server.get("/crash").is(502);
+    assert_eq!(server.text("/"), "ok");
+    server.logged("signal=11");
+}
+
+#[test]
+fn a_crash_in_mid_response_is_visibly_cut_short() {
+    let server = serve("sub { sub { my $w = $_[0]->([200, []]); $w->write('begun'); kill KILL => $$ } }", "");
+    let mut connection = server.connect();
+    connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    let rest = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(!rest.contains("\r\n0\r\n\r\n"), "{rest:?}");
+}
+
+#[test]
+fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
+    let server = serve(HANGS, "RequestTimeout 500ms\nRequestTimeoutGrace 0");
+    let response = server.get("/hang").is(504);
+    assert!(!response.body.is_empty());
+    let pid = server.site.read("hanging").parse().expect("a pid");
+    until("it is killed", || !alive(pid));
+    server.logged("/hang");
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn a_loop_that_ignores_term_is_killed_too() {
+    let server = serve(
+        "sub { if ($_[0]{PATH_INFO} eq '/hang') { $SIG{TERM} = $SIG{INT} = 'IGNORE'; 1 while 1 } [200, [], ['ok']] }",
+        "RequestTimeout 500ms",
+    );
+    server.get("/hang").is(504);
+    assert_eq!(server.text("/"), "ok");
+}
+
+#[test]
+fn a_hundred_megabyte_upload_that_nobody_reads_harms_nobody() {
+    let server = serve("sub { [200, [], ['not read']] }", "");
+    let piece = vec![b'x'; 1 << 20];
+    let mut connection = server.connect();
+    connection.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", 100 << 20));
+    for _ in 0..100 {
+        connection.raw(&piece);
+    }
+    assert_eq!(connection.response().text(), "not read");
+    assert_eq!(connection.ask(Request::get("/")).text(), "not read");
+    let left = std::fs::read_dir(server.site.path("tmp")).expect("TMPDIR").count();
+    assert_eq!(left, 0, "the upload's file has no name");
+}
+
+/// What a request finds of the process that it runs in.
+const FOUND: &str = "use Cwd (); my $fds = grep { -e } glob '/proc/self/fd/*';
+print join '|', Cwd::getcwd(), umask, alarm(0), $fds, ref \\$_, $/ eq \"\\n\", defined $\\ ? 1 : 0, defined $, ? 1 : 0, $|,
+    ref select, join(',', grep { defined $SIG{$_} && $SIG{$_} ne 'DEFAULT' } sort keys %SIG), exists $ENV{SOILED} ? 1 : 0, exists $ENV{PATH} ? 1 : 0,
+    (-t STDIN) ? 1 : 0, scalar(grep { m{^State:\\s+Z} } map { open my $f, '<', $_; <$f> } map { \"/proc/$_/status\" } split ' ', do { open my $f, '<', \"/proc/$$/task/$$/children\"; <$f> // '' });";
+
+/// What a script does, and how it is answered.
+const MISDEEDS: &[(&str, u16)] = &[
+    ("exit 7", 200),
+    ("die 'no more'", 500),
+    ("my $x = undef; $x->method", 500),
+    ("kill SEGV => $$; sleep 1", 502),
+    ("chdir '/'; umask 0777; alarm 1", 200),
+    ("$/ = $, = $\\ = 'x'; $| = 1; $_ = []", 200),
+    ("%ENV = (SOILED => 1)", 200),
+    ("$SIG{$_} = sub { die } for qw(TERM INT PIPE USR1 ALRM CHLD __WARN__ __DIE__)", 200),
+    ("close STDOUT; close STDERR; close STDIN", 200),
+    ("open STDOUT, '>', '/dev/null'; select STDERR", 200),
+    ("for (1 .. 50) { open my $f, '<', '/etc/passwd' or die; $f[$_] = $f } @f = ()", 200),
+    ("for (1 .. 5) { my $kid = fork // die; CORE::exit(0) if !$kid } select undef, undef, undef, 0.05", 200),
+    ("my $kid = fork // die; exec 'true' if !$kid", 200),
+    ("system 'true'; `true`; open my $p, '-|', 'echo x'; print <$p>", 200),
+    ("use POSIX (); POSIX::setsid(); $0 = 'soiled'", 200),
+];
+
+#[test]
+fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
+    let text = "print \"Content-Type: text/plain\\n\\n\";";
+    let conf = "MaxClients 1\nStartServers 1\nScriptAlias /cgi/ @DIR@/scripts/";
+    let mut site = Site::new().script("scripts/found.pl", &format!("{text}{FOUND}"));
+    for (number, (misdeed, _)) in MISDEEDS.iter().enumerate() {
+        site = site.script(&format!("scripts/{number}.pl"), &format!("{text} print 'x'; {misdeed};"));
+    }
+    let server = site.serve(conf);
+    server.text("/cgi/found.pl");
+    let clean = server.text("/cgi/found.pl");
+    let mut wrong = Vec::new();
+    for (number, (misdeed, status)) in MISDEEDS.iter().enumerate() {
+        let answered = server.get(&format!("/cgi/{number}.pl")).status;
+        if answered != *status {
+            wrong.push(format!("{misdeed}: answered {answered}, expected {status}"));
+        }
+        // A new worker has compiled nothing yet.
+        server.text("/cgi/found.pl");
+        let found = server.text("/cgi/found.pl");
+        if found != clean {
+            wrong.push(format!("after {misdeed}:\n{found} instead of\n{clean}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), server.log());
+}
+
+#[test]
+fn stray_prints_of_an_application_harm_no_answer() {
+    let server = serve(
+        "sub { print 'stray'; print STDOUT 'stray'; syswrite STDOUT, 'stray'; system 'echo stray'; [200, ['Content-Type', 'text/plain'], ['whole']] }",
+        "MaxClients 1\nStartServers 1",
+    );
+    let mut connection = server.connect();
+    for _ in 0..3 {
+        let answer = connection.ask(Request::get("/")).is(200);
+        assert!(answer.text().ends_with("whole"), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_program_without_free_descriptors_is_not_the_end_of_its_worker() {
+    let server = serve(
+        "my @kept; sub { my $p = $_[0]{PATH_INFO};
+             if ($p eq '/leak') { while (open my $f, '<', '/dev/null') { push @kept, $f } return [200, [], [scalar @kept]] }
+             @kept = () if $p eq '/heal'; my $n = read $_[0]{'psgi.input'}, my $body, 1 << 21; [200, [], [$n]] }",
+        "MaxClients 1\nStartServers 1",
+    );
+    assert!(server.text("/leak").parse::<u32>().is_ok_and(|count| count > 100));
+    // A body of this size comes as a descriptor, and there is none: this request may fail, no later one.
+    let upload = || server.send(Request::new("POST", "/").body(vec![b'x'; 1 << 20]));
+    upload();
+    server.get("/heal").is(200);
+    assert_eq!(upload().is(200).text(), (1 << 20).to_string());
+}

@@ -1,0 +1,137 @@
+//! Workers die, stop, lie, and cannot be started.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use super::{HANGS, serve};
+use crate::support::{Load, Site, signal, state, until, within};
+
+#[test]
+fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_notices() {
+    let server = serve(HANGS, "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
+    let load = Load::start(&server, 2, "/", |response| response.status == 200);
+    let mut victim = server.connect();
+    victim.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("it hangs", || !server.site.read("hanging").is_empty());
+    let pid: i32 = server.site.read("hanging").parse().expect("a pid");
+    let killed = Instant::now();
+    signal(pid, Signal::SIGKILL);
+    assert_eq!(victim.response().status, 502);
+    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
+    load.until_answered(50);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    until("it is replaced", || {
+        server.workers().len() == 3 && server.workers().iter().all(|(worker, _)| *worker != pid)
+    });
+    assert!(server.logged("signal=9").contains(&format!("pid={pid}")));
+}
+
+#[test]
+fn workers_that_cannot_boot_are_tried_less_and_less_often_and_do_not_flood() {
+    let startup = "Apache->push_handlers(PerlChildInitHandler => sub { -e '@DIR@/broken' or return 0;
+        open my $f, '>>', '@DIR@/boots'; print $f \"x\"; close $f; kill KILL => $$; });
+        package My; sub handler { $_[0]->send_http_header('text/plain'); $_[0]->print($$); 0 } 1;";
+    let server = Site::new().file("startup.pl", startup).serve(
+        "MaxClients 1\nStartServers 1\nPerlRequire startup.pl\n<Location />\nSetHandler perl-script\nPerlHandler My\n</Location>",
+    );
+    let pid = server.text("/").parse().expect("a pid");
+    server.site.write("broken", "");
+    signal(pid, Signal::SIGKILL);
+    server.logged("next try in 0.8 s");
+    let boots = server.site.read("boots").len();
+    assert!((3..=6).contains(&boots), "{boots} boots");
+    std::fs::remove_file(server.site.path("broken")).expect("it was there");
+    assert_eq!(server.get("/").status, 200, "the request waited until a worker came up");
+}
+
+#[test]
+fn a_worker_that_writes_nonsense_to_the_front_is_killed_and_its_request_is_a_502() {
+    let server = serve(
+        "sub { if ($_[0]{PATH_INFO} eq '/lie') {
+                 for my $fd (3 .. 60) { -S \"/proc/self/fd/$fd\" or next; open my $s, '>&=', $fd or next; send $s, \"\\xff\" x 5000, 0 }
+               } [200, [], ['ok']] }",
+        "",
+    );
+    let status = server.get("/lie").status;
+    assert_eq!(status, 502);
+    assert_eq!(server.text("/"), "ok");
+}
+
+#[test]
+fn a_worker_that_closes_all_its_descriptors_costs_its_own_request() {
+    let server = serve(
+        "use POSIX (); sub { if ($_[0]{PATH_INFO} eq '/close') { POSIX::close($_) for 3 .. 100 } [200, [], ['ok']] }",
+        "",
+    );
+    server.get("/close").is(502);
+    assert_eq!(server.text("/"), "ok");
+}
+
+#[test]
+fn with_all_workers_killed_the_site_serves_again_within_three_seconds() {
+    let server = serve("sub { [200, [], [$$]] }", "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
+    server.until_idle(3);
+    let master = server.pid();
+    let before: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
+    before.iter().for_each(|pid| signal(*pid, Signal::SIGKILL));
+    within(Duration::from_secs(3), "it serves", || server.get("/").status == 200);
+    server.until_idle(3);
+    assert!(server.workers().iter().all(|(pid, _)| !before.contains(pid)));
+    assert_eq!(server.status()["pid"], master);
+}
+
+#[test]
+fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
+    let server = serve(
+        "sub { [200, [], [$$]] }",
+        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 3s",
+    );
+    server.until_idle(4);
+    // What a worker has begun when it is stopped is lost at RequestTimeout: it is the only one with that request.
+    let load = Load::start(&server, 4, "/", |response| matches!(response.status, 200 | 504));
+    load.until_answered(100);
+    let stopped: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).take(2).collect();
+    stopped.iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
+    load.until_answered(200);
+    until("they are replaced", || {
+        let workers = server.workers();
+        workers.len() == 4 && workers.iter().all(|(pid, _)| !stopped.contains(pid))
+    });
+    load.until_answered(200);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    assert!(server.log().matches("lost GET").count() <= 2, "{}", server.log());
+}
+
+#[test]
+fn a_stopped_idle_worker_costs_nobody_an_answer() {
+    let server = serve("sub { [200, [], [$$]] }", "MaxClients 2\nStartServers 2\nMinSpareServers 2\nMaxSpareServers 2");
+    server.until_idle(2);
+    // The one that was busy last is the next one to be asked.
+    let stopped: i32 = server.text("/").parse().expect("a pid");
+    signal(stopped, Signal::SIGSTOP);
+    until("it is stopped", || state(stopped) == Some('T'));
+    let other: i32 = server.text("/").parse().expect("a pid");
+    assert_ne!(other, stopped);
+    let line = server.logged("has not taken its request");
+    assert!(line.contains(&format!("pid={stopped}")), "{line}");
+    until("it is replaced", || server.workers().iter().all(|(pid, _)| *pid != stopped));
+}
+
+#[test]
+fn a_hundred_and_fifty_crashes_in_a_row_cost_nobody_else_anything_and_one_fork_each() {
+    const CRASHES: usize = 150;
+    let server = serve(
+        "sub { kill KILL => $$ if $_[0]{PATH_INFO} eq '/crash'; [200, [], [$$]] }",
+        "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3\nLogLevel info",
+    );
+    server.until_idle(3);
+    let load = Load::start(&server, 2, "/", |response| response.status == 200);
+    (0..CRASHES).for_each(|_| drop(server.get("/crash").is(502)));
+    load.until_answered(50);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    server.until_idle(3);
+    let forks = server.log().lines().filter(|line| line.contains("worker=") && line.contains(" started")).count();
+    // One that crashes at once may have ended before its start was told.
+    assert!((CRASHES..=CRASHES + 3).contains(&forks), "{forks} forks");
+}

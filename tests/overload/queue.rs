@@ -1,0 +1,61 @@
+//! The queue when more and more requests come.
+
+use super::{hold, release, serve, until_begun};
+use crate::support::{Load, until};
+
+#[test]
+fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_are_answered() {
+    let server = serve(2, "QueueStale 200ms\nQueueTimeout 60s");
+    let held = hold(&server, "/hold", 2);
+    until_begun(&server, 2);
+    // They wait, and are stale; then half as many more come.
+    let mut waiting = hold(&server, "/old", 20);
+    until("the first are stale", || server.status()["front"]["queued"] == 20);
+    let mut refused = Vec::new();
+    until("the server calls it an overload", || {
+        waiting.extend(hold(&server, "/more", 5));
+        server.status()["front"]["overloaded"] == true
+    });
+    refused.append(&mut waiting);
+    for mut connection in refused {
+        let answer = connection.response().is(503);
+        let after: u32 = answer.header("retry-after").and_then(|after| after.parse().ok()).expect("Retry-After");
+        assert!((1..=30).contains(&after), "{answer:?}");
+    }
+    let line = server.logged("is overloaded");
+    assert!(line.contains("requests wait for 2 busy workers") && line.contains("QueueStale"), "{line}");
+    let status = server.status();
+    assert!(status["front"]["turned_away"].as_u64() >= Some(25), "{status}");
+    let table = server.control(["status"]).succeeded().out;
+    assert!(table.contains("overloaded: the newest requests are served first"), "{table}");
+    release(&server);
+    held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));
+    let load = Load::start(&server, 2, "/after", |response| response.status == 200);
+    let line = server.logged("is overloaded no more");
+    assert!(line.contains("requests were turned away"), "{line}");
+    assert_eq!(load.failures(), Vec::<String>::new());
+    assert_eq!(server.status()["front"]["overloaded"], false);
+}
+
+#[test]
+fn many_clients_that_wait_for_their_answers_are_no_overload() {
+    let server = serve(2, "QueueStale 100ms");
+    let load = Load::start(&server, 40, "/slow", |response| response.status == 200);
+    load.until_answered(400);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    assert!(!server.log().contains("overloaded"), "{}", server.log());
+}
+
+#[test]
+fn what_finds_the_queue_full_is_counted() {
+    let server = serve(1, "QueueLength 1");
+    let held = hold(&server, "/hold", 2);
+    until("one works and one waits", || server.status()["front"]["queued"] == 1);
+    let after = server.get("/").is(503).header("retry-after");
+    assert!(after.is_some_and(|after| after.parse::<u32>().is_ok_and(|after| (1..=30).contains(&after))));
+    assert_eq!(server.status()["front"]["turned_away"], 1);
+    let table = server.control(["status"]).succeeded().out;
+    assert!(table.contains("refused: 1 turned away, 0 too fast, 0 too many at once"), "{table}");
+    release(&server);
+    held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));
+}

@@ -1,0 +1,67 @@
+//! `SpeedLimit`: one client cannot have everything.
+
+use super::{hold, release, serve, until_begun};
+use crate::support::{Request, Site, until};
+
+/// Another client than that of `Server::get`.
+const OTHER: &str = "127.0.0.9";
+
+#[test]
+fn a_client_that_asks_too_often_gets_429_before_a_worker_is_taken() {
+    let server = serve(2, "<Location /app>\nSpeedLimit requests=3/60s\n</Location>");
+    (0..3).for_each(|_| drop(server.get("/app/x").is(200)));
+    let by_workers = || server.status()["front"]["worker_requests"].clone();
+    let before = by_workers();
+    for _ in 0..5 {
+        let after = server.get("/app/x").is(429).header("retry-after").and_then(|after| after.parse::<u32>().ok());
+        assert!(after.is_some_and(|after| (1..=20).contains(&after)), "{after:?}");
+    }
+    assert_eq!(by_workers(), before);
+    server.send_as(OTHER, Request::get("/app/x")).is(200);
+    server.get("/elsewhere").is(200);
+    let line = server.logged("SpeedLimit requests=3/60s");
+    assert!(line.contains("[client 127.0.0.1:") && line.contains("/app/x") && line.contains("429"), "{line}");
+    assert_eq!(server.log().matches("SpeedLimit").count(), 1, "one line a minute: {}", server.log());
+    assert_eq!(server.status()["front"]["too_fast"], 5);
+}
+
+#[test]
+fn a_client_that_keeps_workers_busy_is_refused_while_they_still_work() {
+    let server = serve(3, "<Location /app>\nSpeedLimit worker-seconds=1/100s\n</Location>");
+    let _held = hold(&server, "/app/hold", 2);
+    until_begun(&server, 2);
+    until("a second has passed in workers", || server.get("/app/x").status == 429);
+    let refused = server.get("/app/x").is(429);
+    assert!(refused.header("retry-after").and_then(|after| after.parse::<u32>().ok()) >= Some(1), "{refused:?}");
+    server.send_as(OTHER, Request::get("/app/x")).is(200);
+    server.logged("SpeedLimit worker-seconds=1/100s");
+    release(&server);
+}
+
+#[test]
+fn files_and_exempt_clients_are_not_counted() {
+    let server = serve(
+        1,
+        "SpeedLimit requests=1/60s\nSpeedLimitExempt 127.0.0.8/31\n<Location /files>\nSetHandler None\n</Location>",
+    );
+    server.site.write("htdocs/files/a.txt", "a file");
+    (0..5).for_each(|_| assert_eq!(server.text("/files/a.txt"), "a file"));
+    (0..5).for_each(|_| drop(server.send_as(OTHER, Request::get("/x")).is(200)));
+    server.get("/x").is(200);
+    server.get("/x").is(429);
+}
+
+#[test]
+fn a_page_for_those_who_are_too_fast_takes_no_worker_either() {
+    let site = Site::new().file("htdocs/slow.html", "please wait").file("app.psgi", "sub { [200, [], ['ok']] }");
+    let server = site.serve(
+        "<Location /app>\nPsgiApp app.psgi\nSpeedLimit requests=1/60s\nErrorDocument 429 /slow.html\n</Location>\n\
+         <Location /app/worker>\nErrorDocument 429 /app/page\n</Location>",
+    );
+    server.get("/app/x").is(200);
+    let refused = server.get("/app/x").is(429);
+    assert_eq!(refused.text(), "please wait");
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    let plain = server.get("/app/worker").is(429);
+    assert!(plain.text().contains("slow down"), "{plain:?}");
+}

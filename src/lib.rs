@@ -23,6 +23,8 @@ pub mod mime;
 
 pub mod cli;
 
+pub mod tls;
+
 pub mod master;
 
 pub mod sys;

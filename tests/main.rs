@@ -27,6 +27,8 @@ mod handlers;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// HTTP/2, its floods and its conformance suite.
+mod http2;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.
@@ -59,5 +61,7 @@ mod signals;
 mod static_files;
 /// Which looks at the file system a request costs.
 mod syscalls;
+/// TLS, certificates, sessions.
+mod tls;
 /// The house rules that can be read off the sources.
 mod walls;

@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::overrides::PerlHtaccess;
 use super::{
     Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Said, Scope,
-    Section, Timeouts, logs,
+    Section, Timeouts, logs, protocols, tls,
 };
 
 /// What a configuration depends on besides its text.
@@ -70,6 +70,7 @@ impl Draft {
         logs::finish(self);
         self.inherit();
         self.order_containers();
+        tls::finish(self);
         self.checks();
     }
 
@@ -94,6 +95,8 @@ impl Draft {
             }
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
+            host.tls.inherit(&main.tls);
+            host.protocols.inherit(&main.protocols);
         }
     }
 
@@ -145,6 +148,8 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         group: None,
         pid_file: None,
         listen: Vec::new(),
+        https: Vec::new(),
+        http2: protocols::Http2::default(),
         listen_backlog: 0,
         pool: Pool { start: 0, min_spare: 0, max_spare: 0, max_clients: 0, max_requests: 0..=0, queue_length: 0 },
         timeouts: Timeouts {
@@ -190,5 +195,7 @@ pub(super) fn empty_host() -> Host {
         access_logs: Vec::new(),
         base: 0,
         containers: Vec::new(),
+        tls: tls::Tls::default(),
+        protocols: protocols::Protocols::default(),
     }
 }

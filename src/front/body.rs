@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tokio::time::timeout;
 
 use super::error_page::Refusal;
+use super::source::Source;
 use crate::log;
 
 /// Longer bodies go to an unlinked file in TMPDIR.
@@ -37,7 +37,7 @@ impl Body {
 }
 
 /// Receives all of `incoming`, at most `limit` bytes, waiting for each piece no longer than `patience`.
-pub async fn receive(mut incoming: Incoming, limit: u64, patience: Duration) -> Result<Body, Refusal> {
+pub async fn receive(mut incoming: Source, limit: u64, patience: Duration) -> Result<Body, Refusal> {
     if incoming.is_end_stream() {
         return Ok(Body::Memory(Bytes::new()));
     }

@@ -4,7 +4,7 @@
 //!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
 //! ```
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use wire::control::ClientStatus;
 
 use super::Front;
 use super::record::{Ending, Record};
+use super::session::Session;
 use super::site::Site;
 use crate::config::Timeouts;
 
@@ -63,6 +64,12 @@ pub struct Client {
     pub served: Cell<u32>,
     /// An interim response (103) that the stream sends when it is at the start of a response.
     pub interim: RefCell<Vec<u8>>,
+    /// What was agreed on, when it came by TLS.
+    session: OnceCell<Session>,
+    /// It speaks without TLS where TLS is spoken.
+    lost: Cell<bool>,
+    /// Requests under way, when the connection carries several at once.
+    streams: Cell<Option<u32>>,
     phase: Cell<Phase>,
     since: Cell<Instant>,
     /// Since when it accepts no bytes.
@@ -112,6 +119,9 @@ impl Client {
             local,
             served: Cell::new(0),
             interim: RefCell::default(),
+            session: OnceCell::new(),
+            lost: Cell::new(false),
+            streams: Cell::new(None),
             phase: Cell::new(Phase::Fresh),
             since: Cell::new(Instant::now()),
             stalled: Cell::new(None),
@@ -125,7 +135,7 @@ impl Client {
     /// `n` bytes came from it.
     pub fn received(&self, n: usize) {
         self.received.set(self.received.get() + n as u64);
-        if matches!(self.phase.get(), Phase::Fresh | Phase::Kept) {
+        if self.streams.get().is_none() && matches!(self.phase.get(), Phase::Fresh | Phase::Kept) {
             self.enter(Phase::Head, Instant::now());
         }
     }
@@ -150,6 +160,10 @@ impl Client {
 
     /// A request's head is whole.
     pub fn begins(&self, now: Instant) {
+        if let Some(streams) = self.streams.get() {
+            self.streams.set(Some(streams + 1));
+            return self.enter(Phase::Request, now);
+        }
         // With pipelined requests the last answer may still wait to be flushed.
         self.flushed();
         self.enter(Phase::Request, now);
@@ -158,8 +172,46 @@ impl Client {
     /// The answer was handed to hyper whole, or will never be.
     pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
-        self.answered.set(true);
         *self.record.borrow_mut() = Some(record);
+        match self.streams.get() {
+            None => self.answered.set(true),
+            Some(streams) => self.leave_stream(streams.saturating_sub(1)),
+        }
+    }
+
+    fn leave_stream(&self, others: u32) {
+        let now = Instant::now();
+        self.streams.set(Some(others));
+        if others == 0 {
+            self.enter(Phase::Kept, now);
+        }
+        self.log(now);
+    }
+
+    /// From now on it may have several requests under way.
+    pub fn multiplexes(&self) {
+        self.streams.set(Some(0));
+    }
+
+    /// It speaks TLS.
+    pub fn secured(&self, session: Session) {
+        // There is one handshake a connection.
+        let _ = self.session.set(session);
+    }
+
+    /// What was agreed on, when it came by TLS.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.get()
+    }
+
+    /// It speaks in the open where TLS is spoken.
+    pub fn lost_its_way(&self) {
+        self.lost.set(true);
+    }
+
+    /// Whether it does.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get()
     }
 
     /// Everything that was handed to hyper has gone out.

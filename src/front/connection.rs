@@ -6,6 +6,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Instant;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -13,11 +15,16 @@ use tokio::time::sleep_until;
 
 use super::Front;
 use super::client::{Address, Client, Overdue, look_again};
+use super::connections::Guest;
+use super::greeting::{Greeted, greet};
 use super::record::{Unreadable, Visit};
-use super::request;
 use super::site::Site;
-use super::stream::{Socket, Stream};
+use super::socket::{Line, Socket};
+use super::source::Source;
+use super::stream::Stream;
+use super::{http2, request};
 use crate::config::Limits;
+use crate::log;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
@@ -25,19 +32,45 @@ const HYPER_MAX_HEADERS: usize = 100;
 /// Serves a connection from accept to close.
 pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Address, local: Address) {
     let client = Rc::new(Client::new(front, site, remote, local));
-    drive(&client, socket).await;
+    let guest = client.front.connections.enter(&client);
+    match patiently(&client, &guest, greet(&client, socket)).await {
+        Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
+        Some(Ok(Greeted::Http2(line))) => http2::drive(&client, line, &guest).await,
+        Some(Err(error)) => log::info("front", format_args!("client={} no connection: {error}", client.remote)),
+        None => {}
+    }
     client.left();
 }
 
+/// What comes of `beginning`, unless the client is too slow for it or the front stops.
+pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Future<Output = T>) -> Option<T> {
+    let timeouts = &client.site.config.timeouts;
+    let mut beginning = pin!(beginning);
+    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    std::future::poll_fn(|cx| {
+        guest.remember(cx);
+        if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        while timer.as_mut().poll(cx).is_ready() {
+            match client.overdue(Instant::now(), timeouts) {
+                Ok(later) => timer.as_mut().reset(later.into()),
+                Err(_) => return Poll::Ready(None),
+            }
+        }
+        if client.front.is_stopping() { Poll::Ready(None) } else { Poll::Pending }
+    })
+    .await
+}
+
 /// Ends when the connection is closed, or was given up because the client is too slow.
-async fn drive(client: &Rc<Client>, socket: Socket) {
+async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
     let (front, site) = (&client.front, &client.site);
-    let guest = front.connections.enter(client);
-    let service = service_fn(|request| {
+    let service = service_fn(|request: Request<Incoming>| {
         let client = client.clone();
-        async move { Ok::<_, Infallible>(request::answer(client, request).await) }
+        async move { Ok::<_, Infallible>(request::answer(client, request.map(Source::Http1), None).await) }
     });
-    let stream = TokioIo::new(Stream::new(socket, client.clone()));
+    let stream = TokioIo::new(Stream::new(line, client.clone()));
     let mut connection = pin!(builder(site).serve_connection(stream, service));
     let timeouts = &site.config.timeouts;
     let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
@@ -77,7 +110,7 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
 fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
     let mut head = http::Request::new(()).into_parts().0;
     head.extensions.insert(Unreadable);
-    let visit = Visit::begin(client.clone(), client.site.clone(), head);
+    let visit = Visit::begin(client.clone(), client.site.clone(), head, None);
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
@@ -93,7 +126,7 @@ fn builder(site: &Site) -> http1::Builder {
 }
 
 /// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
-fn buffer_size(limits: &Limits) -> usize {
+pub fn buffer_size(limits: &Limits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
 }

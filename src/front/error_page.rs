@@ -17,6 +17,8 @@ pub struct Refusal {
     pub header: Option<(HeaderName, HeaderValue)>,
     /// The rest of the request was not read, or makes no sense.
     pub close: bool,
+    /// What a reader is told; `None`: what is usual for the status.
+    why: Option<&'static str>,
 }
 
 /// After how many seconds a client that found us full should ask again.
@@ -25,22 +27,27 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
 impl Refusal {
     /// Only a status; the connection can go on.
     pub fn new(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: false }
+        Refusal { status, header: None, close: false, why: None }
     }
 
     /// The same, after which the connection is closed.
     pub fn closing(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: true }
+        Refusal { status, header: None, close: true, why: None }
     }
 
     /// With a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
-        Refusal { status, header: Some((name, value)), close: false }
+        Refusal { status, header: Some((name, value)), close: false, why: None }
     }
 
     /// What has gone wrong, for a reader.
     pub fn explanation(&self) -> &'static str {
-        explanation(self.status)
+        self.why.unwrap_or_else(|| explanation(self.status))
+    }
+
+    /// With a reason of its own.
+    pub fn because(self, why: &'static str) -> Refusal {
+        Refusal { why: Some(why), ..self }
     }
 
     /// There is no place for it now; the client should ask again.
@@ -50,7 +57,7 @@ impl Refusal {
 
     /// The page.
     pub fn response(self) -> Response<Kind> {
-        let page = page(self.status);
+        let page = page(self.status, self.explanation());
         self.saying(page)
     }
 
@@ -84,10 +91,9 @@ impl From<Failure> for Refusal {
 }
 
 /// Nothing that a client sent is on it, so there is nothing to escape.
-fn page(status: StatusCode) -> Bytes {
+fn page(status: StatusCode, why: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
-    let why = explanation(status);
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
          <body><h1>{reason}</h1>\n<p>{why}</p>\n</body></html>\n"
@@ -106,6 +112,7 @@ fn explanation(status: StatusCode) -> &'static str {
         408 => "The request took too long to arrive.",
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
+        421 => "This connection was made for another host.",
         416 => "The page has no such part.",
         431 => "The request has more headers than this server accepts.",
         502 => "The program that makes this page has failed.",

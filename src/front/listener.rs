@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use super::Front;
 use super::client::Address;
 use super::connection;
-use super::stream::Socket;
+use super::socket::Socket;
 use crate::log;
 
 /// How long to wait when the kernel has no descriptors left for us.

@@ -32,9 +32,11 @@ mod error_page;
 mod exchange;
 mod failure;
 mod format;
+mod greeting;
 mod headers;
 mod hear;
 mod htaccess;
+mod http2;
 mod listener;
 mod locate;
 mod log_item;
@@ -50,7 +52,10 @@ mod request;
 mod response;
 mod route;
 mod scoreboard;
+mod session;
 mod site;
+mod socket;
+mod source;
 mod static_files;
 mod stream;
 mod submit;
@@ -82,6 +87,7 @@ use pool::Pool;
 use site::Site;
 
 use crate::access::names::System;
+use crate::tls::Sessions;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
@@ -99,7 +105,7 @@ pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
 
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
 pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
-    let front = Rc::new(Front::new(Master::new(control)?));
+    let front = Rc::new(Front::new(Master::new(control)?)?);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.clone(), master));
     let served = control::obey(&front).await;
@@ -133,6 +139,8 @@ pub(crate) struct Front {
     pub door: Door,
     /// Names of clients.
     pub names: Names,
+    /// What clients resume TLS with.
+    pub sessions: Sessions,
     /// Ticks while there is something to watch.
     pub clock: Clock,
     /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
@@ -165,8 +173,8 @@ pub(crate) fn count(counter: &Cell<u64>) {
 }
 
 impl Front {
-    fn new(master: Master) -> Front {
-        Front {
+    fn new(master: Master) -> anyhow::Result<Front> {
+        Ok(Front {
             master,
             connections: Connections::default(),
             listeners: Listeners::default(),
@@ -181,8 +189,9 @@ impl Front {
             next_id: Cell::new(1),
             stopping: Cell::new(false),
             reported: Cell::default(),
+            sessions: Sessions::new()?,
             counters: Counters::default(),
-        }
+        })
     }
 
     /// The generation that answers new requests.

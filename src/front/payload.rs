@@ -14,7 +14,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::compress::Gzip;
 use super::exchange::Shared;
 use super::failure::Truncated;
-use super::record::Visit;
+use super::record::{Ending, Visit};
 use super::site::Site;
 
 /// A file is read in pieces of this size.
@@ -138,6 +138,11 @@ impl Payload {
             visit.complete(kept);
         }
         Payload { kind, visit, kept, broken: false }
+    }
+
+    /// The client will not get the rest.
+    pub fn cut(&self) {
+        self.visit.ending.set(Ending::Aborted);
     }
 
     /// hyper gives a connection up at an error without sending what it has: let it flush once before.

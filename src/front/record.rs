@@ -12,6 +12,7 @@ use super::admit::Visitor;
 use super::client::Client;
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
+pub use super::http2::Interim;
 use super::route::Route;
 use super::site::Site;
 use crate::config::rules::setenv::Variables;
@@ -42,6 +43,8 @@ pub struct Record {
     pub site: Rc<Site>,
     /// The request's head.
     pub head: Parts,
+    /// Where it came from when its connection carries several at once.
+    pub stream: Option<Rc<Interim>>,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
@@ -108,7 +111,7 @@ pub struct Visit(Rc<Record>);
 
 impl Visit {
     /// The head of a request is whole.
-    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts) -> Visit {
+    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Interim>>) -> Visit {
         let started = Instant::now();
         client.begins(started);
         count(&client.front.counters.requests);
@@ -117,6 +120,7 @@ impl Visit {
             client,
             site,
             head,
+            stream,
             received: SystemTime::now(),
             started,
             route: RefCell::default(),

@@ -5,6 +5,7 @@ mod access;
 mod files;
 mod folders;
 mod headers;
+mod http2;
 mod limits;
 mod logs;
 mod old;
@@ -15,6 +16,7 @@ mod pool;
 mod redirects;
 mod sections;
 mod server;
+mod tls;
 mod types;
 mod variables;
 
@@ -246,6 +248,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         pool::ROWS,
         limits::ROWS,
+        tls::ROWS,
+        http2::ROWS,
         files::ROWS,
         types::ROWS,
         folders::ROWS,

@@ -9,6 +9,7 @@ pub mod listing;
 pub mod pattern;
 pub mod redirect;
 pub mod setenv;
+pub mod ssl;
 pub mod types;
 
 pub use error_document::ErrorDocument;
@@ -19,6 +20,7 @@ use expires::Expires;
 use headers::HeaderRule;
 use listing::Listing;
 use setenv::SetEnvIf;
+use ssl::Ssl;
 use types::Types;
 
 /// `None` and empty mean: nothing, keep what was.
@@ -50,6 +52,8 @@ pub struct Rules {
     pub file_etag: Option<FileEtag>,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
     pub compress: Compress,
+    /// `SSLOptions`, `SSLRequireSSL`
+    pub ssl: Ssl,
 }
 
 /// What an entity tag of a file is made from.
@@ -80,6 +84,7 @@ impl Rules {
         self.canonical_name = inner.canonical_name.or(self.canonical_name);
         self.file_etag = inner.file_etag.or(self.file_etag);
         self.compress.merge(&inner.compress);
+        self.ssl.merge(&inner.ssl);
     }
 
     /// What is to be answered instead of the plain page of an error.

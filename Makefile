@@ -6,6 +6,7 @@
 #   make doc     rustdoc, man page, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
 #   make experiments   the mod_perl documents' experiments, the same way
+#   make faults  what clients lose when things go wrong, beside Apache + mod_perl 2 and nginx + Starman
 #   make fuzz    parsers of strangers' bytes, 60 s each
 #   make install PREFIX=/usr/local
 
@@ -14,7 +15,7 @@ CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench experiments fuzz install clean
+.PHONY: run build test lint doc bench experiments faults fuzz install clean
 
 build:
 	$(PACKAGES) build
@@ -47,6 +48,9 @@ bench: build
 
 experiments: build
 	python3 benchmarks/experiments/run.py
+
+faults: build
+	python3 benchmarks/faults/run.py
 
 fuzz:
 	$(PACKAGES) build

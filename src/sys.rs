@@ -5,7 +5,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -69,6 +69,31 @@ pub fn default_child_signal() -> io::Result<()> {
 /// The signals mean again what they mean to any program: of `-X`, where no master reads them.
 pub fn default_signals() -> io::Result<()> {
     FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
+}
+
+/// The process that TERM asks, and where: [`ask_on_term`] sets both, its handler reads them.
+static ASKED: (AtomicI32, AtomicI32) = (AtomicI32::new(0), AtomicI32::new(0));
+
+/// TERM writes a byte to `ask` instead of killing this process. What a program forks of it dies of TERM as before.
+pub fn ask_on_term(ask: OwnedFd) -> io::Result<()> {
+    ASKED.1.store(ask.into_raw_fd(), Ordering::Relaxed);
+    ASKED.0.store(getpid().as_raw(), Ordering::Relaxed);
+    let action = SigAction::new(SigHandler::Handler(on_term), SaFlags::SA_RESTART, SigSet::empty());
+    // SAFETY: the handler reads two atomics and calls what is async-signal-safe, and leaves errno as it was.
+    unsafe { sigaction(Signal::SIGTERM, &action) }?;
+    Ok(())
+}
+
+extern "C" fn on_term(_: c_int) {
+    let errno = Errno::last_raw();
+    if getpid().as_raw() == ASKED.0.load(Ordering::Relaxed) {
+        // SAFETY: one byte from a constant; the descriptor is never closed.
+        unsafe { libc::write(ASKED.1.load(Ordering::Relaxed), c"T".as_ptr().cast(), 1) };
+    } else if dispose(Signal::SIGTERM, SigHandler::SigDfl).is_ok() {
+        // Blocked until this handler returns, then deadly.
+        let _ = nix::sys::signal::raise(Signal::SIGTERM);
+    }
+    Errno::set_raw(errno);
 }
 
 fn die_with(master: Pid) -> io::Result<()> {
@@ -144,6 +169,39 @@ pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
 pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
     pidfd_signal(process, signal as i32)
 }
+
+/// Sends the process behind a [`pidfd_open`] a signal with a value.
+pub fn pidfd_queue(process: BorrowedFd<'_>, signal: i32, value: u64) -> io::Result<()> {
+    let info = Queued {
+        signal,
+        error: 0,
+        code: libc::SI_QUEUE,
+        sender: getpid().as_raw(),
+        user: nix::unistd::getuid().as_raw(),
+        value,
+        ..Queued::default()
+    };
+    // SAFETY: `Queued` begins as the kernel's siginfo does for SI_QUEUE and is as long; it lives during the call.
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, &raw const info, 0) };
+    Errno::result(sent)?;
+    Ok(())
+}
+
+/// `siginfo_t` of a 64-bit Linux as far as SI_QUEUE uses it; libc has no fields to write to.
+#[repr(C, align(8))]
+#[derive(Default)]
+struct Queued {
+    signal: i32,
+    error: i32,
+    code: i32,
+    padding: i32,
+    sender: i32,
+    user: u32,
+    value: u64,
+    rest: [u64; 12],
+}
+
+const _: () = assert!(size_of::<Queued>() == size_of::<libc::siginfo_t>());
 
 /// Whether the process behind a [`pidfd_open`] was not reaped yet.
 pub fn pidfd_exists(process: BorrowedFd<'_>) -> bool {
@@ -252,6 +310,11 @@ pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
 /// A signal that no Perl program uses by accident.
 fn parent_signal() -> i32 {
     libc::SIGRTMAX() - 1
+}
+
+/// Tells a worker that its request takes too long; as unlikely to be a site's own.
+pub fn deadline_signal() -> i32 {
+    libc::SIGRTMAX() - 2
 }
 
 fn arm() -> io::Result<()> {

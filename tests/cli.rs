@@ -198,6 +198,23 @@ fn dash_x_is_one_process_that_serves_everything() {
 }
 
 #[test]
+fn dash_x_ends_in_order_when_it_is_asked() {
+    let code = "package Ends; sub handler { my $r = shift; if (my $kid = fork) { kill TERM => $kid; waitpid $kid, 0; $r->print($? & 127) } else { sleep 60; CORE::exit(0) } 0 }\n\
+        sub gone { open my $f, '>', '@DIR@/gone'; 0 } 1;";
+    let site = Site::new().file("lib/Ends.pm", code);
+    site.configure("PerlLib lib\nPerlChildExitHandler Ends::gone\n<Location />\nSetHandler perl-script\nPerlHandler +Ends\n</Location>");
+    let mut command = site.serve_command();
+    command.arg("-X");
+    let mut server = Server::start(site, command);
+    assert_eq!(server.site.read("cameleer.pid").trim(), server.pid().to_string());
+    assert_eq!(server.text("/"), "15", "a child dies of TERM like any other");
+    assert!(server.site.has("cameleer.pid"), "the child was not taken for its parent");
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
+    assert!(server.site.has("gone") && !server.site.has("cameleer.pid"));
+}
+
+#[test]
 fn dash_k_starts_in_the_background_and_stops() {
     let site = Site::new().file("app.psgi", APP);
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");

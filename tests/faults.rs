@@ -54,7 +54,7 @@ fn a_crash_in_mid_response_is_visibly_cut_short() {
 
 #[test]
 fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
-    let server = serve(HANGS, "RequestTimeout 500ms");
+    let server = serve(HANGS, "RequestTimeout 500ms\nRequestTimeoutGrace 0");
     let response = server.get("/hang").is(504);
     assert!(!response.body.is_empty());
     let pid = server.site.read("hanging").parse().expect("a pid");

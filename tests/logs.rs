@@ -181,6 +181,23 @@ fn a_warning_of_several_lines_cannot_look_like_two_events() {
 }
 
 #[test]
+fn log_level_is_the_least_important_line_that_is_written() {
+    let levels = ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"];
+    let all = levels.map(|level| format!("$r->log->{level}('said as {level}');")).concat();
+    for (most, level) in levels.iter().enumerate().skip(3) {
+        let handler = format!("\"sub {{ my $r = shift; {all} $r->print('x'); 0 }}\"");
+        let server = Site::new().serve(&format!(
+            "LogLevel {level}\nPerlModule Apache::Log\n<Location />\nSetHandler perl-script\nPerlHandler {handler}\n</Location>"
+        ));
+        server.text("/");
+        for (number, said) in levels.iter().enumerate() {
+            let is_there = server.log().contains(&format!("said as {said}"));
+            assert_eq!(is_there, number <= most, "LogLevel {level}: {said}\n{}", server.log());
+        }
+    }
+}
+
+#[test]
 fn log_level_decides_what_is_written() {
     let quiet = Site::new().file("app.psgi", "sub { [200, [], []] }").run(["--log-level", "error", "app.psgi"]);
     quiet.get("/");

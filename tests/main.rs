@@ -29,12 +29,16 @@ mod htaccess;
 mod http;
 /// HTTP/2, its floods and its conformance suite.
 mod http2;
+/// Limits on time, numbers and size.
+mod limits;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
 /// Modules of mod_perl's time.
 mod modules;
+/// Modules that perl and Debian bring.
+mod named_modules;
 /// Perl that makes configuration.
 mod perl_config;
 /// Every phase of mod_perl 1, subrequests and redirects.
@@ -57,6 +61,8 @@ mod reload;
 mod rules;
 /// Stopping, reopening, systemd.
 mod signals;
+/// Clients that take their answer slowly.
+mod slow_readers;
 /// Files that no worker touches.
 mod static_files;
 /// Which looks at the file system a request costs.

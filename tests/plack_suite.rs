@@ -20,6 +20,11 @@ fn the_apache_api_does_what_its_perl_tests_say() {
     folders.iter().for_each(|folder| drop(prove(folder)));
 }
 
+#[test]
+fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
+    prove("pod.t");
+}
+
 fn prove(what: &str) -> String {
     let site = Site::new();
     let mut prove = Command::new("prove");

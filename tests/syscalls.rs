@@ -108,6 +108,13 @@ fn nor_does_it_below_an_alias_that_is_there() {
 }
 
 #[test]
+fn nor_does_it_however_its_address_is_translated() {
+    for way in ["Alias /perl /", "PerlModule Apache::Constants\nPerlTransHandler Apache::Constants::OK"] {
+        costs_nothing(&serve(Site::new(), &format!("{way}\n{PLAIN}")), &TARGETS);
+    }
+}
+
+#[test]
 fn nor_does_it_with_rules_for_addresses_and_files() {
     let rules = "<Files ~ \"^\\.ht\">\nOrder Allow,Deny\nDeny from all\n</Files>\n\
                  <Location />\nOrder Allow,Deny\nAllow from 127.0.0.0/8\n</Location>\n";

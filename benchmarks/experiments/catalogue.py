@@ -76,7 +76,7 @@ def requests_per_child():
     return Experiment(
         "requests_per_child", "MaxRequestsPerChild", "G, 1.6.1", "rps",
         tuple(Variant(f"{limit or 'unlimited'}, {clients} clients", "/perl/light.pl", both(), theirs,
-                      Load(2000, clients), pool=f"MaxRequestsPerChild {limit}") for limit, clients, theirs in rows),
+                      Load(600 if limit else 2000, clients), pool=f"MaxRequestsPerChild {limit}") for limit, clients, theirs in rows),
         "What does it cost to replace workers often?")
 
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const FILES: [&str; 6] = ["boot.c", "call.c", "psgi.c", "io.c", "child.c", "state.c"];
+const FILES: [&str; 7] = ["boot.c", "call.c", "psgi.c", "io.c", "child.c", "state.c", "deadline.c"];
 
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();

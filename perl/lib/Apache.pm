@@ -368,11 +368,16 @@ send_http_header send_cgi_header cgi_header_out print printf write write_client 
 =head2 The rest
 
 C<notes pnotes register_cleanup post_connection push_handlers child_terminate exit log_error log_reason warn log gensym
-module define chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout add_version_component seqno
-taint untaint>
+module define chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout extend_timeout
+add_version_component seqno taint untaint>
 
 C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds, C<reset_timeout> starts it anew,
 C<kill_timeout> ends it. When it rings, what else the handler says goes nowhere; C<hard_timeout> ends the handler too.
+
+C<extend_timeout(SECONDS)> gives this request more time than the directive C<RequestTimeout>. When that has passed, the
+handler dies where it is; an C<eval> can catch this once, to clean up, before C<RequestTimeoutGrace> ends the process.
+
+C<print>, and C<aborted> of C<< $r->connection >>, tell a handler that its client has left: C<print> returns false then.
 
 =head1 DIFFERENCES
 

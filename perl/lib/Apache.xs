@@ -260,9 +260,9 @@ print(r, ...)
         apache_print(aTHX_ r, ST(i));
     if (PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH)
         apache_check(aTHX_ apache_rflush(r));
-    int64_t aborted;
-    apache_check(aTHX_ apache_get_number(r, APACHE_ABORTED, &aborted));
-    if (aborted)
+    int64_t unheard;
+    apache_check(aTHX_ apache_get_number(r, APACHE_UNHEARD, &unheard));
+    if (unheard)
         XSRETURN_NO;
     XSRETURN_YES;
 
@@ -307,6 +307,15 @@ cgi_header_out(r, name, ...)
     if (items > 2)
         apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ ST(2))));
     XPUSHs(before);
+
+void
+extend_timeout(r, seconds)
+    Request r
+    NV seconds
+  CODE:
+    if (!(seconds > 0))
+        croak("extend_timeout: expected a number of seconds");
+    apache_check(aTHX_ apache_extend_timeout(r, seconds));
 
 void
 want_cleanup(r)

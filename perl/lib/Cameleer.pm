@@ -4,6 +4,7 @@ package Cameleer;
 sub evaluate { package main; eval $_[0] }    ## no critic: the configuration is code
 
 use v5.36;
+use Cameleer::Deadline ();
 use Cameleer::StartUp ();
 
 our $VERSION = '0.1.0';

@@ -1,11 +1,14 @@
 //! `cameleer serve -X`: everything in one process and nothing forked, for debuggers and profilers.
 //!
-//! The worker has the main thread, because Perl and gdb expect it there; the front has another, and a third listens to
-//! what the front would tell a master.
+//! The worker has the main thread, because Perl and gdb expect it there; the front has another, and two more do what is
+//! left of a master: one listens to what the front tells it, one waits for TERM.
 
-use std::os::fd::AsFd;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::thread::spawn;
 
+use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::Channel;
 use wire::control::{FromFront, Listener, ToFront};
 
@@ -14,6 +17,7 @@ use crate::config::Listen;
 use crate::master::expansion;
 use crate::master::listeners::{self, Listeners};
 use crate::master::logs::Logs;
+use crate::master::pid_file::PidFile;
 use crate::master::site::Origin;
 use crate::{front, log, sys, worker};
 
@@ -21,7 +25,7 @@ use crate::{front, log, sys, worker};
 const GENERATION: u32 = 1;
 const SLOT: u32 = 0;
 
-/// Serves until it is interrupted.
+/// Serves until TERM asks it to end, or INT and the like kill it.
 pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
     let site = expansion::read(origin)?;
@@ -29,20 +33,21 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let mut logs = Logs::new()?;
     let opened = logs.open(&site.config)?;
     log::set_level(site.config.log_level);
+    let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
 
     let (masters, fronts) = wire::channel::pair()?;
     let (to_worker, to_front) = wire::channel::pair()?;
-    let master: Channel<ToFront, FromFront> = Channel::new(masters);
+    let master: Arc<Channel<ToFront, FromFront>> = Channel::new(masters).into();
     let names: Vec<Listener> = bound.iter().map(|b| Listener { address: listeners::name(&b.address) }).collect();
     let configure =
         ToFront::Configure { generation: GENERATION, logs: opened.access.len() + opened.hosts.len(), listeners: names };
     let memory = [site.in_memory()?, site.identities_in_memory()?];
     let sockets = bound.iter().map(|bound| &bound.fd);
     let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
-    let fds: Vec<_> = fds.map(|fd| std::os::fd::AsRawFd::as_raw_fd(&**fd)).collect();
+    let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
     let worker = ToFront::Worker { slot: SLOT, generation: GENERATION };
-    master.send(&worker, &[std::os::fd::AsRawFd::as_raw_fd(&to_worker)])?;
+    master.send(&worker, &[to_worker.as_raw_fd()])?;
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
@@ -52,8 +57,16 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();
     let announce = move || ready::say(&mut terminal, &name, &addresses);
-    spawn(move || listen(&master, announce));
-    spawn(move || front::run(fronts, std::process::id()));
+    let asked = until_term(master.clone())?;
+    spawn(move || listen(&master, announce, asked));
+    spawn(move || {
+        let served = front::run(fronts, std::process::id());
+        drop(pid_file);
+        // The worker's sign to leave, and the process ends with the worker. A close would not do: children of programs
+        // may have copies.
+        shutdown(to_worker.as_raw_fd(), Shutdown::Both)?;
+        served
+    });
     let facts = site.facts().clone();
     let mut config = site.config;
     // It is the process: when it left, the debugger's subject would be gone.
@@ -62,14 +75,25 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     worker::single::run(config, &facts, to_front, hosts)
 }
 
+/// Waits for a byte on the descriptor that it gives back the other end of, then lets the front finish.
+fn until_term(front: Arc<Channel<ToFront, FromFront>>) -> std::io::Result<OwnedFd> {
+    let (mut term, asked) = std::io::pipe()?;
+    spawn(move || {
+        if term.read(&mut [0]).is_ok_and(|count| count > 0) {
+            let _ = front.send(&ToFront::Stop, &[]);
+        }
+    });
+    Ok(asked.into())
+}
+
 /// Says when the worker is ready; everything else a master would care for.
-fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce()) {
-    let mut announce = Some(announce);
+fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce(), asked: OwnedFd) {
+    let mut announce = Some((announce, asked));
     while let Ok(Some((message, _))) = front.receive() {
         match (message, announce.take()) {
-            (FromFront::Ready { .. }, Some(announce)) => {
+            (FromFront::Ready { .. }, Some((announce, asked))) => {
                 // The interpreter, made for workers, has taken them from the terminal.
-                let _ = sys::default_signals();
+                let _ = sys::default_signals().and_then(|()| sys::ask_on_term(asked));
                 announce();
             }
             (FromFront::Kill { reason, .. }, _) => {

@@ -12,8 +12,8 @@ use super::context::Rank;
 use super::draft::Draft;
 use super::overrides::PerlHtaccess;
 use super::{
-    Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Said, Scope,
-    Section, Timeouts, logs, protocols, tls,
+    Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
+    ReadTimeouts, Said, Scope, Section, Timeouts, logs, protocols, tls,
 };
 
 /// What a configuration depends on besides its text.
@@ -93,6 +93,7 @@ impl Draft {
             if host.server_admin.is_none() {
                 host.server_admin.clone_from(&main.server_admin);
             }
+            host.read_timeouts.inherit(&main.read_timeouts);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
             host.tls.inherit(&main.tls);
@@ -159,6 +160,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
             start: Duration::ZERO,
         },
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },
+        clients: Clients::default(),
         keep_alive: false,
         max_keep_alive_requests: 0,
         perl: PerlSwitches::default(),
@@ -190,6 +192,7 @@ pub(super) fn empty_host() -> Host {
         aliases: Vec::new(),
         access_file_names: Vec::new(),
         redirects: Vec::new(),
+        read_timeouts: ReadTimeouts::default(),
         error_log: None,
         log_level: None,
         access_logs: Vec::new(),

@@ -135,6 +135,7 @@ fn said(said: &Said) -> String {
     word("default_type", said.default_type.clone());
     word("body", said.limit_request_body.map(|v| v.to_string()));
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
+    word("request_timeout_grace", said.request_timeout_grace.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
     word("access", (said.access != Default::default()).then(|| format!("({})", access(&said.access))));
     out.push_str(&rule_lines(&said.rules).replace('\n', " "));

@@ -185,7 +185,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
-        names: "RLimitCPU RLimitMEM RLimitNPROC CGIScriptTimeout CGIDScriptTimeout RequestReadTimeout LimitXMLRequestBody \
+        names: "RLimitCPU RLimitMEM RLimitNPROC CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody \
             LimitInternalRecursion MaxRanges MaxRangeOverlaps MaxRangeReversals DeflateInflateLimitRequestBody \
             DeflateInflateRatioBurst DeflateInflateRatioLimit",
     },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::protocols::Protocols;
 use super::tls::Tls;
-use super::{Config, Listen, LogLevel, rules};
+use super::{Config, Listen, LogLevel, ReadTimeouts, rules};
 
 /// A virtual host, or the main server.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct Host {
     pub access_file_names: Vec<String>,
     /// `Redirect` outside of containers, in the order they are tried.
     pub redirects: Vec<rules::Redirect>,
+    /// `RequestReadTimeout`
+    pub read_timeouts: ReadTimeouts,
     /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
     pub error_log: Option<usize>,
     /// `LogLevel`; `None`: the main server's.

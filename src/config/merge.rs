@@ -59,6 +59,7 @@ impl Settings {
         replace(&mut self.directory_index, &said.directory_index);
         replace(&mut self.limit_request_body, &said.limit_request_body);
         replace(&mut self.request_timeout, &said.request_timeout);
+        replace(&mut self.request_timeout_grace, &said.request_timeout_grace);
         replace(&mut self.queue_timeout, &said.queue_timeout);
         if said.psgi_app.is_some() {
             self.psgi_app.clone_from(&said.psgi_app);
@@ -121,6 +122,7 @@ fn nothing() -> Settings {
         default_type: None,
         limit_request_body: 0,
         request_timeout: Duration::ZERO,
+        request_timeout_grace: Duration::ZERO,
         queue_timeout: Duration::ZERO,
         handler_is_set: false,
         rules: Rules::default(),

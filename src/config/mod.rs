@@ -41,6 +41,7 @@ pub mod rules;
 
 mod build;
 mod bundle;
+mod clients;
 mod context;
 mod draft;
 mod host;
@@ -60,6 +61,7 @@ mod golden;
 
 pub use build::{Expanded, Facts, server_root};
 pub use bundle::Bundle;
+pub use clients::{Clients, Pace, ReadTimeouts};
 pub use host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use htaccess::{Applied, Htaccess, depth};
 pub use modules::EMBODIED as MODULES;
@@ -145,6 +147,8 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// How large requests may be.
     pub limits: Limits,
+    /// See there.
+    pub clients: Clients,
     /// `KeepAlive`
     pub keep_alive: bool,
     /// `MaxKeepAliveRequests`; 0 is unlimited.

@@ -45,7 +45,7 @@ pub struct Pool {
 /// `Timeout`, `KeepAliveTimeout` and ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeouts {
-    /// `Timeout`: waiting for the client: a request's head, the next piece of a body, the next byte accepted.
+    /// `Timeout`: waiting for the client: for its next bytes, or until it accepts some of ours.
     pub client: Duration,
     /// `KeepAliveTimeout`
     pub keep_alive: Duration,

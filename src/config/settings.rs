@@ -83,6 +83,8 @@ pub struct Said {
     pub limit_request_body: Option<u64>,
     /// `RequestTimeout`
     pub request_timeout: Option<Duration>,
+    /// `RequestTimeoutGrace`
+    pub request_timeout_grace: Option<Duration>,
     /// `QueueTimeout`
     pub queue_timeout: Option<Duration>,
     /// See there.
@@ -137,6 +139,8 @@ pub struct Settings {
     pub limit_request_body: u64,
     /// Default 300 s; zero is unlimited.
     pub request_timeout: Duration,
+    /// Default 5 s.
+    pub request_timeout_grace: Duration,
     /// Default 30 s.
     pub queue_timeout: Duration,
     /// `SetHandler` was written, so that `AddHandler` does not count.

@@ -2,16 +2,17 @@
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 
 use super::error_page::Refusal;
 use super::source::Source;
+use crate::config::Pace;
 use crate::log;
 
 /// Longer bodies go to an unlinked file in TMPDIR.
@@ -36,8 +37,24 @@ impl Body {
     }
 }
 
-/// Receives all of `incoming`, at most `limit` bytes, waiting for each piece no longer than `patience`.
-pub async fn receive(mut incoming: Source, limit: u64, patience: Duration) -> Result<Body, Refusal> {
+/// How long a body is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// `Timeout`: for its next piece.
+    pub piece: Duration,
+    /// `RequestReadTimeout body=`: for all of it.
+    pub whole: Pace,
+}
+
+impl Patience {
+    fn deadline(&self, begun: Instant, received: u64) -> Instant {
+        let piece = Instant::now() + self.piece;
+        self.whole.deadline(begun, received).map_or(piece, |whole| whole.min(piece))
+    }
+}
+
+/// Receives all of `incoming`, at most `limit` bytes, as long as `patience` lasts.
+pub async fn receive(mut incoming: Source, limit: u64, patience: Patience) -> Result<Body, Refusal> {
     if incoming.is_end_stream() {
         return Ok(Body::Memory(Bytes::new()));
     }
@@ -45,8 +62,10 @@ pub async fn receive(mut incoming: Source, limit: u64, patience: Duration) -> Re
     if incoming.size_hint().lower() > limit {
         return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
     }
-    let mut store = Store::default();
-    while let Some(frame) = timeout(patience, incoming.frame()).await.map_err(|_| late())? {
+    let (mut store, begun) = (Store::default(), Instant::now());
+    loop {
+        let by = patience.deadline(begun, store.length()).into();
+        let Some(frame) = timeout_at(by, incoming.frame()).await.map_err(|_| late())? else { break };
         let Ok(piece) = frame.map_err(|_| broken())?.into_data() else { continue };
         if store.length() + piece.len() as u64 > limit {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));

@@ -7,7 +7,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use wire::control::ClientStatus;
 
@@ -15,7 +15,7 @@ use super::Front;
 use super::record::{Ending, Record};
 use super::session::Session;
 use super::site::Site;
-use crate::config::Timeouts;
+use crate::config::{Pace, Timeouts};
 
 /// See the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +28,6 @@ pub enum Phase {
     Request,
     /// Waits for a further request.
     Kept,
-}
-
-/// What to do about a client that was too slow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overdue {
-    /// It uses its right to keep quiet for too long: close in order.
-    Idle,
-    /// It stopped in the middle: give it up.
-    Stalled,
 }
 
 /// An end of the connection.
@@ -70,8 +61,16 @@ pub struct Client {
     lost: Cell<bool>,
     /// Requests under way, when the connection carries several at once.
     streams: Cell<Option<u32>>,
+    /// How slowly the head of a request may come; its host is not known then, so that of the first on this address.
+    head_pace: Pace,
+    /// The same for a TLS handshake, while there is one.
+    handshake_pace: Cell<Option<Pace>>,
     phase: Cell<Phase>,
     since: Cell<Instant>,
+    /// When bytes last came.
+    heard: Cell<Instant>,
+    /// Its place is needed for another, as soon as it is idle.
+    evicted: Cell<bool>,
     /// Since when it accepts no bytes.
     stalled: Cell<Option<Instant>>,
     /// The answer was handed to hyper whole.
@@ -112,6 +111,9 @@ impl std::fmt::Display for Address {
 impl Client {
     /// A client that has just connected.
     pub fn new(front: Rc<Front>, site: Rc<Site>, remote: Address, local: Address) -> Client {
+        let host = site.config.hosts.get(usize::from(site.config.host(local.socket, "")));
+        let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
+        let now = Instant::now();
         Client {
             front,
             site,
@@ -122,8 +124,12 @@ impl Client {
             session: OnceCell::new(),
             lost: Cell::new(false),
             streams: Cell::new(None),
+            head_pace,
+            handshake_pace: Cell::new(None),
             phase: Cell::new(Phase::Fresh),
-            since: Cell::new(Instant::now()),
+            since: Cell::new(now),
+            heard: Cell::new(now),
+            evicted: Cell::new(false),
             stalled: Cell::new(None),
             answered: Cell::new(false),
             received: Cell::new(0),
@@ -135,8 +141,13 @@ impl Client {
     /// `n` bytes came from it.
     pub fn received(&self, n: usize) {
         self.received.set(self.received.get() + n as u64);
-        if self.streams.get().is_none() && matches!(self.phase.get(), Phase::Fresh | Phase::Kept) {
-            self.enter(Phase::Head, Instant::now());
+        self.heard.set(Instant::now());
+        match self.phase.get() {
+            _ if self.streams.get().is_some() => {}
+            // A first head has been waited for since the connection was made.
+            Phase::Fresh => self.phase.set(Phase::Head),
+            Phase::Kept => self.enter(Phase::Head, self.heard.get()),
+            Phase::Head | Phase::Request => {}
         }
     }
 
@@ -193,8 +204,22 @@ impl Client {
         self.streams.set(Some(0));
     }
 
-    /// It speaks TLS.
+    /// It begins to speak TLS.
+    pub fn shakes_hands(&self) {
+        let hosts = &self.site.config.hosts;
+        let host = hosts.get(usize::from(self.site.config.host(self.local.socket, "")));
+        self.handshake_pace.set(host.and_then(|host| host.read_timeouts.handshake));
+    }
+
+    /// How slowly what it is at may come.
+    pub(super) fn pace(&self) -> Pace {
+        self.handshake_pace.get().unwrap_or(self.head_pace)
+    }
+
+    /// It has agreed on how to speak.
     pub fn secured(&self, session: Session) {
+        self.handshake_pace.set(None);
+        self.enter(Phase::Fresh, Instant::now());
         // There is one handshake a connection.
         let _ = self.session.set(session);
     }
@@ -206,6 +231,7 @@ impl Client {
 
     /// It speaks in the open where TLS is spoken.
     pub fn lost_its_way(&self) {
+        self.handshake_pace.set(None);
         self.lost.set(true);
     }
 
@@ -226,6 +252,43 @@ impl Client {
     /// Whether it waits for a further request.
     pub fn is_kept(&self) -> bool {
         self.phase.get() == Phase::Kept
+    }
+
+    /// Its place is given to another; it leaves when it is woken.
+    pub fn evict(&self) {
+        self.evicted.set(true);
+    }
+
+    /// Whether [`Client::evict`] was called.
+    pub fn is_evicted(&self) -> bool {
+        self.evicted.get()
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase.get()
+    }
+
+    /// When its phase began.
+    pub(super) fn since(&self) -> Instant {
+        self.since.get()
+    }
+
+    pub(super) fn heard_at(&self) -> Instant {
+        self.heard.get()
+    }
+
+    /// Since when it accepts no bytes.
+    pub(super) fn stalled_since(&self) -> Option<Instant> {
+        self.stalled.get()
+    }
+
+    /// Of the request that is on its way.
+    pub(super) fn received_bytes(&self) -> u64 {
+        self.received.get()
+    }
+
+    pub(super) fn timeouts(&self) -> &Timeouts {
+        &self.site.config.timeouts
     }
 
     /// For a status, while it is idle.
@@ -251,26 +314,4 @@ impl Client {
             record.finish();
         }
     }
-
-    /// Whether it was too slow, and otherwise when to look again.
-    pub fn overdue(&self, now: Instant, timeouts: &Timeouts) -> Result<Instant, Overdue> {
-        let (from, limit, verdict) = match (self.stalled.get(), self.phase.get()) {
-            (Some(since), _) => (since, timeouts.client, Overdue::Stalled),
-            (None, Phase::Kept) => (self.since.get(), timeouts.keep_alive, Overdue::Idle),
-            (None, Phase::Fresh | Phase::Head) => (self.since.get(), timeouts.client, Overdue::Stalled),
-            (None, Phase::Request) => return Ok(now + look_again(timeouts)),
-        };
-        match limit.saturating_sub(now.duration_since(from)) {
-            Duration::ZERO => Err(verdict),
-            left => Ok(now + left.min(look_again(timeouts))),
-        }
-    }
-}
-
-/// However long the limits are.
-const LONGEST_LOOK: Duration = Duration::from_secs(60);
-
-/// A connection looks at the clock at least this often, so that a shorter limit that begins meanwhile is not missed.
-pub fn look_again(timeouts: &Timeouts) -> Duration {
-    timeouts.keep_alive.min(timeouts.client).clamp(Duration::from_millis(50), LONGEST_LOOK)
 }

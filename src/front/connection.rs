@@ -13,10 +13,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
-use super::Front;
-use super::client::{Address, Client, Overdue, look_again};
+use super::client::Client;
 use super::connections::Guest;
+use super::crowd::Place;
 use super::greeting::{Greeted, greet};
+use super::overdue::Overdue;
 use super::record::{Unreadable, Visit};
 use super::site::Site;
 use super::socket::{Line, Socket};
@@ -29,9 +30,9 @@ use crate::log;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// Serves a connection from accept to close.
-pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Address, local: Address) {
-    let client = Rc::new(Client::new(front, site, remote, local));
+/// Serves a connection from accept to close; then its place is free.
+pub async fn serve(client: Client, socket: Socket, _place: Place) {
+    let client = Rc::new(client);
     let guest = client.front.connections.enter(&client);
     match patiently(&client, &guest, greet(&client, socket)).await {
         Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
@@ -44,16 +45,15 @@ pub async fn serve(front: Rc<Front>, site: Rc<Site>, socket: Socket, remote: Add
 
 /// What comes of `beginning`, unless the client is too slow for it or the front stops.
 pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Future<Output = T>) -> Option<T> {
-    let timeouts = &client.site.config.timeouts;
     let mut beginning = pin!(beginning);
-    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     std::future::poll_fn(|cx| {
         guest.remember(cx);
         if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
             return Poll::Ready(Some(done));
         }
         while timer.as_mut().poll(cx).is_ready() {
-            match client.overdue(Instant::now(), timeouts) {
+            match client.overdue(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 Err(_) => return Poll::Ready(None),
             }
@@ -72,12 +72,11 @@ async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
     });
     let stream = TokioIo::new(Stream::new(line, client.clone()));
     let mut connection = pin!(builder(site).serve_connection(stream, service));
-    let timeouts = &site.config.timeouts;
-    let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let mut closing = false;
     std::future::poll_fn(|cx| {
         guest.remember(cx);
-        if front.is_stopping() && !closing {
+        if (front.is_stopping() || client.is_evicted()) && !closing {
             closing = true;
             connection.as_mut().graceful_shutdown();
         }
@@ -93,7 +92,7 @@ async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            match client.overdue(Instant::now(), timeouts) {
+            match client.overdue(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 Err(Overdue::Idle) if !closing => {
                     closing = true;

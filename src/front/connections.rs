@@ -45,9 +45,28 @@ impl Connections {
         entries.values().filter_map(|entry| entry.client.upgrade()).filter(|client| client.is_kept()).collect()
     }
 
+    /// Closes up to `most` of those that wait for a further request, first those that have waited for longest. Says how
+    /// many these are.
+    pub fn evict(&self, most: usize) -> usize {
+        let mut idle: Vec<_> = self.kept().into_iter().filter(|client| !client.is_evicted()).collect();
+        idle.sort_unstable_by_key(|client| client.since());
+        idle.truncate(most);
+        idle.iter().for_each(|client| client.evict());
+        if !idle.is_empty() {
+            self.wake(|client| client.is_evicted());
+        }
+        idle.len()
+    }
+
+    fn wake(&self, which: impl Fn(&Client) -> bool) {
+        let entries = self.entries.borrow();
+        let these = entries.values().filter(|entry| entry.client.upgrade().is_some_and(|client| which(&client)));
+        these.filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
+    }
+
     /// Lets every connection look again at what it should do.
     pub fn wake_all(&self) {
-        self.entries.borrow().values().filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
+        self.wake(|_| true);
     }
 }
 

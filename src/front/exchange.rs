@@ -8,7 +8,6 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -25,12 +24,8 @@ use wire::reply::{End, Head, Reply};
 use super::failure::{Failure, Truncated};
 use super::record::Record;
 use super::route::Route;
+use super::spool::Spool;
 use super::worker::Worker;
-
-/// Undelivered body above which the worker is no longer read.
-const HIGH_WATER: usize = 256 * 1024;
-/// Undelivered body below which it is read again.
-const LOW_WATER: usize = HIGH_WATER / 2;
 
 /// Shared by the request's future, the worker's task and the pool's queue.
 pub type Shared = Rc<RefCell<Exchange>>;
@@ -53,6 +48,8 @@ pub struct Limits {
     pub queue: Duration,
     /// `RequestTimeout`; zero is unlimited.
     pub run: Duration,
+    /// `RequestTimeoutGrace`
+    pub grace: Duration,
 }
 
 /// See the module's text.
@@ -75,6 +72,8 @@ pub struct Exchange {
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
     pub started_at: Instant,
+    /// How often its worker was told that it takes too long.
+    pub interrupts: u8,
     /// How long it waited for a worker.
     pub waited: Duration,
     /// The worker that has it.
@@ -90,7 +89,7 @@ pub struct Exchange {
     /// The file to send instead of a body; the head, if there is one, has headers for it.
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
-    pub chunks: VecDeque<Bytes>,
+    pub spool: Spool,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -99,7 +98,6 @@ pub struct Exchange {
     /// The response is all here, though its worker is not free yet.
     whole: bool,
     abandoned: bool,
-    buffered: usize,
     waker: Option<Waker>,
 }
 
@@ -133,6 +131,7 @@ impl Exchange {
             limits: job.limits,
             queued_at: now,
             started_at: now,
+            interrupts: 0,
             waited: Duration::ZERO,
             worker: None,
             served_by: None,
@@ -140,13 +139,12 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            chunks: VecDeque::new(),
+            spool: Spool::default(),
             outcome: None,
             record: None,
             said_head: false,
             whole: false,
             abandoned: false,
-            buffered: 0,
             waker: None,
         }
     }
@@ -154,7 +152,7 @@ impl Exchange {
     /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or
     /// `[Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
-        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_))) {
+        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
         }
         match reply {
@@ -172,6 +170,7 @@ impl Exchange {
                 self.elsewhere = Some(target.to_vec());
             }
             Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
+            Reply::Extend(millis) => self.extend(Duration::from_millis(millis.into())),
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
@@ -179,16 +178,23 @@ impl Exchange {
         Ok(())
     }
 
+    /// The program asked for more time.
+    fn extend(&mut self, more: Duration) {
+        if !self.limits.run.is_zero() {
+            self.limits.run = self.limits.run.saturating_add(more);
+        }
+        self.interrupts = 0;
+    }
+
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.chunks.is_empty();
+        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         if !self.abandoned && !bytes.is_empty() {
-            self.buffered += bytes.len();
-            self.chunks.push_back(Bytes::copy_from_slice(bytes));
+            self.spool.push(bytes);
         }
     }
 
@@ -243,7 +249,7 @@ impl Exchange {
 
     /// Whether the worker must wait for the client.
     pub fn is_full(&self) -> bool {
-        self.buffered > HIGH_WATER
+        self.spool.is_full()
     }
 
     /// Whether everything that will come is here, and whole.
@@ -253,12 +259,13 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.chunks.is_empty() && self.is_complete()
+        self.spool.is_empty() && self.is_complete()
     }
 
-    /// How many bytes of body wait for the client.
-    pub fn buffered(&self) -> usize {
-        self.buffered
+    /// Others wait for its worker: what its client does not take goes to a file.
+    pub fn spill(&mut self) {
+        self.spool.spill();
+        self.resume();
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -274,9 +281,9 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        if let Some(chunk) = self.chunks.pop_front() {
-            self.buffered -= chunk.len();
-            if self.buffered < LOW_WATER {
+        let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
+        if let Some(chunk) = chunk {
+            if self.spool.has_room() {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));
@@ -303,16 +310,16 @@ impl Exchange {
         }
     }
 
-    /// The client is not interested any more.
-    pub fn abandon(&mut self) {
+    /// The client is not interested any more. Returns the worker that still makes something for it.
+    pub fn abandon(&mut self) -> Option<Rc<Worker>> {
         self.abandoned = true;
         self.waker = None;
-        self.chunks.clear();
-        self.buffered = 0;
+        self.spool.clear();
         match self.stage {
             Stage::Queued => self.stage = Stage::Over,
             Stage::Running => self.resume(),
             Stage::Over => {}
         }
+        self.worker.clone().filter(|_| self.stage == Stage::Running && !self.whole)
     }
 }

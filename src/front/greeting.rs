@@ -39,6 +39,7 @@ pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
     let mut line = Metered::new(socket, client.clone());
     let config = &client.site.config;
     if config.speaks_tls(client.local.socket) {
+        client.shakes_hands();
         if begins_with_handshake(&mut line).await? {
             return shake_hands(client, line).await;
         }
@@ -46,10 +47,14 @@ pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
         return Ok(Greeted::Http1(Line::Plain(line)));
     }
     let first = config.hosts_at(client.local.socket).next().unwrap_or_default();
-    let speaks = |protocol| config.hosts.get(usize::from(first)).is_some_and(|host| host.protocols.has(protocol));
-    let is_http2 = speaks(Protocol::H2c) && (!speaks(Protocol::Http1) || begins_with_preface(&mut line).await?);
+    let both = speaks(client, first, Protocol::Http1);
+    let is_http2 = speaks(client, first, Protocol::H2c) && (!both || begins_with_preface(&mut line).await?);
     let line = Line::Plain(line);
     Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
+}
+
+fn speaks(client: &Client, host: u16, protocol: Protocol) -> bool {
+    client.site.config.hosts.get(usize::from(host)).is_some_and(|host| host.protocols.has(protocol))
 }
 
 async fn begins_with_handshake(line: &mut Metered) -> io::Result<bool> {
@@ -79,9 +84,10 @@ async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> 
         return Err(io::Error::other("no host of this address has a certificate"));
     };
     let stream = start.into_stream(server).await?;
-    let agreed = stream.get_ref().1.alpn_protocol();
-    let is_http2 = agreed == Some(b"h2")
-        || !client.site.config.hosts.get(usize::from(host)).is_none_or(|host| host.protocols.has(Protocol::Http1));
+    let is_http2 = match stream.get_ref().1.alpn_protocol() {
+        Some(agreed) => agreed == b"h2",
+        None => !speaks(client, host, Protocol::Http1),
+    };
     client.secured(Session::of(stream.get_ref().1, name));
     let line = Line::Tls(Box::new(stream));
     Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })

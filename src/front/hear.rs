@@ -54,6 +54,9 @@ impl Pool {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let Some(outcome) = &heard.outcome else {
+            if heard.is_full() && self.queued.get() > 0 {
+                heard.spill();
+            }
             if heard.is_full() {
                 worker.pause();
             }

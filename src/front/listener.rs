@@ -14,8 +14,9 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 
 use super::Front;
-use super::client::Address;
+use super::client::{Address, Client};
 use super::connection;
+use super::crowd::EVICTED_AT_ONCE;
 use super::socket::Socket;
 use crate::log;
 
@@ -101,8 +102,13 @@ async fn accept(front: Rc<Front>, listener: Listener) {
         match listener.accept().await {
             Ok((socket, remote, local)) => {
                 complained = false;
-                if let Some(site) = front.serving() {
-                    tokio::task::spawn_local(connection::serve(front.clone(), site, socket, remote, local));
+                let Some(site) = front.serving() else { continue };
+                match front.enter(&site, &remote) {
+                    Some(place) => {
+                        let client = Client::new(front.clone(), site, remote, local);
+                        tokio::task::spawn_local(connection::serve(client, socket, place));
+                    }
+                    None => front.crowd.turn_away(socket),
                 }
             }
             Err(error) if is_clients_fault(&error) => {}
@@ -111,6 +117,7 @@ async fn accept(front: Rc<Front>, listener: Listener) {
                     log::error("front", format_args!("cannot accept connections: {error}"));
                 }
                 complained = true;
+                front.connections.evict(EVICTED_AT_ONCE);
                 tokio::time::sleep(PAUSE).await;
             }
         }

@@ -26,6 +26,8 @@ mod conditional;
 mod connection;
 mod connections;
 mod control;
+mod crowd;
+mod deadline;
 mod error_document;
 mod error_logs;
 mod error_page;
@@ -43,6 +45,7 @@ mod log_item;
 mod mime;
 mod names;
 mod open;
+mod overdue;
 mod payload;
 mod pool;
 mod range;
@@ -56,6 +59,7 @@ mod session;
 mod site;
 mod socket;
 mod source;
+mod spool;
 mod static_files;
 mod stream;
 mod submit;
@@ -81,6 +85,7 @@ use admit::Door;
 use clock::Clock;
 use connections::Connections;
 use control::Master;
+use crowd::Crowd;
 use listener::Listeners;
 use names::Names;
 use pool::Pool;
@@ -105,7 +110,7 @@ pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
 
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
 pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
-    let front = Rc::new(Front::new(Master::new(control)?)?);
+    let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.clone(), master));
     let served = control::obey(&front).await;
@@ -123,12 +128,19 @@ fn raise_descriptor_limit() {
     }
 }
 
+/// How many this process may have.
+fn descriptors() -> u64 {
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
+}
+
 /// All that the front's tasks share.
 pub(crate) struct Front {
     /// The way to the master.
     pub master: Master,
     /// Who is connected.
     pub connections: Connections,
+    /// How many connections there are, and may be.
+    pub crowd: Crowd,
     /// The accept loops.
     pub listeners: Listeners,
     /// Every generation that is prepared, serves or drains; oldest first.
@@ -173,10 +185,11 @@ pub(crate) fn count(counter: &Cell<u64>) {
 }
 
 impl Front {
-    fn new(master: Master) -> anyhow::Result<Front> {
+    fn new(master: Master, descriptors: u64) -> anyhow::Result<Front> {
         Ok(Front {
             master,
             connections: Connections::default(),
+            crowd: Crowd::new(descriptors),
             listeners: Listeners::default(),
             sites: RefCell::default(),
             serving: RefCell::default(),

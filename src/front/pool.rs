@@ -59,6 +59,7 @@ impl Pool {
             }
             self.queued.set(self.queued.get() + 1);
             self.queue.borrow_mut().push_back(exchange.clone());
+            self.release_held();
         }
         self.changed();
         Ok(exchange)
@@ -94,12 +95,26 @@ impl Pool {
         self.busy.set(self.busy.get() + 1);
     }
 
+    /// Somebody waits: no worker has to wait for a slow client.
+    fn release_held(&self) {
+        for worker in self.workers.borrow().iter().filter(|worker| worker.is_paused()) {
+            if let Some(exchange) = &*worker.exchange.borrow() {
+                exchange.borrow_mut().spill();
+            }
+        }
+    }
+
     /// A client that left: a request that waits will not be started.
     pub fn abandon(&self, exchange: &Shared) {
         if exchange.borrow().stage == Stage::Queued {
             self.queued.set(self.queued.get() - 1);
         }
-        exchange.borrow_mut().abandon();
+        let working = exchange.borrow_mut().abandon();
+        if let Some(worker) = working {
+            // What was sent ahead would lie before the word that nobody waits.
+            self.take_back(&worker);
+            worker.tell_abandoned(exchange.borrow().id);
+        }
         if self.ahead.count.get() > 0 {
             let holds = |worker: &&Rc<Worker>| worker.ahead.borrow().iter().any(|ahead| Rc::ptr_eq(ahead, exchange));
             let holder = self.workers.borrow().iter().find(holds).cloned();
@@ -242,10 +257,7 @@ impl Pool {
             }
             exchange.stage == Stage::Queued
         });
-        let late: Vec<_> = self.workers.borrow().iter().filter(|worker| is_late(worker, now)).cloned().collect();
-        for worker in late {
-            self.discard_as(&worker, "has worked on one request for RequestTimeout", Failure::RequestTimeout);
-        }
+        self.enforce_deadlines(now);
     }
 
     /// How busy it is.
@@ -270,6 +282,11 @@ impl Pool {
         self.workers.borrow().clone()
     }
 
+    /// How many they are.
+    pub fn worker_count(&self) -> usize {
+        self.workers.borrow().len()
+    }
+
     /// Tells all workers of a new error log.
     pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
         for worker in self.workers.borrow().iter() {
@@ -288,11 +305,4 @@ impl Pool {
             front.pool_changed(self);
         }
     }
-}
-
-fn is_late(worker: &Worker, now: Instant) -> bool {
-    let exchange = worker.exchange.borrow();
-    let Some(exchange) = exchange.as_ref().map(|exchange| exchange.borrow()) else { return false };
-    let limit = exchange.limits.run;
-    !worker.is_paused() && !limit.is_zero() && now.duration_since(exchange.started_at) >= limit
 }

@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 
 use super::admit::{admit, take_turn};
-use super::body::{self, Body};
+use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
 use super::payload::{Kind, Payload};
@@ -210,7 +210,7 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Sourc
         limit => limit,
     };
     let body = match body {
-        Some(incoming) => body::receive(incoming, limit, visit.site.config.timeouts.client).await?,
+        Some(incoming) => body::receive(incoming, limit, patience(visit, &route)).await?,
         None => Body::Memory(Default::default()),
     };
     let ticket = submit(visit, head, &route, body)?;
@@ -232,6 +232,13 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Sourc
     }
     let target = ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default();
     Ok(Answer::Elsewhere(target))
+}
+
+fn patience(visit: &Record, route: &Route) -> Patience {
+    let config = &visit.site.config;
+    let host = config.hosts.get(usize::from(route.host));
+    let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
+    Patience { piece: config.timeouts.client, whole }
 }
 
 /// Sends the file that a worker names, with the headers that its handlers have set.

@@ -71,12 +71,13 @@ fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
         drop(exchange);
         return Kind::Stream(ticket, claimed);
     }
-    let length = exchange.buffered() as u64;
-    if exchange.chunks.len() > 1 || claimed.is_some_and(|claimed| claimed != length) {
-        drop(exchange);
-        return Kind::Stream(ticket, claimed.or(Some(length)));
+    let length = exchange.spool.len();
+    let whole = if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.only() } else { None };
+    drop(exchange);
+    match whole {
+        Some(bytes) => Kind::whole(bytes),
+        None => Kind::Stream(ticket, claimed.or(Some(length))),
     }
-    Kind::whole(exchange.chunks.pop_front().unwrap_or_default())
 }
 
 /// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.

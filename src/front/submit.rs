@@ -27,7 +27,11 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         method: head.method.clone(),
         route: route.clone(),
-        limits: Limits { queue: route.settings.queue_timeout, run: route.settings.request_timeout },
+        limits: Limits {
+            queue: route.settings.queue_timeout,
+            run: route.settings.request_timeout,
+            grace: route.settings.request_timeout_grace,
+        },
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());

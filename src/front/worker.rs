@@ -128,6 +128,11 @@ impl Worker {
         let _ = self.port.get_ref().send(&Order::Leave);
     }
 
+    /// Tells it that nobody waits for its request any more. One that cannot hear it works on.
+    pub fn tell_abandoned(&self, request: u64) {
+        let _ = self.port.get_ref().send(&Order::Abandoned { request });
+    }
+
     /// Tells it of a new error log. One that cannot hear it keeps the old one.
     pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
         let _ = self.port.get_ref().send(&Order::Log { number, log });

@@ -64,6 +64,11 @@ impl Master {
                     worker.kill(&reason);
                 }
             }
+            FromFront::Interrupt { slot, request } => {
+                if let Some(worker) = self.workers.get_mut(slot) {
+                    worker.interrupt(request);
+                }
+            }
             FromFront::Retired { generation } => self.retired(generation),
             FromFront::Status(status) => self.answer_status(Some(status)),
             FromFront::Drained => self.drained(),

@@ -165,6 +165,14 @@ impl Worker {
         }
     }
 
+    /// Makes it end this request, if it is still at it.
+    pub fn interrupt(&self, request: u64) {
+        if let Some(process) = &self.process {
+            // One that has ended is reaped soon.
+            let _ = sys::pidfd_queue(process.handle.as_fd(), sys::deadline_signal(), request);
+        }
+    }
+
     /// `812`, or `?` while it is being forked.
     pub fn pid(&self) -> String {
         self.process.as_ref().map_or_else(|| "?".to_string(), |process| process.pid.to_string())

@@ -16,14 +16,21 @@ use super::{Next, Port};
 use crate::config::Phase;
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
-struct ToFront(Port);
+struct ToFront {
+    port: Port,
+    request: u64,
+}
 
 impl apache::Client for ToFront {
     fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
         if libperl::is_stranger() {
             return Ok(());
         }
-        self.0.borrow_mut().send(packet)
+        self.port.borrow_mut().send(packet)
+    }
+
+    fn is_gone(&mut self) -> bool {
+        !libperl::is_stranger() && self.port.borrow_mut().is_abandoned(self.request).unwrap_or(true)
     }
 }
 
@@ -46,7 +53,9 @@ impl Site {
         self.error_logs.borrow().enter(host)?;
         let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
-        let request = apache::begin(apache::Incoming { frame, place, client: Box::new(ToFront(port.clone())) });
+        let client = Box::new(ToFront { port: port.clone(), request: frame.id() });
+        libperl::request_is(frame.id());
+        let request = apache::begin(apache::Incoming { frame, place, client });
         let located = match located {
             Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
             Err(error) => {
@@ -61,6 +70,7 @@ impl Site {
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(located.as_deref(), request);
         }
+        libperl::request_is(NO_REQUEST);
         self.forget_subrequests();
         let ended = apache::end();
         self.error_logs.borrow().leave(&config, host)?;
@@ -216,6 +226,9 @@ pub fn note(result: Result<(), Interrupted>) {
 pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }
+
+/// The front counts from 1.
+const NO_REQUEST: u64 = 0;
 
 /// Paths are strangers' words: what was told about must not grow with them.
 const MAX_TOLD: usize = 500;

@@ -75,6 +75,7 @@ impl Worker {
         libperl::keep_from_children(socket.as_fd());
         let site = Rc::new(site);
         apache::engine_is(site.clone());
+        libperl::deadline_signal(crate::sys::deadline_signal());
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
@@ -101,6 +102,8 @@ impl Worker {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
+                // The client of a request that is over has left.
+                Some(Inbound::Abandoned(_)) => {}
                 Some(Inbound::Log { number, log }) => {
                     self.site.error_logs.borrow_mut().renew(number, log)?;
                     if number == 0 {

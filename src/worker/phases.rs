@@ -138,7 +138,7 @@ impl Site {
                 apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
                 apache::fail(request);
                 report(&text);
-                500
+                if libperl::timed_out() { 504 } else { 500 }
             }
         };
         self.unwind();

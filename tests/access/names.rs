@@ -1,9 +1,10 @@
 //! Names of clients: 127.0.0.1 is localhost by /etc/hosts, both ways.
 
+use std::process::Command;
 use std::time::Duration;
 
 use super::{PLACES, conf, site};
-use crate::support::{Request, within};
+use crate::support::{Request, Server, within};
 
 #[test]
 fn a_client_may_come_by_its_name() {
@@ -20,6 +21,30 @@ fn a_client_may_come_by_its_name() {
         let server = site().serve(&conf(rules));
         for place in PLACES {
             assert_eq!(server.get(place).status, status, "{rules} {place}");
+        }
+    }
+}
+
+/// Names of the test's own, in a file that only this server sees as /etc/hosts: root may say so.
+#[test]
+fn whoever_says_to_have_a_name_must_be_found_by_it() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let site = site().file(
+        "hosts",
+        "127.0.0.5 www.example.com\n127.0.0.6 www.example.com.example.org\n127.0.0.7 other www.example.com\n",
+    );
+    // As it is printed, with a blank behind the comma.
+    site.configure(&conf("Order deny, allow\nDeny from all\nAllow from www.example.com"));
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""]).arg(site.path("hosts"));
+    let serve = site.serve_command();
+    command.arg(serve.get_program()).args(serve.get_args()).current_dir(site.folder());
+    let server = Server::start(site, command);
+    for (client, status) in [("127.0.0.5", 200), ("127.0.0.6", 403), ("127.0.0.7", 403), ("127.0.0.8", 403)] {
+        for place in PLACES {
+            assert_eq!(server.send_as(client, Request::get(place)).status, status, "{client} {place}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A site as the literature of mod_perl 1 tells people to write it: one httpd.conf, one startup.pl, many idioms at once.
 
+mod listings;
+
 use std::os::unix::fs::symlink;
 
 use crate::support::{Request, Server, Site};

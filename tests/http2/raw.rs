@@ -52,6 +52,8 @@ impl Raw {
             .flat_map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
             .collect();
         raw.send(SETTINGS, 0, 0, &said);
+        // Windows of streams are what tests are about, not the connection's.
+        raw.send(WINDOW_UPDATE, 0, 0, &(1_u32 << 24).to_be_bytes());
         raw
     }
 

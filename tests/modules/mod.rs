@@ -14,21 +14,7 @@ mod speed_limit;
 mod status;
 mod sub_process;
 
-use crate::support::{Server, Site};
-
-const CONF: &str = r#"
-MaxClients 1
-StartServers 1
-MinSpareServers 1
-PerlLib lib
-Alias /perl/ "@DIR@/scripts/"
-<Location /perl>
-SetHandler perl-script
-PerlHandler Apache::Registry
-PerlSendHeader On
-Options +ExecCGI
-</Location>
-"#;
+use crate::support::{REGISTRY as CONF, Server, Site};
 
 /// `code` as the script /perl/test.pl, which has sent a head of plain text and has `$r`; one worker.
 #[track_caller]

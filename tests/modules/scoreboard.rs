@@ -66,6 +66,19 @@ fn the_monitor_shows_processes_and_their_memory_by_both_formulas() {
 }
 
 #[test]
+fn as_many_workers_fit_as_the_documents_calculate() {
+    let cases =
+        [("400, 10", "40"), ("500, 10", "50"), ("500, 10, 4", "82"), ("500, 10, 8", "246"), ("500, 10, 10", "none")];
+    let list = cases.map(|(arguments, _)| format!("Apache::VMonitor::max_clients({arguments}) // 'none'")).join(",");
+    let script = super::script(&format!("use Apache::VMonitor (); print join ' ', {list};"), "");
+    assert_eq!(script.text(super::URL), cases.map(|(_, fit)| fit).join(" "));
+    let page = serve("").text("/vmonitor");
+    let line = page.lines().find(|line| line.contains("MaxClients by")).unwrap_or_else(|| panic!("{page}"));
+    let fit = line.trim_end_matches("</pre>").rsplit(' ').next().and_then(|number| number.parse::<u64>().ok());
+    assert!(fit.is_some_and(|fit| fit > 0), "{line}");
+}
+
+#[test]
 fn what_visitors_ask_for_is_escaped() {
     let server = serve("");
     let page = server.send(Request::get("/vmonitor/%3Cscript%3E")).text();

@@ -30,21 +30,25 @@ if ($kid) { print 'started' } else {
 }";
 
 #[test]
-fn the_server_can_end_and_listen_again_while_a_child_lives() {
-    let site = with_script(Site::new(), LONG_CHILD);
-    site.configure(CONF);
-    let mut command = site.serve_command();
-    command.arg("-X");
-    let mut server = Server::start(site, command);
-    assert_eq!(server.text(URL), "started");
-    until("the child is there", || server.site.has("child.up"));
-    server.signal(nix::sys::signal::Signal::SIGTERM);
-    server.wait();
-    assert!(!server.site.has("child.done"), "the child lives on");
-    let again = std::net::TcpListener::bind(("127.0.0.1", server.site.port));
-    assert!(again.is_ok(), "the port is free: {again:?}");
-    server.site.write("child.end", "");
-    until("the child has ended by itself", || server.site.has("child.done"));
+fn the_server_can_end_and_start_again_while_a_child_lives() {
+    for arguments in [&["-X"][..], &[]] {
+        let site = with_script(Site::new(), LONG_CHILD);
+        site.configure(CONF);
+        let mut command = site.serve_command();
+        command.args(arguments);
+        let mut server = Server::start(site, command);
+        assert_eq!(server.text(URL), "started");
+        until("the child is there", || server.site.has("child.up"));
+        server.signal(nix::sys::signal::Signal::SIGTERM);
+        assert_eq!(server.wait(), 0);
+        let verb = |verb| server.site.cameleer(["serve", "-f", "site.conf", "-k", verb]).succeeded();
+        verb("start");
+        server.get("/none").is(404);
+        assert!(!server.site.has("child.done"), "the child lives on");
+        server.site.write("child.end", "");
+        until("the child has ended by itself", || server.site.has("child.done"));
+        verb("stop");
+    }
 }
 
 #[test]

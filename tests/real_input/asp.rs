@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::cases;
+use super::{browser, cases};
 use crate::support::{Finished, Load, Request, Response, Server, Site, until};
 
 const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real");
@@ -246,9 +246,9 @@ fn cookie_of(response: &Response) -> String {
     set.split(';').next().expect("name and value").to_owned()
 }
 
-#[test]
-fn the_bookmarks_application_of_apache_asp_is_used() {
-    let site = laid_out();
+/// The bookmarks application of the package, on SQLite.
+#[track_caller]
+fn serve_bookmarks(site: Site) -> (Server, State) {
     let state = State::of(&site);
     let theirs = site.read("htdocs/apps/bookmarks/.htaccess");
     assert!(theirs.contains("GlobalPackage My::Bookmarks"), "{theirs}");
@@ -264,6 +264,12 @@ fn the_bookmarks_application_of_apache_asp_is_used() {
         "#,
         state.0.display(),
     ));
+    (server, state)
+}
+
+#[test]
+fn the_bookmarks_application_of_apache_asp_is_used() {
+    let (server, _state) = serve_bookmarks(laid_out());
     let at = |page: &str| format!("/apps/bookmarks/{page}");
     let cookie = cookie_of(&server.get(&at("index.asp")).is(200));
     let get = |page: &str| server.send(Request::get(&at(page)).header("Cookie", &cookie)).is(200).text();
@@ -285,4 +291,34 @@ fn the_bookmarks_application_of_apache_asp_is_used() {
     assert_eq!(out.header("location").as_deref(), Some("index.asp?abandon=1"));
     let moved = server.send(Request::get(&at("bookmarks.asp")).header("Cookie", &cookie)).is(302);
     assert_eq!(moved.header("location").as_deref(), Some("index.asp"));
+}
+
+/// A browser keeps the session's cookie, follows the redirection and sends the forms as the page has them.
+#[test]
+fn a_browser_logs_in_and_keeps_bookmarks() {
+    let visit = browser::visitor(
+        "/apps/bookmarks/index.asp",
+        &[
+            "page.querySelector('[name=user]').value = 'anaruiz'; page.querySelector('[type=submit]').click();",
+            "show('at ' + page.location.pathname); page.querySelector('[name=new_url]').value = 'http://example.org/?a=1&b=2'; \
+             page.querySelector('[name=new_title]').value = 'Zo\u{eb} & co'; page.querySelector('[name=submit]').click();",
+            "for (const link of page.querySelectorAll('a[href^=\"http://example.org\"]')) show(link.textContent + ' -> ' + link.href);",
+        ],
+    );
+    let (server, _state) = serve_bookmarks(laid_out().file("htdocs/visit.html", &visit));
+    let page = browser::shows(&server, "/visit.html");
+    assert!(page.contains("at /apps/bookmarks/bookmarks.asp\n"), "{page}");
+    assert!(page.contains("Zo\u{eb} &amp; co -&gt; http://example.org/?a=1&amp;b=2"), "{page}");
+}
+
+#[test]
+fn a_browser_has_one_session_on_all_pages() {
+    let step = "show(page.body.textContent.trim()); page.location.reload()";
+    let visit = browser::visitor("/count.asp", &[step, step, "show(page.body.textContent.trim())"]);
+    let (server, _state) = serve_counter("");
+    server.site.write("htdocs/visit.html", &visit);
+    let page = browser::shows(&server, "/visit.html");
+    let counts: Vec<&str> =
+        page.lines().filter(|line| line.contains("session=")).map(|line| value(line, "count")).collect();
+    assert_eq!(counts, ["1", "2", "3"], "{page}");
 }

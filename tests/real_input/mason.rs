@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::rename;
 use std::process::Command;
 
+use super::browser;
 use crate::support::{Finished, Load, Request, Server, Site, until};
 
 /// What each page is asked, and what must be in its answer.
@@ -137,4 +138,31 @@ fn a_changed_component_is_seen_by_every_worker_under_load() {
         assert!(said.contains("dhandler=new"), "{said}");
     }
     assert_eq!(load.failures(), Vec::<String>::new());
+}
+
+#[test]
+fn a_browser_sends_a_form_to_a_component_and_shows_its_page() {
+    let server = serve("PerlSetVar MasonArgsMethod mod_perl");
+    let form = "<form action=\"/mason/index.html\" method=\"post\"><input name=\"name\"><input name=\"words\" value=\"a b\">\
+        <input name=\"words\" value=\"c&amp;d\"><button>Send</button></form>";
+    server.site.write("htdocs/form.html", &format!("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n{form}"));
+    let visit = browser::visitor(
+        "/form.html",
+        &[
+            "page.querySelector('[name=name]').value = 'Ana <i> &amp;'; page.querySelector('button').click();",
+            "show(page.contentType + ' ' + page.characterSet); show(page.title); show(page.querySelector('h1').textContent); \
+             for (const p of page.querySelectorAll('p')) show(p.textContent);",
+        ],
+    );
+    server.site.write("htdocs/visit.html", &visit);
+    let page = browser::shows(&server, "/visit.html");
+    for line in [
+        "text/html UTF-8",
+        "Arguments &lt;&amp;&gt;",
+        "Hello, Ana &lt;i&gt; &amp;amp;.",
+        "words=a b+c&amp;d",
+        "footer of /index.html",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
 }

@@ -3,6 +3,7 @@
 mod asp;
 mod auth_cookie;
 mod auth_dbi;
+mod browser;
 mod cases;
 mod database;
 mod dbi;
@@ -101,9 +102,6 @@ fn curl_and_a_browser_see_the_packaged_programs() {
     let posted =
         output("curl", &["-sfL", "-d", "name=Ana", "--data-urlencode", "message=Grüße", &url("/guestbook")], b"");
     assert!(String::from_utf8_lossy(&posted).contains("Grüße"));
-    let profile = server.site.filled("--user-data-dir=@DIR@/chromium");
-    let options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &profile, "--dump-dom"];
-    let page = output("chromium", &[&options[..], &[&url("/guestbook")]].concat(), b"");
-    let page = String::from_utf8_lossy(&page);
+    let page = browser::shows(&server, "/guestbook");
     assert!(page.contains("<h1>Guestbook</h1>") && page.contains("Grüße"), "{page}");
 }

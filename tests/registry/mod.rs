@@ -9,19 +9,7 @@ mod refusals;
 mod request;
 mod run_command;
 
-use crate::support::{Server, Site};
-
-const CONF: &str = r#"
-MaxClients 1
-StartServers 1
-Alias /perl/ "@DIR@/scripts/"
-<Location /perl>
-SetHandler perl-script
-PerlHandler Apache::Registry
-PerlSendHeader On
-Options +ExecCGI
-</Location>
-"#;
+use crate::support::{REGISTRY as CONF, Server, Site};
 
 /// `head` starts a script that prints text.
 const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";\n";

@@ -5,9 +5,11 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
+
+use super::within;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -174,6 +176,11 @@ impl Connection {
         self.stream.get_mut().write_all(bytes.as_ref()).expect("the server reads");
     }
 
+    /// The same for a server that may have closed.
+    pub fn try_raw(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.stream.get_mut().write_all(bytes.as_ref())
+    }
+
     /// Reads an answer with its body.
     #[track_caller]
     pub fn response(&mut self) -> Response {
@@ -190,6 +197,43 @@ impl Connection {
     #[track_caller]
     pub fn chunk(&mut self) -> Vec<u8> {
         self.try_chunk().expect("the server goes on")
+    }
+
+    /// Reads the body so that its `pieces` take a `pause` each; says how long it was.
+    #[track_caller]
+    pub fn slowly(&mut self, pieces: u32, pause: Duration) -> usize {
+        let begun = Instant::now();
+        let mut piece = 0;
+        self.slowly_watching(pieces, || {
+            piece += 1;
+            within(PATIENCE, "the next piece is due", || begun.elapsed() >= pause * piece);
+        })
+    }
+
+    /// Reads the body, with `pieces` breaks in which something else is done; says how long it was.
+    #[track_caller]
+    pub fn slowly_watching(&mut self, pieces: u32, mut meanwhile: impl FnMut()) -> usize {
+        let mut whole = 0;
+        let mut piece = vec![0; 1 << 22];
+        for n in 0.. {
+            if n < pieces {
+                meanwhile();
+            }
+            match self.stream.read(&mut piece).expect("the server goes on") {
+                0 => break,
+                read => whole += read,
+            }
+        }
+        whole
+    }
+
+    /// What comes up to the end of the connection; `None` when that does not come in time.
+    pub fn try_rest(&mut self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match self.stream.read_to_end(&mut bytes) {
+            Err(error) if !is_hang_up(&error) => None,
+            _ => Some(bytes),
+        }
     }
 
     /// Everything up to the end of the connection.

@@ -10,7 +10,7 @@ mod wait;
 
 pub use client::{Address, Connection, Request, Response};
 pub use load::Load;
-pub use processes::{alive, children, signal};
+pub use processes::{alive, children, cpu_time, descriptors, private_memory, signal};
 pub use server::Server;
-pub use site::{Finished, Site};
+pub use site::{Finished, REGISTRY, Site};
 pub use wait::{eventually, until, within};

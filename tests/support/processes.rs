@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -20,6 +21,28 @@ pub fn alive(pid: i32) -> bool {
 /// The children of `pid`.
 pub fn children(pid: i32) -> Vec<i32> {
     all().into_iter().filter(|child| stat(*child).is_some_and(|(_, parent)| parent == pid)).collect()
+}
+
+/// What it has used of the processors so far.
+#[track_caller]
+pub fn cpu_time(pid: i32) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("the process runs");
+    let nanos = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    Duration::from_nanos(nanos.expect("a number"))
+}
+
+/// How many descriptors it has open.
+#[track_caller]
+pub fn descriptors(pid: i32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).expect("the process runs").count()
+}
+
+/// Its share of memory in bytes: pages that several processes have count by their parts (PSS).
+#[track_caller]
+pub fn private_memory(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("the process runs");
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.map(|n: u64| n * 1024).expect("a line Pss")
 }
 
 /// Every process that was started with `folder` in its environment, however it has moved since.

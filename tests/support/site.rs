@@ -25,6 +25,21 @@ MaxSpareServers 2
 MaxClients 2
 "#;
 
+/// One worker, the site's own modules, and its scripts under Apache::Registry at /perl.
+pub const REGISTRY: &str = r#"
+MaxClients 1
+StartServers 1
+MinSpareServers 1
+PerlLib lib
+Alias /perl/ "@DIR@/scripts/"
+<Location /perl>
+SetHandler perl-script
+PerlHandler Apache::Registry
+PerlSendHeader On
+Options +ExecCGI
+</Location>
+"#;
+
 /// The folder, and the port that is its alone.
 pub struct Site {
     folder: PathBuf,

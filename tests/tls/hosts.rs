@@ -70,7 +70,8 @@ fn an_ocsp_response_is_stapled_where_given() {
     run(
         "cd @DIR@ && openssl req -batch -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=CA -days 30 && \
          openssl req -batch -newkey rsa:2048 -nodes -keyout ocsp.key -out ocsp.csr -subj /CN=localhost && \
-         openssl x509 -req -in ocsp.csr -CA ca.crt -CAkey ca.key -set_serial 7 -out ocsp.crt -days 30 && \
+         printf subjectAltName=DNS:localhost > names && \
+         openssl x509 -req -extfile names -in ocsp.csr -CA ca.crt -CAkey ca.key -set_serial 7 -out ocsp.crt -days 30 && \
          printf 'V\\t391231235959Z\\t\\t07\\tunknown\\t/CN=localhost\\n' > index.txt && \
          openssl ocsp -issuer ca.crt -cert ocsp.crt -reqout ask.der -no_nonce && \
          openssl ocsp -index index.txt -rsigner ca.crt -rkey ca.key -CA ca.crt -reqin ask.der -respout staple.der -ndays 7",

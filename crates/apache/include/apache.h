@@ -78,6 +78,7 @@ enum {
     APACHE_PROXYREQ = 19,
     APACHE_TIMEOUT = 20,
     APACHE_HOST = 21,
+    APACHE_UNHEARD = 22,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */
@@ -164,6 +165,7 @@ int apache_send_cgi_header(uint64_t r, apache_text header);
 int apache_cgi_header_out(uint64_t r, apache_text name, apache_text value);
 int apache_expect_header(uint64_t r);
 int apache_give_up(uint64_t r, apache_text reason);
+int apache_extend_timeout(uint64_t r, double seconds);
 int apache_want_cleanup(uint64_t r);
 int apache_child_terminate(uint64_t r);
 

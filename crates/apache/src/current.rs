@@ -10,10 +10,12 @@
 //! from an earlier request names one that is over, and says so instead of showing the next visitor's.
 
 use std::cell::{Cell, RefCell};
+use std::io::IoSlice;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
+use wire::reply::Reply;
 
 use crate::output::Output;
 use crate::request::{Ended, Finished, Incoming, RequestRec};
@@ -135,6 +137,21 @@ pub fn finish() -> Option<Finished> {
 /// This worker is to leave after the request.
 pub fn child_terminate() {
     for_each(|r| r.child_terminate = true);
+}
+
+/// The program wants that much more time than `RequestTimeout` allows. Nobody gets less than they had.
+pub(crate) fn extend_timeout(seconds: f64) {
+    let more = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let millis = u32::try_from(more.as_millis()).unwrap_or(u32::MAX);
+    STATE.with_borrow_mut(|state| {
+        if let Some(r) = state.records.get_mut(state.answering) {
+            let mut packet = Vec::new();
+            Reply::Extend(millis).put(r.frame.id(), &mut packet);
+            // A front that has gone is seen by what the program says next.
+            let _ = r.client.send(&[IoSlice::new(&packet)]);
+        }
+    });
+    libperl::request_is_in_time();
 }
 
 /// Something will be done after the answer: its end waits for [`end`].

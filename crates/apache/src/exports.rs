@@ -92,6 +92,7 @@ pub fn hooks() -> libperl::Hooks {
         head: apache_head_start,
         header: apache_head_add,
         environment: apache_environment,
+        extend: apache_extend,
     }
 }
 
@@ -104,6 +105,11 @@ unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
 /// The hook of a first look at %ENV.
 unsafe extern "C" fn apache_environment() {
     crate::fill_env();
+}
+
+/// The hook of a PSGI application that needs more time.
+unsafe extern "C" fn apache_extend(seconds: f64) {
+    crate::current::extend_timeout(seconds);
 }
 
 #[unsafe(no_mangle)]
@@ -246,6 +252,11 @@ unsafe extern "C" fn apache_give_up(r: u64, reason: ApacheText) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn apache_extend_timeout(r: u64, seconds: f64) -> c_int {
+    status(with(r, |_| ()).inspect(|()| crate::current::extend_timeout(seconds)))
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn apache_want_cleanup(r: u64) -> c_int {
     status(with(r, |_| ()).inspect(|()| crate::want_cleanup()))
 }
@@ -325,8 +336,9 @@ unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
 
 /// The hook of a flush.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_flush() {
+unsafe extern "C" fn apache_flush() -> c_int {
     crate::flush();
+    c_int::from(current(|r| r.number(Number::Unheard)).is_ok_and(|unheard| unheard == 0))
 }
 
 /// The hook of a PSGI response's status.

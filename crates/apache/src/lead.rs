@@ -173,4 +173,8 @@ impl Client for Nobody {
     fn send(&mut self, _: &[IoSlice<'_>]) -> io::Result<()> {
         Ok(())
     }
+
+    fn is_gone(&mut self) -> bool {
+        false
+    }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Output {
     pub owes_end: Option<bool>,
     /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
     pub header_was_said: bool,
+    /// The client has left: the front would throw away what is said.
+    pub client_is_gone: bool,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -62,6 +64,7 @@ impl Output {
         self.elsewhere = None;
         self.file = None;
         self.truncated = false;
+        self.client_is_gone = false;
         self.owes_end = None;
         self.header_was_said = false;
         self.sent = 0;
@@ -79,6 +82,11 @@ impl Output {
     pub fn is_deaf(&self) -> bool {
         let is_lost = self.failed.is_some() || self.front_is_gone || self.is_handed_over;
         is_lost || self.is_settled() || matches!(self.stage, Stage::Ended)
+    }
+
+    /// A body that nobody would see. A head is made all the same: the front waits for one.
+    pub fn is_in_vain(&self) -> bool {
+        self.is_deaf() || (self.client_is_gone && self.has_head())
     }
 
     /// The answer is decided, and is none of the program's words.

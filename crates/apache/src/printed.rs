@@ -11,7 +11,7 @@ const MAX_SCRIPT_HEADER: usize = 64 * 1024;
 impl RequestRec {
     /// A piece of the program's output.
     pub fn write(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.output.is_deaf() {
+        if bytes.is_empty() || self.output.is_in_vain() {
             return;
         }
         self.send_info();
@@ -70,7 +70,8 @@ impl RequestRec {
 
     fn write_through(&mut self, bytes: &[u8]) {
         self.commit();
-        if self.output.is_deaf() {
+        self.look_for_client();
+        if self.output.is_in_vain() {
             return;
         }
         let id = self.frame.id();
@@ -91,7 +92,8 @@ impl RequestRec {
             return;
         }
         self.commit();
-        if self.output.failed.is_none() && !self.output.is_part {
+        self.look_for_client();
+        if !self.output.is_in_vain() && !self.output.is_part {
             self.output.send_gathered(self.frame.id(), &mut *self.client);
         }
     }
@@ -106,7 +108,7 @@ impl RequestRec {
 
     /// A part of the answer that a subrequest has made: it begins with no header of ours.
     pub fn write_part(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.output.is_deaf() {
+        if bytes.is_empty() || self.output.is_in_vain() {
             return;
         }
         self.send_info();
@@ -114,6 +116,13 @@ impl RequestRec {
         match self.output.has_room_for(bytes.len()) {
             true => self.output.body.extend_from_slice(bytes),
             false => self.write_through(bytes),
+        }
+    }
+
+    /// Whoever makes a long response for nobody shall learn it.
+    pub fn look_for_client(&mut self) {
+        if !self.output.client_is_gone {
+            self.output.client_is_gone = self.client.is_gone();
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Incoming {
 pub trait Client {
     /// Sends one packet of replies; the parts belong together.
     fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
+    /// Whether they do not want the answer any more, as far as is known here.
+    fn is_gone(&mut self) -> bool;
 }
 
 /// What is left to do when the answer has gone.
@@ -239,7 +241,11 @@ impl RequestRec {
             Number::LocalPort => i64::from(self.frame.server_port()),
             Number::ServerPort => i64::from(self.place.server_port.unwrap_or(self.frame.server_port())),
             Number::AllowOptions => self.place.options,
-            Number::Aborted => i64::from(self.output.front_is_gone() || self.output.failed.is_some()),
+            Number::Aborted => {
+                self.look_for_client();
+                i64::from(self.is_unheard())
+            }
+            Number::Unheard => i64::from(self.is_unheard()),
             Number::Proxyreq => self.proxyreq,
             Number::BodyLength => self.frame.body_length() as i64,
             Number::Satisfies => self.place.satisfies as i64,
@@ -247,6 +253,11 @@ impl RequestRec {
             Number::Allowed => self.allowed,
             Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
         }
+    }
+
+    /// What the program says goes nowhere.
+    fn is_unheard(&self) -> bool {
+        self.output.front_is_gone() || self.output.failed.is_some() || self.output.client_is_gone
     }
 
     /// Whether a line for this method asks for a user.

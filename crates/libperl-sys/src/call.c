@@ -11,6 +11,11 @@ static int depth;
 /* What exit throws when Perl code below this guard must go on. */
 static SV *exit_exception;
 
+int cml_is_guarded(void)
+{
+    return depth > 0;
+}
+
 /* perl's own exit unwinds every Perl frame there is, also those of the handler that started this subrequest. There it
  * becomes an exception, as in mod_perl 1. */
 int cml_exit_is_exception(void)

@@ -16,6 +16,9 @@ extern PerlInterpreter *cml_perl;
 typedef void (*cml_body)(pTHX_ void *argument);
 cml_status cml_guarded(pTHX_ cml_body body, void *argument);
 
+/* Whether a die has somewhere to go. */
+int cml_is_guarded(void);
+
 /* Whether exit must leave Perl frames below the innermost guard alone; then it throws. */
 int cml_exit_is_exception(void);
 void cml_throw_exit(pTHX_ int code);

@@ -28,11 +28,12 @@ pub struct Bytes {
 #[allow(missing_docs, reason = "documented in shim.h")]
 pub struct Hooks {
     pub write: unsafe extern "C" fn(*const c_char, usize),
-    pub flush: unsafe extern "C" fn(),
+    pub flush: unsafe extern "C" fn() -> c_int,
     pub log: unsafe extern "C" fn(*const c_char, usize),
     pub head: unsafe extern "C" fn(c_int),
     pub header: unsafe extern "C" fn(*const c_char, usize, *const c_char, usize),
     pub environment: unsafe extern "C" fn(),
+    pub extend: unsafe extern "C" fn(f64),
 }
 
 #[allow(missing_docs, reason = "documented in shim.h")]
@@ -86,6 +87,10 @@ mod declarations {
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
+        pub fn cml_deadline_signal(signal: c_int);
+        pub fn cml_request_is(number: u64);
+        pub fn cml_request_is_in_time();
+        pub fn cml_timed_out() -> c_int;
     }
 }
 pub use declarations::*;

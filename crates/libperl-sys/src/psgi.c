@@ -5,7 +5,7 @@
 
 static HV *env;
 static AV *version;
-static SV *input_ref, *errors_ref;
+static SV *input_ref, *errors_ref, *extend_ref;
 
 static void put(pTHX_ const char *key, I32 length, SV *value)
 {
@@ -39,6 +39,7 @@ void cml_psgi_begin(int https, int entries)
     PUT("psgix.harakiri", newSVsv(&PL_sv_yes));
     PUT("psgix.cleanup", newSVsv(&PL_sv_yes));
     PUT("psgix.cleanup.handlers", newRV_noinc((SV *)newAV()));
+    PUT("cameleer.extend_timeout", newSVsv(extend_ref));
     SV *const informational = get_sv("Cameleer::PSGI::INFORMATIONAL", 0);
     if (informational)
         PUT("psgix.informational", newSVsv(informational));
@@ -165,12 +166,23 @@ XS(cml_xs_write)
     XSRETURN_EMPTY;
 }
 
+/* `$env->{'cameleer.extend_timeout'}->(seconds)` */
+XS(cml_xs_extend)
+{
+    dXSARGS;
+    if (items != 1 || !(SvNV(ST(0)) > 0))
+        croak("cameleer.extend_timeout: expected a number of seconds");
+    cml_hooks_table.extend(SvNV(ST(0)));
+    XSRETURN_EMPTY;
+}
+
 XS(cml_xs_flush)
 {
     dXSARGS;
     PERL_UNUSED_VAR(items);
-    cml_hooks_table.flush();
-    XSRETURN_EMPTY;
+    if (cml_hooks_table.flush())
+        XSRETURN_YES;
+    XSRETURN_NO;
 }
 
 void cml_psgi_boot(pTHX)
@@ -178,6 +190,7 @@ void cml_psgi_boot(pTHX)
     newXS("Cameleer::PSGI::head", cml_xs_head, __FILE__);
     newXS("Cameleer::PSGI::emit", cml_xs_write, __FILE__);
     newXS("Cameleer::PSGI::flush", cml_xs_flush, __FILE__);
+    extend_ref = newRV_noinc((SV *)newXS("Cameleer::PSGI::extend_timeout", cml_xs_extend, __FILE__));
 }
 
 static CV *run_cv;

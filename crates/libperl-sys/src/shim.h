@@ -9,6 +9,7 @@
  *   io.c     STDIN, STDOUT, STDERR of a request
  *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
  *   state.c  what a request may not leave behind
+ *   deadline.c  what happens to a request that takes too long
  */
 #ifndef CML_SHIM_H
 #define CML_SHIM_H
@@ -30,11 +31,12 @@ typedef struct {
 /* Where a request's output goes. Set once at boot; called with Perl on the stack, so they must not call into Perl. */
 typedef struct {
     void (*write)(const char *bytes, size_t length);
-    void (*flush)(void);
+    int (*flush)(void); /* whether somebody hears what is said */
     void (*log)(const char *bytes, size_t length);
     void (*head)(int status);
     void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
     void (*environment)(void); /* %ENV is looked at: cml_env_put every pair */
+    void (*extend)(double seconds); /* the request asks for more time */
 } cml_hooks;
 
 extern cml_hooks cml_hooks_table;
@@ -104,5 +106,11 @@ enum {
 void cml_remember_state(void);
 int cml_go_home(void); /* called by XS */
 unsigned cml_restore_state(void);
+
+/* deadline.c */
+void cml_deadline_signal(int signal); /* once in every worker */
+void cml_request_is(uint64_t number); /* 0: none */
+void cml_request_is_in_time(void);
+int cml_timed_out(void); /* it died of it */
 
 #endif

@@ -286,6 +286,30 @@ impl Interpreter {
     }
 }
 
+/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`. Once a worker.
+pub fn deadline_signal(signal: i32) {
+    // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
+    unsafe { sys::cml_deadline_signal(signal) }
+}
+
+/// From now on this request is meant; 0 is none.
+pub fn request_is(number: u64) {
+    // SAFETY: writes two words that only this thread and its signal handler know.
+    unsafe { sys::cml_request_is(number) }
+}
+
+/// The current request was given more time: that it was too slow is forgotten.
+pub fn request_is_in_time() {
+    // SAFETY: writes one such word.
+    unsafe { sys::cml_request_is_in_time() }
+}
+
+/// Whether the current request has died because it took too long.
+pub fn timed_out() -> bool {
+    // SAFETY: reads one such word.
+    unsafe { sys::cml_timed_out() != 0 }
+}
+
 /// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
 pub fn is_stranger() -> bool {
     // SAFETY: reads a flag.

@@ -14,7 +14,10 @@ mod hooks {
         // SAFETY: the shim passes a valid pair.
         OUT.with_borrow_mut(|o| o.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.cast(), length) }));
     }
-    pub unsafe extern "C" fn flush() {}
+    pub unsafe extern "C" fn flush() -> c_int {
+        1
+    }
+    pub unsafe extern "C" fn extend(_: f64) {}
     pub unsafe extern "C" fn log(bytes: *const c_char, length: usize) {
         // SAFETY: as above.
         eprint!("{}", String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(bytes.cast(), length) }));
@@ -51,6 +54,7 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
         head: hooks::head,
         header: hooks::header,
         environment,
+        extend: hooks::extend,
     };
     let perl = Interpreter::boot(&hooks, None).expect("boots");
     perl.eval("unshift @INC, '../../perl/lib'; require Cameleer; require Cameleer::PSGI", "boot", 1).expect("loads");

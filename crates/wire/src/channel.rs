@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socketpair};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recv, recvmsg};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,6 +43,18 @@ pub fn receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<Owned
 /// As [`receive_packet`], but fails with `WouldBlock` when there is none, whatever the socket's mode.
 pub fn try_receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
     receive_with(from, into, fds, RecvFlags::DONTWAIT)
+}
+
+/// The first byte of the packet that comes next, which stays where it is; `None` when none is there, or at the end.
+pub fn first_byte(from: BorrowedFd<'_>) -> io::Result<Option<u8>> {
+    let mut byte = [0];
+    loop {
+        match recv(from, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => continue,
+            Err(rustix::io::Errno::AGAIN) => return Ok(None),
+            done => return Ok((done?.0 > 0).then_some(byte[0])),
+        }
+    }
 }
 
 fn receive_with(

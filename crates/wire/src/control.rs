@@ -96,6 +96,13 @@ pub enum FromFront {
         /// Why, for the log.
         reason: String,
     },
+    /// This worker's request takes too long: send the signal that makes it die, with the request's number as its value.
+    Interrupt {
+        /// Its place.
+        slot: Slot,
+        /// The request; the worker may be at another by now.
+        request: u64,
+    },
     /// Everything of this generation is answered and its workers were asked to leave.
     Retired {
         /// Which.

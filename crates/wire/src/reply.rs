@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The order of a response is `Info* Head Body* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
-//! with id 0, when the worker can take its first request.
+//! with id 0, when the worker can take its first request. `Extend` may come anywhere before `End`.
 
 use crate::{Cursor, Malformed, put_string};
 
@@ -35,6 +35,8 @@ pub enum Reply<'a> {
     File(&'a [u8]),
     /// The script named a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers with that.
     Elsewhere(&'a [u8]),
+    /// The program asks for this many milliseconds more than `RequestTimeout`.
+    Extend(u32),
     /// The response is whole, but the worker goes on with cleanup handlers: the client need not wait for `End`.
     Complete,
     /// The request is over and the worker is free, or leaving.
@@ -84,6 +86,7 @@ const FILE: u8 = 5;
 const END: u8 = 6;
 const COMPLETE: u8 = 7;
 const ELSEWHERE: u8 = 8;
+const EXTEND: u8 = 9;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 
@@ -169,6 +172,10 @@ impl Reply<'_> {
                 out.extend_from_slice(target);
                 (ELSEWHERE, 0)
             }
+            Reply::Extend(ms) => {
+                out.extend_from_slice(&ms.to_le_bytes());
+                (EXTEND, 0)
+            }
             Reply::Complete => (COMPLETE, 0),
             Reply::End(end) => {
                 end.put(out);
@@ -209,6 +216,7 @@ impl<'a> Packet<'a> {
             HEAD => Reply::Head(Head::read(Cursor(payload))?),
             BODY => Reply::Body(payload),
             FILE => Reply::File(payload),
+            EXTEND => Reply::Extend(Cursor(payload).u32()?),
             COMPLETE => Reply::Complete,
             ELSEWHERE => Reply::Elsewhere(payload),
             END => Reply::End(End::read(flags, Cursor(payload))?),
@@ -246,7 +254,13 @@ mod tests {
             truncated: false,
             log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
         };
-        let said = [Reply::Ready { fork_us: 3 }, Reply::Head(head), Reply::Body(b"hello"), Reply::End(end)];
+        let said = [
+            Reply::Ready { fork_us: 3 },
+            Reply::Extend(1500),
+            Reply::Head(head),
+            Reply::Body(b"hello"),
+            Reply::End(end),
+        ];
         let mut packet = Vec::new();
         said.iter().for_each(|reply| reply.put(9, &mut packet));
         let heard: Vec<_> = Packet::new(&packet).collect::<Result<_, _>>().expect("well formed");

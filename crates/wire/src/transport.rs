@@ -10,13 +10,14 @@
 //!   receive() → packet    ◀── Head Body End ─ send(packet)
 //! ```
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::channel::{pair, receive_packet, send_packet, try_receive_packet};
+use crate::channel::{first_byte, pair, receive_packet, send_packet, try_receive_packet};
 use crate::frame::{Flags, Frame};
 use crate::{Cursor, Malformed};
 
@@ -29,6 +30,7 @@ const REQUEST: u8 = 1;
 const REQUEST_IN_FD: u8 = 2;
 const LOG: u8 = 3;
 const LEAVE: u8 = 4;
+const ABANDONED: u8 = 5;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -49,6 +51,11 @@ pub enum Order<'a> {
     },
     /// Leave: no request will come.
     Leave,
+    /// Nobody waits for the answer to this request any more.
+    Abandoned {
+        /// The number in its frame.
+        request: u64,
+    },
 }
 
 /// The front's end. Never blocks.
@@ -72,6 +79,9 @@ pub trait WorkerPort {
     fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>>;
     /// Sends one packet of replies.
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()>;
+    /// Whether the front has said meanwhile that nobody waits for this request. Takes no request from the front: it may
+    /// want it back.
+    fn is_abandoned(&mut self, request: u64) -> io::Result<bool>;
 }
 
 /// What a worker is told, as it arrives.
@@ -88,6 +98,8 @@ pub enum Inbound {
     },
     /// Leave.
     Leave,
+    /// Nobody waits for this request, which may be over.
+    Abandoned(u64),
 }
 
 /// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
@@ -125,6 +137,9 @@ impl FrontPort for SocketFront {
         let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            Order::Abandoned { request } => {
+                send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
+            }
             Order::Log { number, log } => {
                 send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
             }
@@ -169,7 +184,8 @@ impl FrontPort for SocketFront {
         for other in others {
             match other {
                 Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
-                _ => self.send(&Order::Leave)?,
+                Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
+                Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
         }
         Ok(requests)
@@ -182,17 +198,22 @@ pub struct SocketWorker {
     socket: OwnedFd,
     /// Allocated once: zeroing this much for every request would cost more than a small request does.
     packet: Box<[u8]>,
+    /// What was heard in the middle of a request and is for afterwards.
+    heard: VecDeque<Inbound>,
 }
 
 impl SocketWorker {
     /// Takes an end of a pair over.
     pub fn new(socket: OwnedFd) -> SocketWorker {
-        SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into() }
+        SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into(), heard: VecDeque::new() }
     }
 }
 
 impl WorkerPort for SocketWorker {
     fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        if let Some(heard) = self.heard.pop_front() {
+            return Ok(Some(heard));
+        }
         let mut fds = Vec::new();
         match receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? {
             None => Ok(None),
@@ -203,6 +224,19 @@ impl WorkerPort for SocketWorker {
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         send_packet(self.socket.as_fd(), parts, &[])
     }
+
+    fn is_abandoned(&mut self, request: u64) -> io::Result<bool> {
+        while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
+            let mut fds = Vec::new();
+            let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
+            match decode(&self.packet[..n], fds, Vec::new())? {
+                Inbound::Abandoned(other) if other != request => {}
+                Inbound::Abandoned(_) => return Ok(true),
+                other => self.heard.push_back(other),
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// What a packet of the front says; an inline frame goes into `buffer`.
@@ -211,6 +245,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
     let mut packet = Cursor(packet);
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
+        ABANDONED => Inbound::Abandoned(packet.u64()?),
         LOG => {
             let log = fds.next().ok_or(Malformed("no log descriptor"))?;
             Inbound::Log { number: packet.u16()?, log }
@@ -301,6 +336,26 @@ mod tests {
         assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
         assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
+        let (front, worker) = socketpair().expect("socketpair");
+        let mut worker = SocketWorker::new(worker);
+        assert!(!worker.is_abandoned(1).expect("nothing was said"));
+        let log = in_memory("log", b"").expect("a memfd");
+        front.send(&Order::Abandoned { request: 7 }).expect("sent");
+        front.send(&Order::Log { number: 2, log: log.as_fd() }).expect("sent");
+        front.send(&Order::Abandoned { request: 8 }).expect("sent");
+        assert!(worker.is_abandoned(8).expect("well formed"));
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Log { number: 2, .. }))));
+        let mut frame = Vec::new();
+        Request { id: 9, ..Default::default() }.encode(&mut frame);
+        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
+        front.send(&Order::Abandoned { request: 8 }).expect("sent");
+        assert!(!worker.is_abandoned(8).expect("it lies behind a request"));
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
     }
 
     #[test]

@@ -52,7 +52,7 @@ Apache::CmdParms - where a directive of a Perl module stands
 
     sub MyDirective ($$$) {
         my ( $config, $parms, $value ) = @_;
-        die "not in " . $parms->path if ...;
+        die "not in " . $parms->path if $value eq 'pink';
         $config->{MyDirective} = $value;
     }
 

@@ -63,6 +63,7 @@ Apache::Connection - who asks
 =head1 DIFFERENCES
 
 The client's socket belongs to the front. C<fileno> is the descriptor whose output joins the answer (1), C<fileno(0)> the
-one of the body (0). C<aborted> is true when the answer cannot be sent any more: after a time-out, or without the front.
+one of the body (0). C<aborted> is true when nobody waits for the answer any more: the client has left, or a time-out has
+passed.
 
 =cut

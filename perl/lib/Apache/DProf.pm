@@ -47,7 +47,8 @@ Apache::DProf - a profile of each worker
 
 =head1 SYNOPSIS
 
-    PerlModule Apache::DProf      # before the modules to be profiled
+    # before the modules to be profiled
+    PerlModule Apache::DProf
     PerlModule My::Handler
 
     % cd logs/dprof/8123 && dprofpp

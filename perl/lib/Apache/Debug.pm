@@ -64,7 +64,10 @@ Apache::Debug - an error page that tells what is known of the request
 
 =head1 DESCRIPTION
 
-The page has request, headers, C<PerlSetVar> values and environment, all of them escaped. Not for sites that strangers
-visit.
+C<< $r->dump(STATUS, REASONS) >> answers with that status and a page of the reasons, the request, its headers,
+C<PerlSetVar> values and environment, all of them escaped; it writes status and reasons to the error log and returns OK.
+Not for sites that strangers visit.
+
+C<$Apache::Debug::Level> is 0 unless C<level> was imported; nothing here looks at it.
 
 =cut

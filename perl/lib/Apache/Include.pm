@@ -37,7 +37,9 @@ Apache::Include - another address of the site as a part of a page
 
 =head1 DESCRIPTION
 
-Runs a subrequest, C<< $r->lookup_uri(...)->run >>. Its output stands where the call is; its header goes nowhere.
+Runs a subrequest, C<< $r->lookup_uri(...)->run >>. Its output stands where the call is; its header goes nowhere. Without
+C<$r> it is one of the request that is being answered. Returns what the handler there returned (0 is OK), or the status
+that the look-up ended with (404, 403), and then nothing was printed.
 
 As a C<PerlHandler> the address is C<PerlSetVar IncludeVirtual>.
 

@@ -52,7 +52,8 @@ Apache::Leak - finds code that loses memory
 =head1 DESCRIPTION
 
 Counts perl's values before and after. C<leak_test> runs the code twice and looks at the second run. What was not
-freed is a line in the error log, and its number is returned.
+freed is a line in the error log, and its number is returned. C<NoteSV(COUNT)> sets COUNT to the number of values,
+C<CheckSV(COUNT)> returns by how many there are more now, 0 for none.
 
 =head1 DIFFERENCES
 

@@ -34,6 +34,9 @@ Apache::Opcode - forbids operators to code that is compiled later
 =head1 DESCRIPTION
 
 A script that uses such an operator does not compile: 500, with perl's message in the error log. Code that was
-compiled before goes on. Names are those of L<Opcode>.
+compiled before goes on. Names are those of L<Opcode>; an unknown one dies. What is denied stays denied.
+
+C<< Apache::Opcode->names(TAGS) >> lists the operators of tags, by default of C<:default>; C<< Apache::Opcode->denied >>
+those that are forbidden.
 
 =cut

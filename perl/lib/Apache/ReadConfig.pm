@@ -23,12 +23,12 @@ Apache::ReadConfig - the package whose variables are configuration
         for my $name (qw(red green)) {
             $Location{"/$name"} = {
                 SetHandler  => 'perl-script',
-                PerlHandler => sub { my $r = shift; ...; return 0 },
+                PerlHandler => sub { my $r = shift; $r->print('here'); return 0 },
                 PerlSetVar  => [ [ color => $name ], [ size => 3 ] ],
                 Limit       => { METHODS => 'GET POST', require => 'user camel' },
             };
         }
-        push @{ $VirtualHost{'*:80'} }, { ServerName => 'a.example', Location => { ... } };
+        push @{ $VirtualHost{'*:80'} }, { ServerName => 'a.example', Location => { '/' => { Options => 'None' } } };
 
         $PerlConfig = "KeepAlive On\n";
         Apache->httpd_conf('KeepAliveTimeout 5');

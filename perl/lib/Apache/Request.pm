@@ -210,8 +210,9 @@ a file. C<instance> returns the same object all through a request.
 
 =item parse
 
-C<OK>; 413 above POST_MAX or with more than 10000 parameters; 403 for an upload that is disabled; 400 for a body that is
-not what its type says; 500 for another type. The reason is in C<< $r->notes('error-notes') >> and in the error log.
+C<OK>; 413 above POST_MAX or with more than 10000 parameters; 403 for an upload that is disabled; 400 for a body that
+is not what its type says; C<DECLINED> for a multipart body whose type names no boundary; 500 for another type. The
+reason is in C<< $r->notes('error-notes') >> and in the error log.
 
 =item param(NAME, VALUE)
 

@@ -68,12 +68,13 @@ Apache::SizeLimit - lets a worker leave when it has grown too large, or shares t
 =head1 DESCRIPTION
 
 When the answer has been sent the process's size is read. Over a limit, the worker writes one line to the error log,
-ends, and another is forked in its place. Without limits nothing is read twice and nobody leaves.
+ends, and another is forked in its place. Limits are kilobytes; one that is not set, or 0, limits nothing.
+C<$CHECK_EVERY_N_REQUESTS> is 1 by default: each request of a client, but no subrequest, is followed by a look.
 
 C<$DEBUG = 1> logs the sizes at each look; it may be set at any time.
 
 The methods C<set_max_process_size>, C<set_min_shared_size>, C<set_max_unshared_size> and C<set_check_interval> set
-the variables.
+the variables. C<add_cleanup_handler($r)> does what the handler does, for code that calls it itself.
 
 =head1 DIFFERENCES
 

@@ -90,9 +90,12 @@ Apache::SpeedLimit - refuses clients that ask too fast
     PerlModule Apache::SpeedLimit
     <Location />
         PerlAccessHandler Apache::SpeedLimit
-        PerlSetVar SpeedLimit   20    # requests a minute
-        PerlSetVar SpeedSamples 10    # but the first 10 are free
-        PerlSetVar SpeedForgive 30    # minutes until a refused client may begin anew
+        # requests a minute
+        PerlSetVar SpeedLimit   20
+        # but the first 10 are free
+        PerlSetVar SpeedSamples 10
+        # minutes until a refused client may begin anew
+        PerlSetVar SpeedForgive 30
     </Location>
 
 =head1 DESCRIPTION
@@ -102,6 +105,7 @@ when it has asked more than C<SpeedSamples> times and faster than C<SpeedLimit> 
 log a line, until its mean rate is below the limit again or C<SpeedForgive> minutes have passed without a request.
 
 The module must be loaded by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they share its
-table. Subrequests do not count.
+table. Subrequests do not count. Without C<SpeedLimit> nobody is refused; C<SpeedSamples> is 10 and C<SpeedForgive> 30
+unless they are said.
 
 =cut

@@ -43,5 +43,25 @@ Apache::Symbol - things to do with symbol tables
 
     Apache::Symbol::undef_functions( 'My::Module', { keep_me => 1 } );
     my $value = Apache::Symbol::cv_const_sv( \&PI );    # undef if that is no constant
+    Apache::Symbol::make_universal( 'My::Module', qw(one two) );
+
+=head1 FUNCTIONS
+
+=over
+
+=item undef_functions(PACKAGE, KEEP)
+
+Empties the subs that the package defined itself, so that its file can be loaded again; what it imported stays, and so do
+the names that are true in the hash KEEP.
+
+=item cv_const_sv(CODE)
+
+The value of a constant sub, undef for other code.
+
+=item make_universal(PACKAGE, NAMES)
+
+Makes these subs of the package methods of every class.
+
+=back
 
 =cut

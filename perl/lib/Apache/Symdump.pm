@@ -49,6 +49,6 @@ Apache::Symdump - writes down which symbols each request added
 
 The first request of a worker writes all symbols into F<logs/symdump.PID.0>, the next ones what is new into
 F<symdump.PID.1> and so on: lines of kind and name. A worker whose files do not become empty keeps making symbols, and
-grows. Needs L<Devel::Symdump>.
+grows. The folder must be there and writable by the workers' user. Needs L<Devel::Symdump>.
 
 =cut

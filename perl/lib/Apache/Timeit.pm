@@ -35,7 +35,8 @@ Apache::Timeit - logs how long requests take, and how much processor time
 
 =head1 DESCRIPTION
 
-A line of the error log for each request, when its answer has been sent:
+A warning in the error log for each request of a client (subrequests and redirects are parts of theirs), when its
+answer has been sent. The clock starts in the phase in which the handler stands:
 
     timing request for /perl/news.pl:  1 wallclock secs ( 0.81 usr +  0.00 sys =  0.81 CPU)
 

@@ -150,7 +150,7 @@ Five characters: C<   1k>, C< 345k>, C< 1.5M>, C< 120M>; C<    -> for a negative
 
 =item validate_password(PASSWORD, HASH)
 
-1 or 0. HASH: C<$apr1$…>, C<{SHA}…>, or what crypt(3) makes.
+1 or 0. HASH: C<$apr1$SALT$...>, C<{SHA}...>, or what crypt(3) makes.
 
 =back
 

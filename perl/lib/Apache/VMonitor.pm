@@ -39,6 +39,7 @@ sub handler {
         $Config{system} ? system_part()    : (),
         $Config{apache} ? processes(@rows) : (),
         totals(@rows),
+        room(@rows),
         $Config{kept} ? kept($image) : (),
         "</body></html>\n"
     );
@@ -91,6 +92,18 @@ sub totals (@rows) {
       'Total size (shared pages counted in each):', $size / 1024,
       'Total real, sum(size-share) + max share:',   $real / 1024,
       'Total real, by PSS:',                        $pss / 1024, $without;
+}
+
+# How many workers a machine has room for when each grows to that size and shares so much of it (all in one unit).
+sub max_clients ( $ram, $size, $shared = 0 ) { return $size > $shared ? int( ( $ram - $shared ) / ( $size - $shared ) ) : undef }
+
+# For the largest of the workers, of which the one that shares least speaks for all.
+sub room (@rows) {
+    my @workers = map { $_->{memory} } grep { $_->{role} =~ /^worker/ } @rows;
+    my ($size)  = sort { $b <=> $a } map { $_->size } @workers;
+    my ($share) = sort { $a <=> $b } map { $_->share } @workers;
+    my $fit     = $size && max_clients( GTop->new->mem->total, $size, $share );
+    return defined $fit ? "<pre>MaxClients by (RAM-share)/(max size-share): $fit</pre>\n" : ();
 }
 
 sub seconds ($ms) { return sprintf '%.1f', $ms / 1000 }
@@ -163,10 +176,20 @@ Apache::VMonitor - a page of the server's processes and their memory
 
 One line a process: its state as in L<Apache::Scoreboard::Server> (C<_> C<W> C<S> C<G>), for how many seconds, its
 requests, its memory as L<GTop> measures it, and what it answers now. Below them the memory that all use together,
-twice: by the formula sum(size - share) + the largest share, and by PSS, where each page counts once. Then the
+twice: by the formula sum(size - share) + the largest share, and by PSS, where each page counts once; and how many
+workers of the largest one's size the machine has room for, with the least share of any. Then the
 connections in state C<K>, which hold no worker.
 
 C<%Config>: C<refresh>, and C<system>, C<apache>, C<kept> for the parts of the page (1 or 0).
+
+=head1 FUNCTIONS
+
+=head2 max_clients(RAM, SIZE [, SHARED])
+
+How many workers fit: (RAM - SHARED) / (SIZE - SHARED), rounded down, all in one unit; SHARED is 0 by default. undef when
+SIZE is not more than SHARED.
+
+    Apache::VMonitor::max_clients( 500, 10, 4 );    # 82
 
 =head1 DIFFERENCES
 

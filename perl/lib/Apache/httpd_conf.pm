@@ -60,6 +60,6 @@ Apache::httpd_conf - writes a configuration for a module's own tests
 =head1 DESCRIPTION
 
 One worker, listening on 127.0.0.1; documents in F<t/docs>, scripts in F<t/perl> under C</perl/>, logs in F<t/logs>.
-Each argument replaces or adds a directive.
+Each argument replaces or adds a directive; C<Port> is 8529 by default. Returns the file's name.
 
 =cut

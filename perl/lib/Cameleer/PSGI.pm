@@ -98,8 +98,7 @@ package Cameleer::PSGI::Writer;
 sub write ( $self, $chunk ) {
     die "PSGI: write after close\n" if $self->{closed};
     Cameleer::PSGI::emit($chunk);
-    Cameleer::PSGI::flush();
-    return;
+    return Cameleer::PSGI::flush();
 }
 
 sub close ($self) {
@@ -122,6 +121,16 @@ Cameleer::PSGI - the forms of PSGI responses that need Perl
 PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and psgix.informational. psgix.io is
 not offered: the client's connection belongs to another process, so the key is absent and an application that needs it
 must say so.
+
+=head2 Long responses
+
+C<< $writer->write >> returns false when nobody waits for the rest any more: the client has left.
+
+=head2 Slow requests
+
+C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> gives this request more time than C<RequestTimeout>. A request that does
+not ask for it dies when that has passed, wherever it is; an C<eval> around the slow part can catch this once, to clean up,
+before C<RequestTimeoutGrace> ends the process.
 
 =head2 The environment
 

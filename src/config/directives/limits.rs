@@ -12,7 +12,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("60s"),
         because: "httpd's",
         effect: Effect::Reload,
-        about: "The longest wait for the client: for the head of a request, the next piece of its body, the next bytes it accepts.",
+        about: "The longest wait for the client: for the next bytes of a request, or until it accepts some of the answer. RequestReadTimeout \
+            limits a request as a whole.",
     },
     Row {
         name: "KeepAlive",

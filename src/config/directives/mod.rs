@@ -2,6 +2,7 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod clients;
 mod files;
 mod folders;
 mod headers;
@@ -250,6 +251,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         limits::ROWS,
         tls::ROWS,
         http2::ROWS,
+        clients::ROWS,
         files::ROWS,
         types::ROWS,
         folders::ROWS,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::super::socket::Line;
 use crate::config::protocols::Http2;
@@ -56,10 +56,11 @@ impl Watched {
         self.0.borrow().frames.flooded
     }
 
-    /// Reads what still comes, for nobody.
+    /// Sends nothing more, and reads what still comes, for nobody.
     pub async fn discard(&self) {
         let mut this = self.clone();
         this.0.borrow_mut().frames = Frames::blind();
+        let _ = this.shutdown().await;
         let mut space = [0; 4096];
         while this.read(&mut space).await.is_ok_and(|n| n > 0) {}
     }

@@ -25,9 +25,10 @@ use h2::Reason;
 use h2::server::{Builder, Connection};
 use tokio::time::sleep_until;
 
-use super::client::{Client, Overdue, look_again};
+use super::client::Client;
 use super::connection::{buffer_size, patiently};
 use super::connections::Guest;
+use super::overdue::Overdue;
 use super::site::Site;
 use super::socket::Line;
 use frames::Watched;
@@ -40,12 +41,25 @@ pub async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
     let watched = Watched::new(line, &client.site.config.http2);
     client.multiplexes();
     let handshake = builder(&client.site).handshake(watched.clone());
-    let Some(Ok(connection)) = patiently(client, guest, handshake).await else { return };
-    Driver { client, connection, watched: watched.clone(), leaving: None, calmed: false }.run(guest).await;
-    if watched.is_flooded() {
+    let end = match patiently(client, guest, handshake).await {
+        Some(Ok(connection)) => {
+            Driver { client, connection, watched: watched.clone(), leaving: None, calmed: false }.run(guest).await
+        }
+        Some(Err(_)) => End::Closed,
+        None => End::GivenUp,
+    };
+    if let End::Closed = end {
         // Closed with bytes unread, the kernel would take back what we have said.
         let _ = tokio::time::timeout(LEAVE, watched.discard()).await;
     }
+}
+
+/// How a connection has ended.
+enum End {
+    /// h2 has said so to the client, or the client to h2.
+    Closed,
+    /// The client has had its time.
+    GivenUp,
 }
 
 fn builder(site: &Site) -> Builder {
@@ -72,9 +86,8 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn run(mut self, guest: &Guest<'_>) {
-        let timeouts = &self.client.site.config.timeouts;
-        let mut timer = pin!(sleep_until((Instant::now() + look_again(timeouts)).into()));
+    async fn run(mut self, guest: &Guest<'_>) -> End {
+        let mut timer = pin!(sleep_until(self.client.look_again(Instant::now()).into()));
         std::future::poll_fn(|cx| {
             guest.remember(cx);
             loop {
@@ -83,7 +96,7 @@ impl Driver<'_> {
                     timer.as_mut().reset((Instant::now() + LEAVE).into());
                 }
                 if self.poll_streams(cx).is_ready() {
-                    return Poll::Ready(());
+                    return Poll::Ready(End::Closed);
                 }
                 if self.watched.is_flooded() && !self.calmed {
                     self.calmed = true;
@@ -95,11 +108,11 @@ impl Driver<'_> {
                 }
                 match self.look(Instant::now()) {
                     Some(later) => timer.as_mut().reset(later.into()),
-                    None => return Poll::Ready(()),
+                    None => return Poll::Ready(End::GivenUp),
                 }
             }
         })
-        .await;
+        .await
     }
 
     /// Lets h2 work, and begins what it brings.
@@ -114,7 +127,8 @@ impl Driver<'_> {
     fn must_leave(&self) -> bool {
         let most = self.client.site.config.max_keep_alive_requests;
         let served_all = most != 0 && self.client.served.get() >= most;
-        self.leaving.is_none() && (served_all || self.client.front.is_stopping())
+        let asked = self.client.front.is_stopping() || self.client.is_evicted();
+        self.leaving.is_none() && (served_all || asked)
     }
 
     /// No further requests; those under way are answered.
@@ -128,8 +142,7 @@ impl Driver<'_> {
         if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.connection.has_streams() {
             return None;
         }
-        let timeouts = &self.client.site.config.timeouts;
-        match self.client.overdue(now, timeouts) {
+        match self.client.overdue(now) {
             Ok(later) if self.leaving.is_some() => Some(later.min(now + LEAVE)),
             Ok(later) => Some(later),
             Err(Overdue::Idle) if self.leaving.is_none() => {

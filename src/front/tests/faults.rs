@@ -90,7 +90,8 @@ fn a_worker_that_breaks_the_protocol_is_killed() {
 #[test]
 fn a_request_that_runs_too_long_is_ended_with_its_worker() {
     let (script, _gate) = Script::gated();
-    let mut server = Server::with_workers(&format!("{APP}RequestTimeout 100ms\n"), 1, script);
+    let mut server =
+        Server::with_workers(&format!("{APP}RequestTimeout 100ms\nRequestTimeoutGrace 100ms\n"), 1, script);
     let mut client = server.client();
     assert_eq!(client.get("/app/wait").status, 504);
     server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));

@@ -57,7 +57,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
                     return;
                 }
             }
-            Inbound::Log { .. } => {}
+            Inbound::Log { .. } | Inbound::Abandoned(_) => {}
             Inbound::Leave => return,
         }
     }

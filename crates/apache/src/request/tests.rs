@@ -13,6 +13,10 @@ impl Client for Kept {
         self.0.borrow_mut().push(packet.iter().flat_map(|part| part.to_vec()).collect());
         Ok(())
     }
+
+    fn is_gone(&mut self) -> bool {
+        false
+    }
 }
 
 pub fn frame(path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> Frame {

@@ -47,6 +47,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Body(bytes) => format!(" {}", bytes.escape_ascii()),
         Reply::File(path) => format!("file {}", path.escape_ascii()),
         Reply::Elsewhere(target) => format!("elsewhere {}", target.escape_ascii()),
+        Reply::Extend(ms) => format!(" extend {ms}"),
         Reply::Complete => " complete".into(),
         Reply::End(end) if end.truncated => " truncated".into(),
         Reply::End(_) => " end".into(),

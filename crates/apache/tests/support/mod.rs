@@ -26,6 +26,10 @@ impl Client for Front {
         self.0.borrow_mut().push(bytes);
         Ok(())
     }
+
+    fn is_gone(&mut self) -> bool {
+        false
+    }
 }
 
 /// What came back.
@@ -63,7 +67,7 @@ impl Answer {
                 Reply::End(end) => self.end = end,
                 Reply::Elsewhere(target) => self.body += &format!("elsewhere {}", target.escape_ascii()),
                 Reply::Complete => self.complete = true,
-                Reply::Ready { .. } => {}
+                Reply::Ready { .. } | Reply::Extend(_) => {}
             }
         }
     }

@@ -1,0 +1,32 @@
+package Faults;
+
+# What the site of the fault scenarios does, whoever serves it. A writer has begin($length or undef) and write($bytes).
+
+use strict;
+use warnings;
+
+my $MEGABYTE = 'x' x 1_048_576;
+
+my %ACTIONS = (
+    '/hello' => sub { whole( $_[0], "Hello\n" ) },
+    '/slow'  => sub { select undef, undef, undef, $_[1]; whole( $_[0], "slow\n" ) },
+    '/kill'  => sub { kill KILL => $$ },
+    '/loop'  => sub { 1 while 1 },
+    '/half'  => sub { $_[0]->begin(2_000_000); $_[0]->write($MEGABYTE); kill KILL => $$ },
+    '/big'   => sub { $_[0]->begin( $_[1] * length $MEGABYTE ); $_[0]->write($MEGABYTE) for 1 .. $_[1] },
+    '/deaf'  => sub { local $SIG{TERM} = local $SIG{INT} = local $SIG{QUIT} = 'IGNORE'; 1 while 1 },
+);
+
+sub whole {
+    my ( $writer, $text ) = @_;
+    $writer->begin( length $text );
+    $writer->write($text);
+}
+
+sub answer {
+    my ( $writer, $path, $argument ) = @_;
+    my $action = $ACTIONS{$path} || $ACTIONS{'/hello'};
+    $action->( $writer, $argument || 0 );
+}
+
+1;

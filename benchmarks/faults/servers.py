@@ -1,0 +1,168 @@
+"""The three servers that the faults are tried on: how each is started, which of its processes are workers, how it reloads."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from string import Template
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import proc
+from peers import APACHE_MODULES, cameleer_binary, need
+from server import Failed, alive, free_port, kill, wait_for
+
+from load import get
+
+WORKERS = 4
+
+
+class Server:
+    """One running server on a site of its own; everything of it is gone at the end."""
+
+    def __init__(self, root):
+        self.root, self.port, self.children = root, free_port(), []
+
+    def spawn(self, *argv):
+        with open(self.root / "output", "ab") as output:
+            child = subprocess.Popen(argv, cwd=self.root, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                     start_new_session=True)
+        self.children.append(child)
+        return child
+
+    def conf(self, name):
+        values = dict(root=self.root, port=self.port, workers=WORKERS, modules=APACHE_MODULES,
+                      user="User www-data\nGroup www-data" if os.geteuid() == 0 else "")
+        target = self.root / name
+        target.write_text(Template((HERE / "conf" / name).read_text()).substitute(values))
+        return str(target)
+
+    def wait_until_ready(self):
+        if not self.comes_back(20) or not wait_for_workers(self, 20):
+            raise Failed(f"not ready: {(self.root / 'output').read_text()[-300:]}")
+
+    def comes_back(self, seconds):
+        return came(lambda: get(self.port, "/hello").ok, seconds)
+
+    def processes(self):
+        return [process for child in self.children for process in proc.tree(child.pid)]
+
+    def pids(self):
+        return sorted({process.pid for process in self.processes()})
+
+    def descriptors(self):
+        return sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in self.pids() if Path(f"/proc/{pid}").exists())
+
+    def memory_mb(self):
+        sizes = filter(None, map(proc.memory_kb, self.pids()))
+        return sum(size["pss_kb"] for size in sizes) / 1024
+
+    def cpu_seconds(self):
+        return sum(process.ticks for process in self.processes()) / proc.TICKS_PER_SECOND
+
+    def break_code(self):
+        module = self.root / "lib/Faults.pm"
+        self.whole = module.read_text()
+        module.write_text(self.whole + "\nthis is not Perl {{{\n")
+
+    def stop(self):
+        members = self.processes()
+        for child in self.children:
+            if child.poll() is None:
+                child.terminate()
+        wait_for(lambda: not alive(members), seconds=5)
+        for process in alive(members):
+            kill(process.pid)
+        for child in self.children:
+            child.wait()
+
+
+class Cameleer(Server):
+    name = "Cameleer"
+
+    def start(self):
+        self.child = self.spawn(cameleer_binary(), "serve", "-f", self.conf("cameleer.conf"))
+
+    def workers(self):
+        return [pid for pid in self.pids() if "cameleer: worke" in proc.title(pid)]
+
+    def reload(self):
+        done = subprocess.run([cameleer_binary(), "reload", "--pid-file", str(self.root / "cameleer.pid")], capture_output=True)
+        return done.returncode
+
+    def signal_reload(self):
+        os.kill(self.child.pid, signal.SIGHUP)
+
+
+class ModPerl2(Server):
+    name = "Apache + mod_perl 2"
+
+    def start(self):
+        need(APACHE_MODULES / "mod_perl.so")
+        self.child = self.spawn("/usr/sbin/apache2", "-DFOREGROUND", "-f", self.conf("mod_perl2.conf"))
+
+    def workers(self):
+        return [process.pid for process in self.processes() if process.parent == self.child.pid]
+
+    def signal_reload(self):
+        os.kill(self.child.pid, signal.SIGUSR1)
+
+    def reload(self):
+        self.signal_reload()
+        return None
+
+
+class NginxStarman(Server):
+    name = "nginx + Starman"
+
+    def start(self):
+        need(Path("/usr/bin/starman")), need(Path("/usr/sbin/nginx"))
+        self.starman = self.spawn("starman", "--workers", str(WORKERS), "--max-requests", "1000000", "--listen",
+                                  str(self.root / "starman.sock"), "--pid", str(self.root / "starman.pid"),
+                                  str(self.root / "faults.psgi"))
+        wait_for((self.root / "starman.sock").exists, seconds=10)
+        (self.root / "starman.sock").chmod(0o777)
+        self.child = self.spawn("/usr/sbin/nginx", "-c", self.conf("nginx.conf"), "-e", str(self.root / "nginx.error_log"))
+
+    def workers(self):
+        return [process.pid for process in self.processes() if process.parent == self.starman.pid]
+
+    def signal_reload(self):
+        os.kill(self.starman.pid, signal.SIGHUP)
+
+    def reload(self):
+        self.signal_reload()
+        return None
+
+
+SERVERS = (Cameleer, ModPerl2, NginxStarman)
+
+
+@contextmanager
+def running(kind):
+    root = Path(tempfile.mkdtemp(prefix="faults-"))
+    shutil.copytree(HERE / "apps", root, dirs_exist_ok=True)
+    (root / "htdocs").mkdir()
+    root.chmod(0o755)
+    server = kind(root)
+    try:
+        server.start()
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def wait_for_workers(server, seconds):
+    return came(lambda: len(server.workers()) >= WORKERS, seconds)
+
+
+def came(condition, seconds):
+    wait_for(condition, seconds)
+    return condition()

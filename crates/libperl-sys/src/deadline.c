@@ -1,0 +1,199 @@
+#include "internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A request that takes too long. Whoever watches the clock sends a signal whose value is the request's number, so that one
+ * that comes late does not hit the next request.
+ *
+ *   IN_TIME ──signal──▶ NOTED ──between two ops──▶ DIED        the stack in the log, then die
+ *                         └──signal──▶ NOTED                   perl is inside one op: where, by write(2)
+ *
+ * The signal is not SIGALRM, which belongs to the site's code, and it interrupts a sleep or a read. */
+
+static volatile uint64_t running; /* the request's number; 0 between requests */
+static volatile enum { IN_TIME, NOTED, DIED } state;
+static despatch_signals_proc_t perls_own;
+static long seconds_east;
+
+void cml_request_is(uint64_t number)
+{
+    running = 0;
+    state = IN_TIME;
+    running = number;
+}
+
+/* The request was given more time. */
+void cml_request_is_in_time(void)
+{
+    state = IN_TIME;
+}
+
+int cml_timed_out(void)
+{
+    return state == DIED;
+}
+
+/* What follows up to `say_where` runs in the handler: no allocation, no lock, nothing of perl's but reading. */
+
+typedef struct {
+    char text[1024];
+    size_t length;
+} line;
+
+static void add(line *l, const char *text)
+{
+    while (text && *text && l->length < sizeof l->text - 1) {
+        const char c = *text++;
+        l->text[l->length++] = (unsigned char)c < ' ' ? '?' : c;
+    }
+}
+
+static void add_number(line *l, unsigned long number, int width)
+{
+    char digits[24];
+    int at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number || (int)sizeof digits - 1 - at < width);
+    add(l, digits + at);
+}
+
+/* `[Sat Nov 21 08:00:00.123456 2026] `, by the rules of the Gregorian calendar; localtime() takes a lock. */
+static void add_time(line *l)
+{
+    static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const long local = now.tv_sec + seconds_east;
+    const long day = local / 86400, second = local % 86400;
+    /* Years begin in March here, so that the leap day is the last; 719468 days lie between 1 March 0 and 1970. */
+    const long z = day + 719468, era = z / 146097, of_era = z % 146097;
+    const long year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const long of_year = of_era - (365 * year + year / 4 - year / 100);
+    const long from_march = (5 * of_year + 2) / 153;
+    const long month = from_march < 10 ? from_march + 2 : from_march - 10;
+    add(l, "[");
+    add(l, days[day % 7]);
+    add(l, " ");
+    add(l, months[month]);
+    add(l, " ");
+    add_number(l, (unsigned long)(of_year - (153 * from_march + 2) / 5 + 1), 2);
+    add(l, " ");
+    add_number(l, (unsigned long)(second / 3600), 2);
+    add(l, ":");
+    add_number(l, (unsigned long)(second / 60 % 60), 2);
+    add(l, ":");
+    add_number(l, (unsigned long)(second % 60), 2);
+    add(l, ".");
+    add_number(l, (unsigned long)(now.tv_nsec / 1000), 6);
+    add(l, " ");
+    add_number(l, (unsigned long)(year + era * 400 + (month < 2)), 4);
+    add(l, "] ");
+}
+
+/* The sub of the innermost frame; without CvGV, which may make the glob that it returns. */
+static void add_sub(pTHX_ line *l)
+{
+    for (const PERL_SI *si = PL_curstackinfo; si; si = si->si_prev) {
+        for (I32 at = si->si_cxix; at >= 0; at--) {
+            const PERL_CONTEXT *const frame = &si->si_cxstack[at];
+            if (CxTYPE(frame) != CXt_SUB)
+                continue;
+            CV *const cv = frame->blk_sub.cv;
+            const GV *const gv = CvNAMED(cv) ? NULL : ((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv;
+            add(l, ", in ");
+            if (CvNAMED(cv)) {
+                add(l, HEK_KEY(((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_hek));
+            } else if (gv) {
+                add(l, GvSTASH(gv) ? HvNAME_get(GvSTASH(gv)) : NULL);
+                add(l, "::");
+                add(l, GvNAME_get(gv));
+            }
+            return;
+        }
+    }
+}
+
+static void say_where(pTHX)
+{
+    line l = {.length = 0};
+    add_time(&l);
+    add(&l, "[perl:error] [pid ");
+    add_number(&l, (unsigned long)getpid(), 1);
+    add(&l, state == NOTED ? "] RequestTimeout: still inside one operation, at " : "] RequestTimeout: it runs on after its die, at ");
+    add(&l, PL_curcop ? OutCopFILE(PL_curcop) : "?");
+    add(&l, " line ");
+    add_number(&l, PL_curcop ? (unsigned long)CopLINE(PL_curcop) : 0, 1);
+    add_sub(aTHX_ &l);
+    l.text[l.length++] = '\n';
+    if (write(2, l.text, l.length) < 0)
+        return; /* a log that is gone is nothing to die for */
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    dTHXa(cml_perl);
+    const int error = errno;
+    PERL_UNUSED_VAR(signal);
+    PERL_UNUSED_VAR(context);
+    if (info->si_code != SI_QUEUE || !running || (uint64_t)(uintptr_t)info->si_value.sival_ptr != running || cml_stranger)
+        return;
+    if (state == IN_TIME) {
+        state = NOTED;
+        PL_sig_pending = 1;
+    } else {
+        say_where(aTHX);
+    }
+    errno = error;
+}
+
+/* The stack, a line a frame, as the Perl half sees it. */
+static void log_stack(pTHX)
+{
+    dSP;
+    PUSHSTACKi(PERLSI_SIGNAL);
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    PUTBACK;
+    if (call_pv("Cameleer::Deadline::stack", G_SCALAR) == 1) {
+        SPAGAIN;
+        SV *const said = POPs;
+        STRLEN length;
+        const char *const text = SvPV(said, length);
+        PUTBACK;
+        cml_hooks_table.log(text, length);
+    }
+    FREETMPS;
+    LEAVE;
+    POPSTACK;
+}
+
+/* Between two ops, where perl runs its own handlers: here it is safe to call Perl, and to die. */
+static void between_ops(pTHX)
+{
+    if (state == NOTED && cml_is_guarded() && !cml_stranger) {
+        state = DIED;
+        log_stack(aTHX);
+        croak("the request took longer than RequestTimeout");
+    }
+    perls_own(aTHX);
+}
+
+void cml_deadline_signal(int signal)
+{
+    dTHXa(cml_perl);
+    const time_t now = time(NULL);
+    struct tm local;
+    seconds_east = localtime_r(&now, &local) ? local.tm_gmtoff : 0;
+    perls_own = PL_signalhook;
+    PL_signalhook = between_ops;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    sigaction(signal, &action, NULL);
+}

@@ -1,0 +1,46 @@
+//! How many connections clients may have, and how slowly they may send.
+
+use super::super::draft::Draft;
+use super::{Effect, HOSTS, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "RequestReadTimeout",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("[handshake|header|body]=time[-time][,MinRate=bytes]…", 1..=3, request_read_timeout),
+        default: Some("handshake=20 header=20-40,MinRate=500 body=20,MinRate=500"),
+        because: "httpd's, with a limit for handshakes: no client that means it needs longer",
+        effect: Effect::Reload,
+        about: "How long a TLS handshake, the whole head of a request and its body may take: the first time, a second more for each \
+            MinRate bytes, at most the second time; 0 is for ever. A head or body that is late is answered 408. A virtual host's \
+            handshake and header are those of the first on its address.",
+    },
+    Row {
+        name: "MaxConnections",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(1..=1_000_000, |d, n| d.config.clients.connections = n as u32),
+        default: Some("20000"),
+        because: "an idle connection costs a few kilobytes; the limit on open files may allow fewer",
+        effect: Effect::Reload,
+        about: "Connections of all clients at one time. For one more, those that were idle for longest are closed; when none is idle, it \
+            is answered 503 and closed.",
+    },
+    Row {
+        name: "MaxConnectionsPerClient",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Number(0..=1_000_000, |d, n| d.config.clients.connections_per_client = n as u32),
+        default: Some("0"),
+        because: "a proxy or a company's gateway is one client with many connections",
+        effect: Effect::Reload,
+        about: "Connections of one address, or of one IPv6 network of 64 bits, at one time; 0 is any number. One more is answered 503 \
+            and closed.",
+    },
+];
+
+fn request_read_timeout(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let timeouts = &mut draft.host().read_timeouts;
+    words.iter().try_for_each(|word| timeouts.read(word))
+}

@@ -1,0 +1,182 @@
+//! What a worker has sent and its client has not taken yet. Some stays in memory; when others wait for the worker, the
+//! rest goes to an unlinked file in TMPDIR, so that a slow client does not hold it.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use bytes::Bytes;
+
+use crate::log;
+
+/// Bytes in memory above which the worker is no longer read, unless there is a file.
+const HIGH_WATER: usize = 256 * 1024;
+/// Bytes in memory below which it is read again.
+const LOW_WATER: usize = HIGH_WATER / 2;
+/// A response of which more than this was in the file holds its worker after all.
+const MOST_IN_FILE: u64 = 4 << 30;
+/// What is read of the file at once.
+const PIECE: usize = 64 * 1024;
+
+/// See the module's text.
+#[derive(Default)]
+pub struct Spool {
+    pieces: VecDeque<Piece>,
+    in_memory: usize,
+    file: Option<File>,
+    /// Where the file ends.
+    end: u64,
+    spills: bool,
+}
+
+enum Piece {
+    Memory(Bytes),
+    File { at: u64, length: u64 },
+}
+
+impl Spool {
+    /// Keeps `bytes` behind the others.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.in_memory > HIGH_WATER && self.may_spill() {
+            match self.write(bytes) {
+                Ok(()) => return,
+                Err(error) => {
+                    let folder = std::env::temp_dir();
+                    log::error("front", format_args!("cannot keep a response in {}: {error}", folder.display()));
+                    self.spills = false;
+                }
+            }
+        }
+        self.in_memory += bytes.len();
+        self.pieces.push_back(Piece::Memory(Bytes::copy_from_slice(bytes)));
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        file.write_all_at(bytes, self.end)?;
+        let (at, added) = (self.end, bytes.len() as u64);
+        self.end += added;
+        match self.pieces.back_mut() {
+            Some(Piece::File { length, .. }) => *length += added,
+            _ => self.pieces.push_back(Piece::File { at, length: added }),
+        }
+        Ok(())
+    }
+
+    /// The oldest bytes; an error when the file cannot be read.
+    pub fn pop(&mut self) -> io::Result<Option<Bytes>> {
+        match self.pieces.front_mut() {
+            Some(Piece::File { at, length }) if *length > 0 => {
+                let mut bytes = vec![0; PIECE.min(usize::try_from(*length).unwrap_or(PIECE))];
+                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                file.read_exact_at(&mut bytes, *at)?;
+                *at += bytes.len() as u64;
+                *length -= bytes.len() as u64;
+                if *length == 0 {
+                    self.pieces.pop_front();
+                }
+                Ok(Some(bytes.into()))
+            }
+            Some(_) => Ok(self.pieces.pop_front().and_then(|piece| self.in_memory(piece))),
+            None => Ok(None),
+        }
+    }
+
+    fn in_memory(&mut self, piece: Piece) -> Option<Bytes> {
+        let Piece::Memory(bytes) = piece else { return None };
+        self.in_memory -= bytes.len();
+        Some(bytes)
+    }
+
+    /// From now on the file may be used.
+    pub fn spill(&mut self) {
+        self.spills = true;
+    }
+
+    fn may_spill(&self) -> bool {
+        self.spills && self.end < MOST_IN_FILE
+    }
+
+    /// Whether the worker must wait.
+    pub fn is_full(&self) -> bool {
+        self.in_memory > HIGH_WATER && !self.may_spill()
+    }
+
+    /// Whether a worker that waits may go on.
+    pub fn has_room(&self) -> bool {
+        self.in_memory < LOW_WATER || !self.is_full()
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// What is there when it is in one piece in memory.
+    pub fn only(&mut self) -> Option<Bytes> {
+        match (self.pieces.len(), self.pieces.front()) {
+            (0, _) => Some(Bytes::new()),
+            (1, Some(Piece::Memory(_))) => self.pop().ok().flatten(),
+            _ => None,
+        }
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> u64 {
+        let length = |piece: &Piece| match piece {
+            Piece::Memory(bytes) => bytes.len() as u64,
+            Piece::File { length, .. } => *length,
+        };
+        self.pieces.iter().map(length).sum()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Spool::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(spool: &mut Spool, count: u32) {
+        (0..count).for_each(|number| spool.push(&[number as u8; 1000]));
+    }
+
+    fn drain(spool: &mut Spool) -> Vec<u8> {
+        let mut all = Vec::new();
+        while let Some(bytes) = spool.pop().unwrap() {
+            all.extend_from_slice(&bytes);
+        }
+        all
+    }
+
+    #[test]
+    fn a_full_spool_has_room_again_when_it_may_use_a_file() {
+        let mut spool = Spool::default();
+        fill(&mut spool, 300);
+        assert!(spool.is_full() && !spool.has_room());
+        spool.spill();
+        assert!(!spool.is_full() && spool.has_room());
+    }
+
+    #[test]
+    fn bytes_come_out_in_order_whether_they_were_in_memory_or_in_the_file() {
+        let mut spool = Spool::default();
+        spool.spill();
+        fill(&mut spool, 400);
+        let mut all = spool.pop().unwrap().unwrap().to_vec();
+        fill(&mut spool, 3);
+        assert!(spool.file.is_some());
+        assert_eq!(spool.len(), 402_000);
+        all.extend(drain(&mut spool));
+        let numbers = (0..400u32).chain(0..3).map(|number| number as u8);
+        assert!(all.iter().copied().eq(numbers.flat_map(|number| [number; 1000])));
+        assert!(spool.is_empty());
+    }
+}

@@ -4,7 +4,7 @@
 //!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
 //! ```
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use wire::control::ClientStatus;
 
 use super::Front;
 use super::record::{Ending, Record};
-use super::session::Session;
+use super::session::{Security, Session};
 use super::site::Site;
 use crate::config::{Pace, Timeouts};
 
@@ -55,16 +55,12 @@ pub struct Client {
     pub served: Cell<u32>,
     /// An interim response (103) that the stream sends when it is at the start of a response.
     pub interim: RefCell<Vec<u8>>,
-    /// What was agreed on, when it came by TLS.
-    session: OnceCell<Session>,
-    /// It speaks without TLS where TLS is spoken.
-    lost: Cell<bool>,
+    /// Whether it speaks TLS, and how.
+    pub security: Security,
     /// Requests under way, when the connection carries several at once.
     streams: Cell<Option<u32>>,
     /// How slowly the head of a request may come; its host is not known then, so that of the first on this address.
     head_pace: Pace,
-    /// The same for a TLS handshake, while there is one.
-    handshake_pace: Cell<Option<Pace>>,
     phase: Cell<Phase>,
     since: Cell<Instant>,
     /// When bytes last came.
@@ -121,11 +117,9 @@ impl Client {
             local,
             served: Cell::new(0),
             interim: RefCell::default(),
-            session: OnceCell::new(),
-            lost: Cell::new(false),
+            security: Security::default(),
             streams: Cell::new(None),
             head_pace,
-            handshake_pace: Cell::new(None),
             phase: Cell::new(Phase::Fresh),
             since: Cell::new(now),
             heard: Cell::new(now),
@@ -204,40 +198,20 @@ impl Client {
         self.streams.set(Some(0));
     }
 
-    /// It begins to speak TLS.
-    pub fn shakes_hands(&self) {
-        let hosts = &self.site.config.hosts;
-        let host = hosts.get(usize::from(self.site.config.host(self.local.socket, "")));
-        self.handshake_pace.set(host.and_then(|host| host.read_timeouts.handshake));
-    }
-
     /// How slowly what it is at may come.
     pub(super) fn pace(&self) -> Pace {
-        self.handshake_pace.get().unwrap_or(self.head_pace)
+        self.security.pace().unwrap_or(self.head_pace)
     }
 
-    /// It has agreed on how to speak.
+    /// It has agreed on how to speak: its first head is waited for from now on.
     pub fn secured(&self, session: Session) {
-        self.handshake_pace.set(None);
+        self.security.agree(session);
         self.enter(Phase::Fresh, Instant::now());
-        // There is one handshake a connection.
-        let _ = self.session.set(session);
     }
 
     /// What was agreed on, when it came by TLS.
     pub fn session(&self) -> Option<&Session> {
-        self.session.get()
-    }
-
-    /// It speaks in the open where TLS is spoken.
-    pub fn lost_its_way(&self) {
-        self.handshake_pace.set(None);
-        self.lost.set(true);
-    }
-
-    /// Whether it does.
-    pub fn is_lost(&self) -> bool {
-        self.lost.get()
+        self.security.session()
     }
 
     /// Everything that was handed to hyper has gone out.

@@ -19,6 +19,7 @@ use tokio_rustls::LazyConfigAcceptor;
 use super::client::Client;
 use super::session::Session;
 use super::socket::{Line, Metered, Socket};
+use crate::config::Host;
 use crate::config::protocols::Protocol;
 
 /// The first byte of every TLS connection: a handshake record.
@@ -38,23 +39,25 @@ pub enum Greeted {
 pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
     let mut line = Metered::new(socket, client.clone());
     let config = &client.site.config;
+    let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
     if config.speaks_tls(client.local.socket) {
-        client.shakes_hands();
+        client.security.expect(first.read_timeouts.handshake);
         if begins_with_handshake(&mut line).await? {
             return shake_hands(client, line).await;
         }
-        client.lost_its_way();
+        client.security.give_up();
         return Ok(Greeted::Http1(Line::Plain(line)));
     }
-    let first = config.hosts_at(client.local.socket).next().unwrap_or_default();
-    let both = speaks(client, first, Protocol::Http1);
-    let is_http2 = speaks(client, first, Protocol::H2c) && (!both || begins_with_preface(&mut line).await?);
+    let (h2c, http1) = (first.protocols.has(Protocol::H2c), first.protocols.has(Protocol::Http1));
+    let is_http2 = h2c && (!http1 || begins_with_preface(&mut line).await?);
     let line = Line::Plain(line);
     Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
 }
 
-fn speaks(client: &Client, host: u16, protocol: Protocol) -> bool {
-    client.site.config.hosts.get(usize::from(host)).is_some_and(|host| host.protocols.has(protocol))
+/// The host that speaks for its address until the client has named another.
+fn first(client: &Client) -> Option<&Host> {
+    let config = &client.site.config;
+    config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
 }
 
 async fn begins_with_handshake(line: &mut Metered) -> io::Result<bool> {
@@ -86,7 +89,9 @@ async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> 
     let stream = start.into_stream(server).await?;
     let is_http2 = match stream.get_ref().1.alpn_protocol() {
         Some(agreed) => agreed == b"h2",
-        None => !speaks(client, host, Protocol::Http1),
+        None => {
+            client.site.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1))
+        }
     };
     client.secured(Session::of(stream.get_ref().1, name));
     let line = Line::Tls(Box::new(stream));

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use super::compress::Gzip;
@@ -138,6 +139,11 @@ impl Payload {
             visit.complete(kept);
         }
         Payload { kind, visit, kept, broken: false }
+    }
+
+    /// Whether the body that it has not got is that of a GET.
+    pub fn answers_head(&self) -> bool {
+        self.visit.head.method == Method::HEAD
     }
 
     /// The client will not get the rest.

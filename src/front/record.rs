@@ -161,6 +161,7 @@ impl Record {
             values.filter_map(|value| value.to_str().ok()).any(|value| contains_token(value, word))
         };
         match self.head.version {
+            Version::HTTP_2 => true,
             Version::HTTP_11 => !says("close"),
             _ => says("keep-alive"),
         }

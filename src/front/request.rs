@@ -154,7 +154,7 @@ fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) {
 fn check(visit: &Record) -> Result<(), Refusal> {
     let limits = &visit.site.config.limits;
     let head = &visit.head;
-    if visit.client.is_lost() {
+    if visit.client.security.is_lost() {
         return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
     }
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());

@@ -1,10 +1,58 @@
 //! A client's TLS, as programs and logs see it: mod_ssl's variables.
 
+use std::cell::{Cell, OnceCell};
+
 use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
 
 use super::record::Record;
 use super::route::Route;
+use crate::config::Pace;
 use crate::config::tls_suites::openssl_name;
+
+/// Whether a client speaks TLS, and how.
+#[derive(Debug, Default)]
+pub struct Security {
+    session: OnceCell<Session>,
+    /// It speaks in the open where TLS is spoken.
+    lost: Cell<bool>,
+    /// How slowly its handshake may come, while there is one.
+    handshake: Cell<Option<Pace>>,
+}
+
+impl Security {
+    /// A handshake is expected.
+    pub fn expect(&self, pace: Option<Pace>) {
+        self.handshake.set(pace);
+    }
+
+    /// What came instead is no handshake.
+    pub fn give_up(&self) {
+        self.handshake.set(None);
+        self.lost.set(true);
+    }
+
+    /// The handshake is over.
+    pub fn agree(&self, session: Session) {
+        self.handshake.set(None);
+        // There is one a connection.
+        let _ = self.session.set(session);
+    }
+
+    /// What was agreed on.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.get()
+    }
+
+    /// Whether it speaks in the open where TLS is spoken.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get()
+    }
+
+    /// How slowly its handshake may come, while there is one.
+    pub fn pace(&self) -> Option<Pace> {
+        self.handshake.get()
+    }
+}
 
 /// What was agreed on.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::raw::{END_HEADERS, END_STREAM, HEADERS, RST_STREAM, Raw, head};
 use super::{curl, serve, serve_tls};
-use crate::support::{Request, until};
+use crate::support::until;
 
 const PRIOR: &str = "--http2-prior-knowledge";
 
@@ -120,6 +120,9 @@ fn a_head_request_has_the_length_and_no_body() {
     let server = super::site().file("htdocs/a.txt", "hello\n").serve("Protocols h2c http/1.1");
     let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/a.txt"]).succeeded().out;
     assert!(said.contains("content-length: 6"), "{said}");
-    let plain = Request::get("/a.txt");
-    assert_eq!(server.send(plain).text(), "hello\n");
+    let said = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(said.contains("content-length: 6") && said.ends_with("hello\n"), "{said}");
+    let server = serve("");
+    let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
+    assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
 }

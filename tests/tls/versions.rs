@@ -1,9 +1,10 @@
 //! Versions, suites, and clients that do not behave.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
 use super::{GET, curl, s_client, serve};
+use crate::support::within;
 
 #[test]
 fn both_versions_are_spoken_and_older_ones_are_not() {
@@ -53,6 +54,20 @@ fn a_handshake_that_never_ends_is_given_up_and_holds_nobody() {
     assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).expect("closed in time");
+}
+
+#[test]
+fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
+    let server = serve("RequestReadTimeout handshake=500ms");
+    let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
+    slow.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
+    // A record of 512 bytes; each byte is progress, all of them would take ten seconds.
+    let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
+    within(Duration::from_secs(8), "it is closed", || {
+        let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
+        let heard = slow.read(&mut [0; 100]);
+        sent.is_err() || !heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderMap, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::response::Parts;
 use http::{Response, StatusCode, Version};
 use http_body::Body;
@@ -54,7 +54,7 @@ fn complete(head: &mut Parts, payload: &Payload) {
     for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
         head.headers.remove(name);
     }
-    if let (Some(length), true) = (payload.size_hint().exact(), has_length(head.status, &head.headers)) {
+    if let (Some(length), true) = (payload.size_hint().exact(), lacks_length(head, payload)) {
         head.headers.insert(CONTENT_LENGTH, length.into());
     }
     if let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now())) {
@@ -62,8 +62,9 @@ fn complete(head: &mut Parts, payload: &Payload) {
     }
 }
 
-fn has_length(status: StatusCode, headers: &HeaderMap) -> bool {
-    !headers.contains_key(CONTENT_LENGTH) && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+fn lacks_length(head: &Parts, payload: &Payload) -> bool {
+    let bodiless = payload.answers_head() || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    !bodiless && !head.headers.contains_key(CONTENT_LENGTH)
 }
 
 async fn body(payload: &mut Payload, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {

@@ -21,6 +21,8 @@ pub mod path;
 
 pub mod mime;
 
+pub mod open;
+
 pub mod cli;
 
 pub mod tls;

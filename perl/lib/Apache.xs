@@ -89,6 +89,7 @@ status(r, ...)
     some_auth_required = APACHE_SOME_AUTH_REQUIRED
     allowed = APACHE_ALLOWED
     expects_header = APACHE_EXPECTS_HEADER
+    has_file = APACHE_HAS_FILE
     proxyreq = APACHE_PROXYREQ
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);

@@ -25,7 +25,7 @@ pub struct Run {
     /// Listen on this port [default: 5000]
     #[arg(short, long, env = "CAMELEER_PORT", hide_env = true)]
     pub(super) port: Option<u16>,
-    /// Speak TLS and HTTP/2, with a certificate of our own making, for development
+    /// Speak TLS and HTTP/2 with a certificate made for development
     #[arg(long, env = "CAMELEER_TLS", hide_env = true)]
     pub(super) tls: bool,
     /// Number of workers [default: 5]

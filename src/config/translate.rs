@@ -28,14 +28,22 @@ impl Config {
 
     /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.
     pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &Request::new(path, filename))
+    }
+
+    /// The same for a path that stands for no file: its end is what `<Files>` look at, as in httpd.
+    pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
+        self.sections_of(host, &Request::without_file(path))
+    }
+
+    fn sections_of(&self, host: u16, request: &Request<'_>) -> Vec<u16> {
         let mut all = vec![self.hosts[0].base];
         let host_index = usize::from(host);
         if host != 0 {
             all.push(self.hosts[host_index].base);
         }
-        let request = Request::new(path, filename);
         let containers = self.hosts[host_index].containers.iter();
-        all.extend(containers.filter(|index| self.applies(**index, &request)));
+        all.extend(containers.filter(|index| self.applies(**index, request)));
         all
     }
 
@@ -96,12 +104,17 @@ impl<'a> Request<'a> {
         Request { path, filename, text, name }
     }
 
+    fn without_file(path: &'a str) -> Self {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        Request { path, filename: Path::new(""), text: "", name }
+    }
+
     pub fn is_in(&self, scope: &Scope) -> bool {
         match scope {
             Scope::Host => true,
             Scope::Directory(folder) => self.filename.starts_with(folder),
             // As httpd 2.4 does: not the folder but all of the file's path.
-            Scope::DirectoryMatch(regex) => regex.is_match(self.text),
+            Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
             Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
             Scope::Location(prefix) => {
                 self.path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))

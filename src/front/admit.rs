@@ -9,7 +9,6 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::client::Client;
 use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
@@ -68,7 +67,7 @@ async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal>
     loop {
         let facts = Facts {
             methods: Methods::of(head.method.as_str()),
-            client: address(&visit.client.remote),
+            client: address(visit.remote()),
             local: address(&visit.client.local),
             name: known(&name),
             user: user.as_ref(),
@@ -97,12 +96,11 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
 }
 
 async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
-    let client: &Client = &visit.client;
-    client.front.names.of(address(&client.remote), verified).await
+    visit.client.front.names.of(address(visit.remote()), verified).await
 }
 
 /// Who is at the other end of a unix socket is on this machine.
-fn address(end: &super::client::Address) -> IpAddr {
+pub fn address(end: &super::client::Address) -> IpAddr {
     end.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
 }
 
@@ -120,12 +118,12 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
     match proof {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
-        Proof::Refused(why) => {
-            complain(visit, route, &why);
+        Proof::Unknown(why) | Proof::Refused(why) => {
+            visit.complain(route, &why);
             Err(unauthorized(rules))
         }
         Proof::Misconfigured(why) => {
-            complain(visit, route, &why);
+            visit.complain(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
@@ -142,7 +140,7 @@ impl Door {
 }
 
 fn denied(visit: &Record, route: &Route) -> Refusal {
-    complain(visit, route, "client denied by server configuration");
+    visit.complain(route, &"client denied by server configuration");
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
@@ -150,7 +148,7 @@ fn not_among(visit: &Record, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
-    complain(visit, route, &format!("user {name} is none of those that are required{hint}"));
+    visit.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
     unauthorized(rules)
 }
 
@@ -158,12 +156,6 @@ fn unauthorized(rules: &Rules) -> Refusal {
     let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
-}
-
-fn complain(visit: &Record, route: &Route, why: &str) {
-    let path = String::from_utf8_lossy(&route.path);
-    let message = format_args!("{}: {why}", path.escape_debug());
-    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
 }
 
 /// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
@@ -176,7 +168,7 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
             continue;
         }
         let Some(turn) = visit.site.throttles.enter(throttle) else {
-            complain(visit, route, &format!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             return Err(Refusal::busy());
         };
         visitor.turns.push(turn);

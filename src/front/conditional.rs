@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
-use super::open::Opened;
 use crate::config::rules::FileEtag;
+use crate::open::Opened;
 
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, PartialEq, Eq)]

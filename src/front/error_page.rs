@@ -18,7 +18,7 @@ pub struct Refusal {
     /// The rest of the request was not read, or makes no sense.
     pub close: bool,
     /// What a reader is told; `None`: what is usual for the status.
-    why: Option<&'static str>,
+    pub why: Option<&'static str>,
 }
 
 /// After how many seconds a client that found us full should ask again.
@@ -55,9 +55,9 @@ impl Refusal {
         Refusal::with(StatusCode::SERVICE_UNAVAILABLE, http::header::RETRY_AFTER, RETRY_AFTER)
     }
 
-    /// The page.
-    pub fn response(self) -> Response<Kind> {
-        let page = page(self.status, self.explanation());
+    /// The page, with `foot` below.
+    pub fn response(self, foot: &str) -> Response<Kind> {
+        let page = page(self.status, self.explanation(), foot);
         self.saying(page)
     }
 
@@ -91,12 +91,12 @@ impl From<Failure> for Refusal {
 }
 
 /// Nothing that a client sent is on it, so there is nothing to escape.
-fn page(status: StatusCode, why: &str) -> Bytes {
+fn page(status: StatusCode, why: &str, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
-         <body><h1>{reason}</h1>\n<p>{why}</p>\n</body></html>\n"
+         <body><h1>{reason}</h1>\n<p>{why}</p>\n{foot}</body></html>\n"
     ))
 }
 
@@ -114,10 +114,13 @@ fn explanation(status: StatusCode) -> &'static str {
         414 => "The address is longer than this server accepts.",
         421 => "This connection was made for another host.",
         416 => "The page has no such part.",
+        417 => "The server cannot do what the request expects of it.",
         431 => "The request has more headers than this server accepts.",
+        501 => "The server does not know this method or this coding.",
         502 => "The program that makes this page has failed.",
         503 => "The server is busy. Please try again soon.",
         504 => "The program that makes this page took too long.",
+        505 => "The server does not speak this version of HTTP.",
         _ => "The server cannot answer this request.",
     }
 }

@@ -41,7 +41,7 @@ pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
     let config = &client.site.config;
     let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
     if config.speaks_tls(client.local.socket) {
-        client.security.expect(first.read_timeouts.handshake);
+        client.security.begin(first.read_timeouts.handshake);
         if begins_with_handshake(&mut line).await? {
             return shake_hands(client, line).await;
         }
@@ -100,7 +100,7 @@ async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> 
 
 /// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.
 fn server(client: &Client, name: Option<&str>) -> Option<(u16, Arc<ServerConfig>)> {
-    let (config, local, servers) = (&client.site.config, client.local.socket, client.site.tls());
+    let (config, local, servers) = (&client.site.config, client.local.socket, client.site.tls.borrow());
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
     hosts.find_map(|host| Some((host, servers.of(host)?.clone())))
 }

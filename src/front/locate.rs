@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
+use nix::errno::Errno;
 
 use super::error_page::Refusal;
-use super::open::{Links, Opened, is_link};
 use super::route::{Route, bytes};
 use super::site::Site;
-use crate::config::Config;
+use crate::open::{Links, Opened, is_link, root};
 
 /// A place on disk that a path leads to.
 pub enum Spot {
@@ -115,6 +115,9 @@ pub fn refusal(error: io::Error) -> Refusal {
     if is_link(&error) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
+    if is_shortage(&error) {
+        return Refusal::busy();
+    }
     Refusal::new(match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
         ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
@@ -122,10 +125,7 @@ pub fn refusal(error: io::Error) -> Refusal {
     })
 }
 
-/// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
-pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
-    let host = &config.hosts[host as usize];
-    let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let around = roots.filter(|root| filename.starts_with(root));
-    around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
+/// Whether there are not enough descriptors, or memory, for one more file now.
+pub fn is_shortage(error: &io::Error) -> bool {
+    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }

@@ -21,7 +21,7 @@ pub struct Security {
 
 impl Security {
     /// A handshake is expected.
-    pub fn expect(&self, pace: Option<Pace>) {
+    pub fn begin(&self, pace: Option<Pace>) {
         self.handshake.set(pace);
     }
 

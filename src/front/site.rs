@@ -10,11 +10,11 @@ use wire::control::Generation;
 use super::Front;
 use super::access_log::AccessLogs;
 use super::error_logs::ErrorLogs;
-use super::open::Opener;
 use super::pool::Pool;
 use super::route::Routes;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
+use crate::open::Opener;
 use crate::tls::{Identity, Servers};
 
 /// See the module's text.
@@ -23,6 +23,8 @@ pub struct Site {
     pub generation: Generation,
     /// What was configured.
     pub config: Config,
+    /// What it says that it is.
+    pub software: String,
     /// Its workers and its queue.
     pub pool: Pool,
     /// Where paths lead.
@@ -32,7 +34,7 @@ pub struct Site {
     /// How many requests are under way where that is limited.
     pub throttles: Throttles,
     /// How its hosts speak TLS.
-    tls: RefCell<Rc<Servers>>,
+    pub tls: RefCell<Rc<Servers>>,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
@@ -55,6 +57,7 @@ impl Site {
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
             generation,
+            software: String::new(),
             pool: Pool::new(front, generation, config.pool.queue_length),
             routes: Routes::new(&config),
             opener: Opener::default(),
@@ -69,11 +72,6 @@ impl Site {
 }
 
 impl Site {
-    /// How its hosts speak TLS now.
-    pub fn tls(&self) -> Rc<Servers> {
-        self.tls.borrow().clone()
-    }
-
     /// From the next connection on, these certificates.
     pub fn renew_identities(&self, front: &Front, identities: OwnedFd) -> anyhow::Result<()> {
         let servers = servers(front, &self.config, identities)?;

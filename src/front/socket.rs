@@ -40,6 +40,16 @@ pub enum Line {
     Tls(Box<TlsStream<Metered>>),
 }
 
+impl Socket {
+    /// The next bytes.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
+            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
+        }
+    }
+}
+
 impl Metered {
     /// The socket of `client`.
     pub fn new(socket: Socket, client: Rc<Client>) -> Metered {
@@ -66,10 +76,7 @@ impl Metered {
 
     fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = into.filled().len();
-        ready!(match &mut self.socket {
-            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
-            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
-        })?;
+        ready!(self.socket.poll_read(cx, into))?;
         self.client.received(into.filled().len() - before);
         Poll::Ready(Ok(()))
     }

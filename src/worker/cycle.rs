@@ -60,7 +60,7 @@ impl Site {
             Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
             Err(error) => {
                 report(&error.to_string());
-                apache::send_page(request, 500, None);
+                apache::send_page(request, 500, apache::Page::Ours(""));
                 None
             }
         };
@@ -128,11 +128,14 @@ impl Site {
     }
 
     pub(super) fn run_psgi(&self, located: &Located, request: u64) -> i32 {
-        let Some(app) = &located.app else { return OK };
+        let app = match self.app_of(located) {
+            Ok(app) => app,
+            Err(error) => return self.left(request, error),
+        };
         self.perl.psgi_begin(apache::is_https(request), 24);
         apache::psgi_env(&mut |key, value| self.perl.psgi_put(key, value));
-        let (result, run) = self.perl.psgi_run(app);
-        self.psgi_cleanup.set(run.needs_cleanup);
+        let (result, run) = self.perl.psgi_run(&app);
+        self.psgi_cleanup.set(self.psgi_cleanup.get() || run.needs_cleanup);
         self.leave.set(self.leave.get() || run.leave);
         if run.needs_cleanup {
             apache::want_cleanup();

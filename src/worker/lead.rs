@@ -2,18 +2,21 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use apache::{Lead, Target};
+use apache::{Lead, Page, Said, Target};
 
+use super::admit::complain;
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::{Located, PlaceKey, Site};
+use super::variables;
 use super::way::{Way, plain};
-use crate::config::Phase;
 use crate::config::rules::ErrorDocument;
+use crate::config::{Handler, Named, Phase};
+use crate::open::{Links, root};
 use crate::path::normalise;
 
 /// What stands where a subrequest for a file has no URI; httpd's words.
@@ -22,28 +25,39 @@ const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
 const PIECE: usize = 32 * 1024;
 
 impl Site {
-    /// After translation: the request is moved to what a handler has made of it. `None` when it stays where it is.
-    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Option<Result<PlaceKey, Stop>> {
-        let (asked, said) = (apache::asked(request), apache::said(request));
-        let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
-        if stays {
-            return None;
+    /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
+    /// configuration says which file it is.
+    pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Result<PlaceKey, Stop> {
+        let Said { uri, args: query, filename } = apache::said(request);
+        if is_translated && filename.is_none() {
+            let path = plain(&uri);
+            apache::without_file(request, &path, &query);
+            return Ok(self.key_without_file(request, &path));
         }
-        let way = self.way(request, &said.uri, said.filename.filter(|_| is_translated));
-        let Way { path, filename, key } = way;
-        apache::retarget(request, &Target { path, query: said.args, filename });
-        Some(key)
+        let Way { path, filename, key } = self.way(request, &uri, filename.filter(|_| is_translated));
+        apache::retarget(request, &Target { path, query, filename });
+        key
     }
 
     /// The place of `key` is that of the request from now on.
     pub(super) fn moved(&self, request: u64, key: PlaceKey) -> Result<Rc<Located>, Stop> {
-        match self.located(key, &apache::asked(request).filename) {
-            Ok(located) => {
-                apache::place_is(request, located.place.clone());
-                Ok(located)
-            }
-            Err(error) => Err(Stop(self.left(request, error))),
+        let apache::Asked { host, filename, .. } = apache::asked(request);
+        let located = self.located(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
+        apache::place_is(request, located.place.clone());
+        variables::settle(request, &located);
+        if apache::has_file(request) && self.is_behind_link(&located, host, &filename) {
+            complain(request, "a symbolic link stands in the way that Options lets nobody follow");
+            return Err(Stop(403));
         }
+        Ok(located)
+    }
+
+    /// An application has a path of its own making, and no file.
+    fn is_behind_link(&self, located: &Located, host: u16, filename: &[u8]) -> bool {
+        let file = Path::new(OsStr::from_bytes(filename));
+        let root = root(&self.config, host, file);
+        located.settings.handler != Handler::Psgi
+            && self.opener.is_refused(root, file, Links::of(located.settings.options))
     }
 
     /// What a URI means that a request names, relative to its own.
@@ -93,9 +107,22 @@ impl Site {
         let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
         let Some(located) = known else { return i32::from(apache::status(sub)) };
         self.within(sub, || match self.respond(&located, sub) {
-            DECLINED => copy_file(sub),
+            DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &located, &file)),
             said => said,
         })
+    }
+
+    fn copy_file(&self, sub: u64, located: &Located, path: &[u8]) -> i32 {
+        let file = Path::new(OsStr::from_bytes(path));
+        let root = root(&self.config, apache::asked(sub).host, file);
+        match self.opener.open(root, file, Links::of(located.settings.options)) {
+            Ok(opened) if opened.kind.is_file() => copy(sub, opened.file),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
+                404
+            }
+            _ => 403,
+        }
     }
 
     /// Lets another request give the answer.
@@ -113,7 +140,7 @@ impl Site {
             Ok(located) => drop(self.process(request, located, Some(Kind::Redirect))),
             Err(Stop(said)) => {
                 let status = apache::error_before(request).or(u16::try_from(said).ok());
-                apache::send_page(request, status.unwrap_or(500), None);
+                apache::send_page(request, status.unwrap_or(500), Page::Ours(""));
             }
         });
         true
@@ -128,28 +155,37 @@ impl Site {
         self.conclude_with_error(request, located, 404);
     }
 
+    /// `ServerSignature`, as HTML.
+    fn foot(&self, request: u64, located: &Located) -> String {
+        let Some(signature) = located.settings.rules.signature else { return String::new() };
+        let (name, port) = apache::own_name(request);
+        let admin = Some(located.place.server_admin.as_str()).filter(|admin| !admin.is_empty());
+        signature.html(&Named { software: &self.software(), name: &name, port, admin })
+    }
+
     /// Answers with what `$r->custom_response` or the configuration want for the status, or with a plain page.
     pub(super) fn conclude_with_error(&self, request: u64, located: &Located, status: u16) {
+        let foot = self.foot(request, located);
         if let Some(original) = apache::error_before(request) {
             // The page for an error has failed in turn.
-            return apache::send_page(request, original, None);
+            return apache::send_page(request, original, Page::Ours(&foot));
         }
         let Some(response) = self.response_for(request, located, status) else {
-            return apache::send_page(request, status, None);
+            return apache::send_page(request, status, Page::Ours(&foot));
         };
         match Response::of(&response) {
-            Response::Text(text) => apache::send_page(request, status, Some(text)),
+            Response::Text(text) => apache::send_page(request, status, Page::Text(text)),
             Response::Away(url) => {
                 apache::set_location(request, url);
-                apache::send_page(request, 302, None);
+                apache::send_page(request, 302, Page::Ours(&foot));
             }
             Response::Local(uri) => {
                 if !apache::discard(request) {
-                    return apache::send_page(request, status, None);
+                    return apache::send_page(request, status, Page::Ours(&foot));
                 }
                 apache::set_status(request, status);
                 if !self.redirect_to(request, Lead::ErrorPage, uri, false) {
-                    apache::send_page(request, status, None);
+                    apache::send_page(request, status, Page::Ours(&foot));
                 }
             }
         }
@@ -166,9 +202,10 @@ impl Site {
         })
     }
 
-    /// The subrequests of a client's request are over with it.
+    /// What a client's request has led to is over with it.
     pub(super) fn forget_subrequests(&self) {
         self.subrequests.borrow_mut().clear();
+        self.texts.next_turn();
     }
 }
 
@@ -197,6 +234,7 @@ impl apache::Engine for Site {
     fn translate(&self, request: u64) -> i32 {
         let way = self.way(request, &apache::said(request).uri, None);
         let before = apache::running_phase(request);
+        apache::begin_translation(request);
         let said = way.key.and_then(|key| match self.located(key, &way.filename) {
             // A Trans handler that asks has its own answer in mind.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
@@ -204,7 +242,7 @@ impl apache::Engine for Site {
             Err(error) => Err(Stop(self.left(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
-        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK).transpose());
+        let led = said.and_then(|said| self.lead_elsewhere(request, said == OK));
         led.map_or_else(|Stop(said)| said, |_| OK)
     }
 
@@ -246,12 +284,7 @@ fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// Makes a file a part of the answer.
-fn copy_file(sub: u64) -> i32 {
-    let path = apache::filename(sub);
-    let Ok(mut file) = File::open(OsStr::from_bytes(&path)) else {
-        apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(&path)));
-        return 404;
-    };
+fn copy(sub: u64, mut file: File) -> i32 {
     apache::begin_body(sub);
     let mut piece = vec![0; PIECE];
     loop {

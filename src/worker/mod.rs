@@ -17,6 +17,8 @@ pub mod single;
 mod site;
 mod start_up;
 mod subject;
+mod texts;
+mod variables;
 mod way;
 
 use std::io;

@@ -1,12 +1,12 @@
 //! The `.htaccess` files of a request, understood as the front has understood them.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::site::PlaceKey;
+use super::texts::Texts;
 use crate::config::{Config, ConfigError, Htaccess, depth};
 
 /// The files whose folders and texts came with a request.
@@ -17,31 +17,23 @@ pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Rc<Htaccess>>, Confi
 
 /// The files around `filename`, as the front would send them: for requests that it has not seen. One that cannot be read
 /// is an error, because it might say who may not come in.
-pub fn found(config: &Config, host: u16, sections: &[u16], filename: &Path) -> Result<Vec<u8>, String> {
-    let mut texts = Vec::new();
+pub fn found(
+    config: &Config,
+    texts: &Texts,
+    (host, sections): (u16, &[u16]),
+    filename: &Path,
+) -> Result<Vec<u8>, String> {
+    let mut pairs = Vec::new();
     if !config.allows_overrides() {
-        return Ok(texts);
+        return Ok(pairs);
     }
     let mut folders: Vec<&Path> = filename.ancestors().collect();
     folders.reverse();
     for folder in folders.into_iter().filter(|folder| !config.overrides(sections, depth(folder)).is_none()) {
-        let first = config.access_file_names(host).iter().find_map(|name| read(&folder.join(name)).transpose());
+        let first = config.access_file_names(host).iter().find_map(|name| texts.read(&folder.join(name)).transpose());
         if let Some(text) = first.transpose()? {
-            wire::overrides::put(folder.as_os_str().as_bytes(), &text, &mut texts);
+            wire::overrides::put(folder.as_os_str().as_bytes(), &text, &mut pairs);
         }
     }
-    Ok(texts)
-}
-
-fn read(file: &Path) -> Result<Option<String>, String> {
-    match std::fs::read_to_string(file) {
-        Ok(text) if text.contains('\0') => Err(format!("{}: is no text", file.display())),
-        Ok(text) => Ok(Some(text)),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(format!("{}: {error}", file.display())),
-    }
-}
-
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
+    Ok(pairs)
 }

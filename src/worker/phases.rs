@@ -42,6 +42,9 @@ impl Site {
     /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
     pub(super) fn prepare(&self, request: u64, first: Rc<Located>, kind: Kind) -> Result<Rc<Located>, Stop> {
         let is_whole = matches!(kind, Kind::Whole | Kind::Redirect);
+        if kind != Kind::File {
+            apache::begin_translation(request);
+        }
         if is_whole {
             self.all(&first, request, Phase::ServerInit)?;
             self.all(&first, request, Phase::PostReadRequest)?;
@@ -59,11 +62,16 @@ impl Site {
 
     /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
     fn translated(&self, request: u64, first: Rc<Located>) -> Result<(Rc<Located>, bool), Stop> {
-        let said = self.first(&first, request, Phase::Trans)?;
-        match self.lead_elsewhere(request, said == OK) {
-            None => Ok((first, false)),
-            Some(key) => Ok((self.moved(request, key?)?, true)),
+        let asked = apache::asked(request);
+        let is_translated = self.first(&first, request, Phase::Trans)? == OK;
+        let said = apache::said(request);
+        let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
+        if stays && !is_translated {
+            apache::end_translation(request);
+            return Ok((first, false));
         }
+        let key = self.lead_elsewhere(request, is_translated)?;
+        Ok((self.moved(request, key)?, true))
     }
 
     /// Everybody who has something to say to a phase of which one answer is enough.
@@ -173,6 +181,7 @@ fn by_name(name: Option<&[u8]>) -> Handler {
     match name {
         Some(b"perl-script") => Handler::PerlScript,
         Some(b"cgi-script") => Handler::CgiScript,
+        Some(b"psgi") => Handler::Psgi,
         _ => Handler::Default,
     }
 }

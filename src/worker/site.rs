@@ -12,16 +12,15 @@ use libperl::{Code, Interpreter, Interrupted};
 use wire::frame::{Field, Flags, Frame};
 
 use super::error_logs::ErrorLogs;
+use super::texts::Texts;
 use super::{overrides, start_up};
 use crate::access::Users;
 use crate::config::access::{Requirement, Satisfy};
 use crate::config::{
     Applied, Config, ConfigError, Facts, Handler, Listen, LogTarget, Options, Phase, PsgiApp, Settings,
 };
+use crate::open::Opener;
 use crate::{log, mime};
-
-/// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
-pub(super) const MOD_PERL: &str = "mod_perl/1.31";
 
 /// Everything that a worker needs to answer.
 pub struct Site {
@@ -44,6 +43,10 @@ pub struct Site {
     pub(super) psgi_cleanup: Cell<bool>,
     /// Whose passwords were right.
     pub(super) users: Users,
+    /// Opens files that become parts of answers.
+    pub(super) opener: Opener,
+    /// The `.htaccess` files that requests have come to inside this process.
+    pub(super) texts: Texts,
     registry: OnceCell<Code>,
     /// Runs the handlers that Perl code pushed.
     pub(super) pushed: Option<Code>,
@@ -122,6 +125,8 @@ impl Site {
             pushed,
             subrequests: RefCell::default(),
             users: Users::default(),
+            opener: Opener::default(),
+            texts: Texts::default(),
             registry: OnceCell::new(),
         };
         if facts.check {
@@ -141,10 +146,18 @@ impl Site {
             return Ok(());
         }
         for (at, name) in &self.config.handlers {
-            let missing = |error| ConfigError { at: Some(at.clone()), message: format!("{name}: {error}") };
+            let missing = |error| ConfigError {
+                at: Some(at.clone()),
+                message: format!("{name}: {error}: correct the name, or add its folder with PerlLib"),
+            };
             self.perl.resolve_handler(name).map_err(missing)?;
         }
         Ok(())
+    }
+
+    /// What clients are told that the server is.
+    pub fn software(&self) -> String {
+        self.config.tokens.header(apache::MOD_PERL, &apache::version_components())
     }
 
     /// Tells Perl code whom the front serves.
@@ -211,15 +224,13 @@ impl Site {
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
         }
-        let app = match (&settings.handler, &settings.psgi_app) {
-            (Handler::Psgi, Some(app)) => Some(self.app(app)?),
-            (Handler::Psgi, None) => return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into())),
+        let app = match settings.handler {
+            Handler::Psgi => Some(self.app(&settings)?),
             _ => None,
         };
         let start_env = self.start_env.clone();
         let place = apache::Place {
             start_env,
-            server_software: apache::server_software(),
             sections: key.sections.clone(),
             types: self.types_of(&settings),
             ..place(&self.config, key.host, &settings)
@@ -269,7 +280,15 @@ impl Site {
         Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
     }
 
-    fn app(&self, app: &PsgiApp) -> Result<Rc<Code>, Interrupted> {
+    /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.
+    pub(super) fn app_of(&self, located: &Located) -> Result<Rc<Code>, Interrupted> {
+        located.app.as_ref().map_or_else(|| self.app(&located.settings), |app| Ok(app.clone()))
+    }
+
+    fn app(&self, settings: &Settings) -> Result<Rc<Code>, Interrupted> {
+        let Some(app) = &settings.psgi_app else {
+            return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into()));
+        };
         if let Some(code) = self.apps.borrow().get(app) {
             return Ok(code.clone());
         }
@@ -319,7 +338,8 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
             Handler::Psgi => Some("psgi"),
         },
         dispatcher: settings.phases.dispatch.clone(),
-        server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
+        server_software: config.tokens.software(apache::MOD_PERL, &apache::version_components()),
+        names_components: config.tokens.names_components(),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
         host,

@@ -43,6 +43,13 @@ impl Site {
         Way { path, filename, key }
     }
 
+    /// The sections of a path for which no file is looked for.
+    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> PlaceKey {
+        let host = apache::asked(request).host;
+        let sections = self.config.sections_without_file(host, &Text::new(path).0);
+        PlaceKey { host, sections, script: false, overrides: Vec::new(), handler: None }
+    }
+
     fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<PlaceKey, Refused> {
         let (key, files) = self.key_of_file(of, path, filename)?;
         let file = self.file_on_the_way(of.0, &files, filename);
@@ -61,8 +68,8 @@ impl Site {
         let config = &self.config;
         let named = Text::new(filename.as_os_str().as_bytes()).0;
         let sections = config.sections(host, &path.0, Path::new(&named));
-        let texts = overrides::found(config, host, &sections, filename).map_err(|why| (403, why))?;
-        let mut key = PlaceKey { host, sections, script, overrides: texts, handler: None };
+        let overrides = overrides::found(config, &self.texts, (host, &sections), filename).map_err(|why| (403, why))?;
+        let mut key = PlaceKey { host, sections, script, overrides, handler: None };
         let files = overrides::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);
         key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;

@@ -1,5 +1,6 @@
 //! Places that are not for everybody. Static files and Perl handlers are asked alike.
 
+mod authoritative;
 mod files;
 mod hosts;
 mod htaccess;
@@ -7,6 +8,7 @@ mod inside_worker;
 mod methods;
 mod names;
 mod perl;
+mod places;
 mod throttle;
 mod users;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use super::raw::{CANCEL, DATA, END_STREAM, GOAWAY, INTERNAL_ERROR, RST_STREAM, Raw};
-use super::{curl, serve};
+use super::serve;
 use crate::support::until;
 
 const ONE_WORKER: &str = "MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\n";
@@ -109,8 +109,9 @@ fn a_connection_outlives_a_reload() {
 #[test]
 fn each_request_has_its_line_in_the_log() {
     let server = serve("CustomLog access.log \"%r %s %B %X\"");
-    let url = |path: &str| format!("http://localhost:@PORT@{path}");
-    curl(&server, &["--http2-prior-knowledge", &url("/bytes/10"), &url("/bytes/200000")]).succeeded();
+    let mut both = Raw::open(&server, &[(4, 1 << 20)]);
+    both.get(1, "/bytes/10");
+    both.get(3, "/bytes/200000");
     until("both are logged", || server.site.read("access.log").lines().count() == 2);
     let log = server.site.read("access.log");
     for line in ["GET /bytes/10 HTTP/2.0 200 10 +", "GET /bytes/200000 HTTP/2.0 200 200000 +"] {

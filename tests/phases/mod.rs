@@ -1,6 +1,7 @@
 //! The phases of a request, and requests that lead to others.
 
 mod admission;
+mod applications;
 mod order;
 mod redirects;
 mod responses;

@@ -62,3 +62,80 @@ fn a_handler_has_another_uri_translated() {
     }
     assert_eq!(server.text("/hello"), "0 /files/x PerlHandler\n0 /files/pretty PerlHandler\n0 /files/y PerlHandler\n");
 }
+
+/// What later phases see of a request whose Trans handlers have ended the phase without naming a file.
+const LOOKER: &str = "
+    sub ok { OK }
+    sub tell { my $r = shift; $r->notes(then => defined $r->filename ? 'file' : 'none'); DECLINED }
+    sub look { my $r = shift; $r->send_http_header('text/plain');
+        $r->print(join '|', map { $_ // 'undef' } $r->notes('then'), $r->filename =~ s{^@DIR@}{}r, $r->path_info, $r->location, $r->dir_config('Dir'), $r->dir_config('Files'), -e $r->finfo ? 'there' : 'nowhere'); OK }";
+const LOOKED_AT: &str = "<Location /look>\nSetHandler perl-script\nPerlHandler My::look\n</Location>\n\
+    <Directory />\nPerlSetVar Dir root\n</Directory>\n<DirectoryMatch .*>\nPerlSetVar Dir match\n</DirectoryMatch>\n\
+    <Files look>\nPerlSetVar Files name\n</Files>\n";
+
+#[test]
+fn an_ok_without_a_file_leaves_the_uri_in_its_place() {
+    let conf = format!("PerlTransHandler My::tell My::ok\n{LOOKED_AT}");
+    let server = serve(LOOKER, &conf);
+    assert_eq!(server.text("/look"), "none|/look|undef|/look|undef|name|nowhere");
+    assert_eq!(server.text("/look/deeper"), "none|/look/deeper|undef|/look|undef|undef|nowhere");
+}
+
+#[test]
+fn before_translation_there_is_no_file_and_behind_it_the_configurations() {
+    let server = serve(LOOKER, &format!("PerlPostReadRequestHandler My::tell\n{LOOKED_AT}"));
+    assert_eq!(server.text("/look/deeper"), "none|/htdocs/look|/deeper|/look|match|undef|nowhere");
+}
+
+#[test]
+fn a_uri_that_names_no_file_shows_none_of_the_machines() {
+    let server = serve(
+        "sub ok { OK } sub part { my $r = shift; $r->send_http_header('text/plain'); my $s = $r->lookup_uri(scalar $r->args); $r->print($s->run, ' ', $s->status); OK }",
+        "PerlTransHandler My::ok\n<Location /part>\nSetHandler perl-script\nPerlHandler My::part\n</Location>\n\
+         <LocationMatch passwd$>\nOptions +ExecCGI\n</LocationMatch>\n\
+         <LocationMatch run$>\nOptions +ExecCGI\nSetHandler perl-script\nPerlHandler Apache::Registry\n</LocationMatch>",
+    );
+    server.get("/etc/passwd").is(404);
+    assert_eq!(server.text("/part?/etc/passwd"), "404 200");
+    let script = server.site.path("run");
+    server.site.write("run", "print 'ran'");
+    server.get(&script.to_string_lossy()).is(404);
+}
+
+#[test]
+fn translate_name_in_a_trans_handler_finds_the_file_of_the_changed_uri() {
+    let server = serve(
+        "sub trans { my $r = shift; $r->uri('/other/x'); $r->translate_name; OK }
+         sub look { my $r = shift; $r->send_http_header('text/plain'); $r->print(join '|', $r->filename =~ s{^@DIR@}{}r, $r->dir_config('Dir')); OK }",
+        "PerlTransHandler My::trans\nAlias /other @DIR@/files\n<Directory @DIR@/files>\nPerlSetVar Dir files\n\
+         SetHandler perl-script\nPerlHandler My::look\n</Directory>",
+    );
+    server.site.write("files/x", "");
+    assert_eq!(server.text("/any"), "/files/x|files");
+}
+
+#[test]
+fn directory_sections_of_the_new_file_and_location_sections_of_the_uri_hold() {
+    let server = serve(
+        "sub trans { my $r = shift; $r->filename('@DIR@/apps/run'); OK }
+         sub look { my $r = shift; $r->send_http_header('text/plain'); $r->print(join '|', map { $r->dir_config($_) // '-' } qw(Old New Where Both)); OK }",
+        "PerlTransHandler My::trans\n<Directory @DIR@/htdocs>\nPerlSetVar Old 1\n</Directory>\n\
+         <Directory @DIR@/apps>\nPerlSetVar New 1\nPerlSetVar Both directory\nSetHandler perl-script\nPerlHandler My::look\n</Directory>\n\
+         <Location /place>\nPerlSetVar Where location\nPerlSetVar Both location\n</Location>",
+    );
+    assert_eq!(server.text("/place"), "-|1|location|location");
+    assert_eq!(server.text("/elsewhere"), "-|1|-|directory");
+}
+
+#[test]
+fn variables_that_were_looked_at_before_tell_of_the_script_that_was_found() {
+    let server = serve(
+        "sub early { my $r = shift; $r->subprocess_env(EARLY => 'e'); DECLINED }
+         sub look { my $r = shift; $r->send_http_header('text/plain'); $r->print(join '|', @ENV{qw(EARLY SCRIPT_NAME PATH_INFO SCRIPT_FILENAME)}); OK }",
+        &("PerlTransHandler My::early\n".to_owned() + &hello("").replace("My::hello", "My::look")),
+    );
+    assert_eq!(
+        server.text("/hello/more").replace(&*server.site.folder().to_string_lossy(), ""),
+        "e|/hello|/more|/htdocs/hello"
+    );
+}

@@ -79,6 +79,7 @@ enum {
     APACHE_TIMEOUT = 20,
     APACHE_HOST = 21,
     APACHE_UNHEARD = 22,
+    APACHE_HAS_FILE = 23,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */

@@ -1,7 +1,8 @@
 //! What a request's handlers came to, and what the client is to get for it.
 
 use crate::current::{speaking, with};
-use crate::field::Text;
+use crate::error_page::Page;
+use crate::field::{Number, Text};
 use crate::request::RequestRec;
 
 /// What is to be done when the handlers have returned.
@@ -38,7 +39,9 @@ impl RequestRec {
     pub fn outcome(&mut self, code: i32) -> Outcome {
         self.send_info();
         match Verdict::of(code) {
-            Verdict::Declined if self.output.is_untouched() => return Outcome::File(self.declined_file()),
+            Verdict::Declined if self.output.is_untouched() => {
+                return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
+            }
             Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
             Verdict::Status(status) => self.status = status,
             Verdict::Done | Verdict::Declined => {}
@@ -50,12 +53,15 @@ impl RequestRec {
     }
 
     /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
-    fn declined_file(&mut self) -> Vec<u8> {
-        let mut file = self.text(Text::Filename).unwrap_or_default().to_vec();
+    fn declined_file(&mut self) -> Option<Vec<u8>> {
+        if self.number(Number::HasFile) == 0 {
+            return None;
+        }
+        let mut file = self.text(Text::Filename)?.to_vec();
         if !self.has_set(Text::Filename) {
             file.extend_from_slice(self.text(Text::PathInfo).unwrap_or_default());
         }
-        file
+        Some(file)
     }
 
     /// Decides the head; the status that must go out instead when that cannot be.
@@ -78,14 +84,19 @@ pub fn outcome(request: u64, code: i32) -> Outcome {
     speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
 }
 
+/// The file that is the answer when nobody else gives one; `None` when the request has none.
+pub fn declined_file(request: u64) -> Option<Vec<u8>> {
+    with(request, RequestRec::declined_file).ok().flatten()
+}
+
 /// The front is to send this file.
 pub fn send_file(request: u64, path: &[u8]) {
     let _ = with(request, |r| r.output.file = Some(path.to_vec()));
 }
 
-/// The answer is a page that tells the status, with the server's words or with `text`.
-pub fn send_page(request: u64, status: u16, text: Option<&[u8]>) {
-    let _ = with(request, |r| r.send_page(status, text));
+/// The answer is a page that tells the status.
+pub fn send_page(request: u64, status: u16, page: Page<'_>) {
+    let _ = with(request, |r| r.send_page(status, page));
 }
 
 /// A handler died: what it said is not sent.

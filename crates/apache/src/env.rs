@@ -13,8 +13,8 @@ use crate::tables::Id;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
-/// The value of `$ENV{MOD_PERL}`.
-const MOD_PERL: &[u8] = b"mod_perl/1.31";
+/// The value of `$ENV{MOD_PERL}`: what modules ask to know which generation of the API they have.
+pub const MOD_PERL: &str = "mod_perl/1.31";
 
 /// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
@@ -32,7 +32,7 @@ pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
 /// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
 pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
     each(b"GATEWAY_INTERFACE", b"CGI-Perl/1.1");
-    each(b"MOD_PERL", MOD_PERL);
+    each(b"MOD_PERL", MOD_PERL.as_bytes());
     if !r.place.path.is_empty() {
         each(b"PATH", r.place.path.as_bytes());
     }
@@ -145,7 +145,7 @@ pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
     encoded(renamed.iter())
 }
 
-fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
+pub(crate) fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
     let sound = pairs.filter(|(name, value)| !name.contains(&b'=') && ![*name, *value].concat().contains(&0));
     sound.flat_map(|(name, value)| [name, b"=", value, b"\0"].concat()).collect()
 }
@@ -199,6 +199,18 @@ fn of_script(r: &RequestRec, each: Each<'_>) {
 fn document_root(r: &RequestRec) -> &[u8] {
     let root = r.known_text(Text::DocumentRoot).unwrap_or_default();
     root.strip_suffix(b"/").unwrap_or(root)
+}
+
+/// The variables about the script once more: `subprocess_env` was looked at before it was known which that is.
+pub(crate) fn renew_script(r: &mut RequestRec) {
+    r.split();
+    let mut pairs = Table::default();
+    of_script(r, &mut |key, value| pairs.set(key, value));
+    let variables = r.tables.of_mut(Id::SubprocessEnv);
+    for name in [b"PATH_INFO".as_slice(), b"PATH_TRANSLATED"] {
+        variables.unset(name);
+    }
+    pairs.iter().for_each(|(name, value)| variables.set(name, value));
 }
 
 /// A body that came in chunks has no Content-Length header, but programs need its length all the same.

@@ -6,8 +6,7 @@ use wire::frame::{Field, Flags};
 
 use crate::Place;
 use crate::current::with;
-use crate::field::Text;
-use crate::lead::Target;
+use crate::field::{Number, Text};
 use crate::request::RequestRec;
 use crate::tables::Id;
 
@@ -18,7 +17,7 @@ pub struct Asked {
     pub host: u16,
     /// Decoded and normalised.
     pub path: Vec<u8>,
-    /// Empty until the path was translated.
+    /// What stands for the file; empty until the path was translated.
     pub filename: Vec<u8>,
 }
 
@@ -27,7 +26,7 @@ pub fn asked(request: u64) -> Asked {
     let asked = with(request, |r| Asked {
         host: r.frame.host(),
         path: r.frame.field(Field::Path).to_vec(),
-        filename: r.frame.field(Field::Filename).to_vec(),
+        filename: r.mapped_name().to_vec(),
     });
     asked.unwrap_or_default()
 }
@@ -39,7 +38,7 @@ pub struct Said {
     pub uri: Vec<u8>,
     /// `$r->args`, or empty.
     pub args: Vec<u8>,
-    /// `$r->filename`, when a handler set it.
+    /// `$r->filename`, when a handler set it or has found it by `$r->translate_name`.
     pub filename: Option<Vec<u8>>,
 }
 
@@ -48,7 +47,7 @@ pub fn said(request: u64) -> Said {
     let said = with(request, |r| Said {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
         args: r.known_text(Text::Args).unwrap_or_default().to_vec(),
-        filename: r.has_set(Text::Filename).then(|| r.known_text(Text::Filename).unwrap_or_default().to_vec()),
+        filename: r.named_file(),
     });
     said.unwrap_or_default()
 }
@@ -58,6 +57,15 @@ pub fn method(request: u64) -> String {
     let method =
         with(request, |r| String::from_utf8_lossy(r.known_text(Text::Method).unwrap_or_default()).into_owned());
     method.unwrap_or_default()
+}
+
+/// Name and port of the server in links to itself.
+pub fn own_name(request: u64) -> (String, u16) {
+    let name = |r: &mut crate::request::RequestRec| {
+        let name = String::from_utf8_lossy(r.frame.field(Field::ServerName)).into_owned();
+        (name, r.frame.server_port())
+    };
+    with(request, name).unwrap_or_default()
 }
 
 /// The client came over TLS.
@@ -70,15 +78,15 @@ pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
+/// Whether a file, there or not, stands for what was asked.
+pub fn has_file(request: u64) -> bool {
+    with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)
+}
+
 /// `$r->handler`, when a handler set it: `None` when not, an inner `None` for undef.
 pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
     let set = |r: &mut RequestRec| r.has_set(Text::Handler).then(|| r.known_text(Text::Handler).map(<[u8]>::to_vec));
     with(request, set).ok().flatten()
-}
-
-/// The request is for something else than its URI said.
-pub fn retarget(request: u64, to: &Target) {
-    let _ = with(request, |r| r.retarget(to));
 }
 
 /// The configuration says this of the place that the request has come to.

@@ -129,6 +129,7 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
         flags,
         remote_port: r.frame.remote_port(),
         server_port: r.frame.server_port(),
+        local_port: r.frame.local_port(),
         host: r.frame.host(),
         headers: &headers,
         ..Default::default()
@@ -150,12 +151,6 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
 }
 
 impl RequestRec {
-    /// The request is for something else now: a handler said so before the place was known.
-    pub fn retarget(&mut self, to: &Target) {
-        self.frame = frame(self, to, &[]);
-        self.forget_target();
-    }
-
     /// What belongs to the client, whichever of its requests it is.
     fn inherit(&mut self, from: &RequestRec) {
         for field in [Text::User, Text::AuthType, Text::RemoteHost, Text::RemoteIp, Text::TheRequest, Text::Method] {

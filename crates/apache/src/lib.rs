@@ -17,8 +17,8 @@ pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, end, finish, flush, generation, output, psgi_env, run, server_software, servers,
-    want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
+    version_components, want_cleanup,
 };
 
 use current::fill_env;
@@ -26,20 +26,28 @@ use current::fill_env;
 mod lead;
 pub use lead::{Lead, Target, lead};
 
+mod translation;
+pub use translation::{begin_translation, end_translation, retarget, without_file};
+
 mod stack;
 pub use stack::{Stack, enter_phase, running_phase, stack};
 
 mod facts;
 pub use facts::{
-    Asked, Said, asked, filename, handler, is_https, keep_content_type, method, place_is, retarget, said, set_location,
-    set_note, set_status, status,
+    Asked, Said, asked, filename, handler, has_file, is_https, keep_content_type, method, own_name, place_is, said,
+    set_location, set_note, set_status, status,
 };
 
 mod visitor;
-pub use visitor::{addresses, has_variable, header_in, set_challenge, user, user_is};
+pub use visitor::{
+    addresses, change_variables, has_variable, header_in, protocol, remote_host, set_challenge, user, user_is,
+    variables,
+};
 
 mod answer;
-pub use answer::{Outcome, begin_body, custom_response, discard, error_before, fail, outcome, send_file, send_page};
+pub use answer::{
+    Outcome, begin_body, custom_response, declined_file, discard, error_before, fail, outcome, send_file, send_page,
+};
 
 mod engine;
 pub use engine::{Engine, engine_is};
@@ -54,9 +62,12 @@ mod table;
 mod tables;
 
 mod env;
+pub use env::MOD_PERL;
 
 mod error_page;
+pub use error_page::Page;
 mod fault;
+mod fitting;
 mod head;
 mod output;
 mod printed;

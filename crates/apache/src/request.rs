@@ -16,6 +16,7 @@ use crate::script_name::{self, Split};
 use crate::stack::Stacks;
 use crate::table::Table;
 use crate::tables::{self, Id, Tables};
+use crate::translation::Translation;
 
 /// A request as it arrives from the wire.
 pub struct Incoming {
@@ -68,6 +69,7 @@ pub(crate) struct RequestRec {
     pub child_terminate: bool,
     pub cleanup: bool,
     pub links: Links,
+    pub translation: Translation,
     pub stacks: Stacks,
     /// `$r->custom_response`, by status.
     pub custom_responses: Vec<(u16, Vec<u8>)>,
@@ -100,6 +102,7 @@ impl RequestRec {
             child_terminate: false,
             cleanup: false,
             links: Links::default(),
+            translation: Translation::default(),
             stacks: Stacks::default(),
             custom_responses: Vec::new(),
             said: [const { None }; Text::ALL.len()],
@@ -114,8 +117,16 @@ impl RequestRec {
     }
 
     pub fn split(&mut self) -> Split {
+        if self.translation != Translation::Done {
+            return self.without_file();
+        }
         let (frame, place) = (&self.frame, &self.place);
         *self.split.get_or_insert_with(|| script_name::split(frame, &place.location))
+    }
+
+    /// All of the path names whatever answers.
+    fn without_file(&self) -> Split {
+        Split { script: self.frame.field(Field::Path).len(), file: 0 }
     }
 
     pub fn is_head(&self) -> bool {
@@ -155,7 +166,10 @@ impl RequestRec {
     fn given_text(&self, field: Text) -> Option<&[u8]> {
         let (frame, place) = (&self.frame, &*self.place);
         let path = frame.field(Field::Path);
-        let split = self.split.unwrap_or(Split { script: path.len(), file: 0 });
+        let split = self.split.unwrap_or_else(|| self.without_file());
+        if matches!(field, Text::Filename | Text::PathInfo) && self.translation != Translation::Done {
+            return Some(path).filter(|_| field == Text::Filename && self.translation == Translation::FileLess);
+        }
         match field {
             Text::Protocol => Some(frame.field(Field::Protocol)),
             Text::Method => Some(frame.field(Field::Method)),
@@ -216,8 +230,16 @@ impl RequestRec {
 
     /// What was found out about a path that is no longer meant.
     pub fn forget_target(&mut self) {
+        self.forget_file();
+        for field in [Text::Uri, Text::Args] {
+            self.said[field as usize] = None;
+        }
+    }
+
+    /// What was found out about the file that is no longer meant.
+    pub fn forget_file(&mut self) {
         self.split = None;
-        for field in [Text::Uri, Text::Filename, Text::PathInfo, Text::ScriptName, Text::Args] {
+        for field in [Text::Filename, Text::PathInfo, Text::ScriptName] {
             self.said[field as usize] = None;
         }
     }
@@ -238,8 +260,8 @@ impl RequestRec {
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
             Number::RemotePort => i64::from(self.frame.remote_port()),
-            Number::LocalPort => i64::from(self.frame.server_port()),
-            Number::ServerPort => i64::from(self.place.server_port.unwrap_or(self.frame.server_port())),
+            Number::LocalPort => i64::from(self.frame.local_port()),
+            Number::ServerPort => i64::from(self.frame.server_port()),
             Number::AllowOptions => self.place.options,
             Number::Aborted => {
                 self.look_for_client();
@@ -247,6 +269,7 @@ impl RequestRec {
             }
             Number::Unheard => i64::from(self.is_unheard()),
             Number::Proxyreq => self.proxyreq,
+            Number::HasFile => i64::from(self.has_set(Text::Filename) || self.translation == Translation::Done),
             Number::BodyLength => self.frame.body_length() as i64,
             Number::Satisfies => self.place.satisfies as i64,
             Number::SomeAuthRequired => i64::from(self.requires_user()),

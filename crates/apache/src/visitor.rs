@@ -5,7 +5,9 @@ use wire::frame::Field;
 use crate::current::{for_each, with};
 use crate::env;
 use crate::field::Text;
+use crate::lead::{self, Target};
 use crate::request::RequestRec;
+use crate::table::Table;
 use crate::tables::Id;
 
 /// The client's address and the one that it connected to: those of the socket, whatever handlers have said since.
@@ -40,6 +42,58 @@ pub fn has_variable(request: u64, name: &str) -> bool {
         found
     };
     with(request, is_set).unwrap_or(false)
+}
+
+/// The variables that rules have set for the request.
+pub fn variables(request: u64) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut pairs = Vec::new();
+    let _ = with(request, |r| env::variables(&r.frame, &mut |name, value| pairs.push((text(name), text(value)))));
+    pairs
+}
+
+/// Sets them, or takes them away.
+pub fn change_variables(request: u64, changes: &[(String, Option<String>)]) {
+    if !changes.is_empty() {
+        let _ = with(request, |r| r.change_variables(changes));
+    }
+}
+
+impl RequestRec {
+    fn change_variables(&mut self, changes: &[(String, Option<String>)]) {
+        let mut variables = Table::default();
+        env::variables(&self.frame, &mut |name, value| variables.add(name, value));
+        apply(changes, &mut variables);
+        let [path, query, filename] =
+            [Field::Path, Field::Query, Field::Filename].map(|field| self.frame.field(field).to_vec());
+        let encoded = env::encoded(variables.iter());
+        self.frame = lead::frame(self, &Target { path, query, filename }, &[(Field::Env, &encoded)]);
+        if self.tables.is_filled(Id::SubprocessEnv) {
+            apply(changes, self.tables.of_mut(Id::SubprocessEnv));
+        }
+    }
+}
+
+fn apply(changes: &[(String, Option<String>)], variables: &mut Table) {
+    for (name, value) in changes {
+        match value {
+            Some(value) => variables.set(name.as_bytes(), value.as_bytes()),
+            None => variables.unset(name.as_bytes()),
+        }
+    }
+}
+
+/// The client's name, if it was looked up and it has one.
+pub fn remote_host(request: u64) -> Option<String> {
+    let name =
+        |r: &mut RequestRec| r.known_text(Text::RemoteHost).map(|name| String::from_utf8_lossy(name).into_owned());
+    with(request, name).ok().flatten()
+}
+
+/// `$r->protocol`
+pub fn protocol(request: u64) -> String {
+    let text = |r: &mut RequestRec| String::from_utf8_lossy(r.frame.field(Field::Protocol)).into_owned();
+    with(request, text).unwrap_or_default()
 }
 
 /// `$r->connection->user`

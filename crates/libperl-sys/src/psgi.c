@@ -3,7 +3,10 @@
 /* PSGI, the hot path in C: the environment, and responses of the form [status, [headers], [strings]]. Everything else
  * (handles, objects, delayed and streaming responses, cleanup) is Cameleer::PSGI's, in Perl. */
 
+/* Of the call that is being prepared. An application may lead to another, so a call that runs holds its own. */
 static HV *env;
+/* The environments whose cleanup handlers wait for the end of the client's request. */
+static AV *waiting;
 static AV *version;
 static SV *input_ref, *errors_ref, *extend_ref;
 
@@ -195,8 +198,14 @@ void cml_psgi_boot(pTHX)
 
 static CV *run_cv;
 
-static void psgi_body(pTHX_ void *app)
+typedef struct {
+    SV *app;
+    HV *env;
+} call;
+
+static void psgi_body(pTHX_ void *argument)
 {
+    const call *const c = argument;
     dSP;
     if (!run_cv)
         run_cv = newXS("Cameleer::PSGI::run", cml_xs_psgi, __FILE__);
@@ -204,43 +213,47 @@ static void psgi_body(pTHX_ void *app)
     SAVETMPS;
     PUSHMARK(SP);
     EXTEND(SP, 2);
-    PUSHs((SV *)app);
-    PUSHs(sv_2mortal(newRV_inc((SV *)env)));
+    PUSHs(c->app);
+    PUSHs(sv_2mortal(newRV_inc((SV *)c->env)));
     PUTBACK;
     call_sv((SV *)run_cv, G_VOID | G_DISCARD | G_EVAL);
     FREETMPS;
     LEAVE;
 }
 
-static int harakiri(pTHX)
+static int harakiri(pTHX_ HV *of)
 {
-    SV **const commit = hv_fetchs(env, "psgix.harakiri.commit", 0);
+    SV **const commit = hv_fetchs(of, "psgix.harakiri.commit", 0);
     return commit && SvTRUE(*commit);
 }
 
 cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave)
 {
     dTHXa(cml_perl);
-    const cml_status status = cml_guarded(aTHX_ psgi_body, app);
-    SV **const handlers = hv_fetchs(env, "psgix.cleanup.handlers", 0);
+    call c = {(SV *)app, env};
+    env = NULL;
+    const cml_status status = cml_guarded(aTHX_ psgi_body, &c);
+    SV **const handlers = hv_fetchs(c.env, "psgix.cleanup.handlers", 0);
     *needs_cleanup = handlers && SvROK(*handlers) && SvTYPE(SvRV(*handlers)) == SVt_PVAV
         && av_top_index((AV *)SvRV(*handlers)) >= 0;
-    *leave = harakiri(aTHX);
+    *leave = harakiri(aTHX_ c.env);
     if (!*needs_cleanup) {
-        SvREFCNT_dec(env);
-        env = NULL;
+        SvREFCNT_dec(c.env);
+        return status;
     }
+    if (!waiting)
+        waiting = newAV();
+    av_push(waiting, (SV *)c.env);
     return status;
 }
 
-static void cleanup_body(pTHX_ void *unused)
+static void cleanup_body(pTHX_ void *of)
 {
     dSP;
-    PERL_UNUSED_VAR(unused);
     ENTER;
     SAVETMPS;
     PUSHMARK(SP);
-    XPUSHs(sv_2mortal(newRV_inc((SV *)env)));
+    XPUSHs(sv_2mortal(newRV_inc((SV *)of)));
     PUTBACK;
     call_pv("Cameleer::PSGI::cleanup", G_VOID | G_DISCARD | G_EVAL);
     FREETMPS;
@@ -250,10 +263,15 @@ static void cleanup_body(pTHX_ void *unused)
 cml_status cml_psgi_cleanup(int *leave)
 {
     dTHXa(cml_perl);
-    const cml_status status = cml_guarded(aTHX_ cleanup_body, NULL);
-    *leave = harakiri(aTHX);
-    SvREFCNT_dec(env);
-    env = NULL;
+    cml_status status = CML_OK;
+    *leave = 0;
+    while (waiting && av_top_index(waiting) >= 0) {
+        HV *const of = (HV *)av_shift(waiting);
+        const cml_status said = cml_guarded(aTHX_ cleanup_body, of);
+        status = status == CML_OK ? said : status;
+        *leave |= harakiri(aTHX_ of);
+        SvREFCNT_dec(of);
+    }
     return status;
 }
 

@@ -21,6 +21,8 @@ pub enum ToFront {
         logs: usize,
         /// The listeners that follow the logs, complete: those no longer named are closed.
         listeners: Vec<Listener>,
+        /// What goes into the `Server` header.
+        software: String,
     },
     /// Certificates have changed. Descriptor: a memfd with them, as in `Configure`.
     Certificates {
@@ -236,6 +238,8 @@ pub enum FromMold {
     Ready {
         /// How long it took, in milliseconds.
         load_ms: u64,
+        /// What the server says that it is, with the parts that this Perl named.
+        software: String,
     },
     /// It is not; the mold exits. The text names file and line.
     Failed {
@@ -274,9 +278,18 @@ pub enum ToExpander {
     Expand,
 }
 
-/// The expander's answer; then it ends.
+/// The expander to the master. After its answer it ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromExpander {
+    /// It is about to run the code of this line.
+    Reached {
+        /// The configuration file.
+        file: String,
+        /// Counted from 1.
+        line: u32,
+        /// The directive or section.
+        name: String,
+    },
     /// Descriptor: a memfd with what has become of it, or with the mistakes.
     Expanded,
 }

@@ -57,7 +57,7 @@ sub run {
 
 # The status that a file is refused with, or 0.
 sub refusal ( $r, $file ) {
-    stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
+    $r->has_file && stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
     return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
     return refuse( $r, FORBIDDEN, $file, 'Options ExecCGI is off here' )          unless $r->allow_options & OPT_EXECCGI;
     return refuse( $r, FORBIDDEN, $file, 'the server may not read it' )           unless -r _;

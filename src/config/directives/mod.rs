@@ -7,6 +7,7 @@ mod files;
 mod folders;
 mod headers;
 mod http2;
+mod identity;
 mod limits;
 mod logs;
 mod old;
@@ -15,6 +16,7 @@ mod perl_switches;
 mod phases;
 mod pool;
 mod redirects;
+mod remote_ip;
 mod sections;
 mod server;
 mod tls;
@@ -247,10 +249,12 @@ impl Takes {
 pub fn all() -> impl Iterator<Item = &'static Row> {
     let topics = [
         server::ROWS,
+        identity::ROWS,
         pool::ROWS,
         limits::ROWS,
         tls::ROWS,
         http2::ROWS,
+        remote_ip::ROWS,
         clients::ROWS,
         files::ROWS,
         types::ROWS,

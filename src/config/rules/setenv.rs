@@ -64,6 +64,14 @@ impl Variables {
         self.0.is_empty()
     }
 
+    /// What was set since they were `before`, and what was taken away.
+    pub fn changes_since(&self, before: &Variables) -> Vec<(String, Option<String>)> {
+        let set = self.iter().filter(|(name, value)| before.get(name) != Some(value));
+        let gone = before.iter().filter(|(name, _)| self.get(name).is_none());
+        let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+        set.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
+    }
+
     /// The same, each name with `REDIRECT_` in front: what the request was before it was sent on.
     pub fn redirected(&self) -> Variables {
         Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())

@@ -127,7 +127,7 @@ impl Driver<'_> {
     fn must_leave(&self) -> bool {
         let most = self.client.site.config.max_keep_alive_requests;
         let served_all = most != 0 && self.client.served.get() >= most;
-        let asked = self.client.front.is_stopping() || self.client.is_evicted();
+        let asked = self.client.front.is_stopping() || self.client.is_evicted() || self.client.must_close();
         self.leaving.is_none() && (served_all || asked)
     }
 

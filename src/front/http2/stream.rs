@@ -62,7 +62,7 @@ fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<So
 fn origin_form(uri: Uri) -> Uri {
     let mut parts = Parts::default();
     parts.path_and_query = uri.path_and_query().cloned();
-    Uri::from_parts(parts).unwrap_or(uri)
+    if parts.path_and_query.is_none() { uri } else { Uri::from_parts(parts).unwrap_or(uri) }
 }
 
 /// Browsers send each cookie as a field of its own, which compresses better; programs know one.

@@ -1,7 +1,7 @@
 //! Opens files under the rules about symbolic links. What was checked is what was opened: between the two there is no
 //! moment in which a link could be exchanged.
 //!
-//! `FollowSymLinks` is a plain open. Without it the kernel refuses every link on the way (openat2). With
+//! `FollowSymLinks` opens as anybody would. Without it the kernel refuses every link on the way (openat2). With
 //! `SymLinksIfOwnerMatch` a way with links is walked part by part, and then believed for a second.
 
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
-use crate::config::Options;
+use crate::config::{Config, Options};
 
 /// For how long a way with links that was found right is taken to be so.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -107,7 +107,7 @@ impl Opener {
 
     fn open_as(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
         if links == Links::Follow {
-            return Ok(openat(AT_FDCWD, path, flags, Mode::empty())?);
+            return follow(path, flags);
         }
         if let Some(believed) = self.open_believed(root, path, links, flags) {
             return Ok(believed);
@@ -160,8 +160,26 @@ fn identity(it: &FileStat) -> Identity {
     (it.st_dev, it.st_ino)
 }
 
+/// `/proc/self/fd/7` is no link to a file's name but the front's own descriptor: a worker that names it would read what
+/// the front alone has open, another client's upload perhaps.
+fn follow(path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
+    match openat2(AT_FDCWD, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_MAGICLINKS)) {
+        // An old kernel, or a container that does not know the call.
+        Err(Errno::ENOSYS | Errno::EPERM) => Ok(openat(AT_FDCWD, path, flags, Mode::empty())?),
+        answer => Ok(answer?),
+    }
+}
+
 fn no_links(folder: impl std::os::fd::AsFd, path: &Path, flags: OFlag) -> nix::Result<OwnedFd> {
     openat2(folder, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_SYMLINKS))
+}
+
+/// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
+pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
+    let host = &config.hosts[host as usize];
+    let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
+    let around = roots.filter(|root| filename.starts_with(root));
+    around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
 }
 
 /// The root, links in its own path followed.

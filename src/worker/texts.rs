@@ -1,0 +1,183 @@
+//! The texts of `.htaccess` files, kept while the files stay as they are: one look at each name for a client's request,
+//! whatever that leads to.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Names that are remembered; they follow strangers' words.
+const MAX_KNOWN: usize = 1000;
+/// The clock of a file system may stand still for so long: two changes in that time have the same date.
+const TICK: Duration = Duration::from_millis(50);
+
+/// See the module's text.
+#[derive(Default)]
+pub struct Texts {
+    known: RefCell<HashMap<PathBuf, Known>>,
+    /// Which of the clients' requests it is.
+    turn: Cell<u64>,
+}
+
+struct Known {
+    looked_at: u64,
+    found: Option<Found>,
+}
+
+#[derive(Clone)]
+struct Found {
+    text: Rc<str>,
+    stamp: Stamp,
+    /// It had not just been changed when it was read: a later change has another stamp.
+    is_settled: bool,
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Texts {
+    /// What is known is looked at again from now on.
+    pub fn next_turn(&self) {
+        self.turn.set(self.turn.get() + 1);
+    }
+
+    /// The text of a file, or that there is none.
+    pub fn read(&self, file: &Path) -> Result<Option<Rc<str>>, String> {
+        let before = match self.known.borrow().get(file) {
+            Some(known) if known.looked_at == self.turn.get() => {
+                return Ok(known.found.as_ref().map(|found| found.text.clone()));
+            }
+            Some(known) => known.found.clone(),
+            None => None,
+        };
+        let found = look(file, before).map_err(|error| format!("{}: {error}", file.display()))?;
+        self.remember(file, found.clone());
+        Ok(found.map(|found| found.text))
+    }
+
+    fn remember(&self, file: &Path, found: Option<Found>) {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(file.to_owned(), Known { looked_at: self.turn.get(), found });
+    }
+}
+
+/// As it was `before`, or read.
+fn look(file: &Path, before: Option<Found>) -> io::Result<Option<Found>> {
+    let is_same = |it: &Metadata| before.as_ref().is_some_and(|found| found.is_settled && found.stamp == Stamp::of(it));
+    match std::fs::metadata(file) {
+        Ok(it) if is_same(&it) => return Ok(before),
+        Err(error) if is_missing(&error) => return Ok(None),
+        Ok(_) => {}
+        Err(error) => return Err(error),
+    }
+    match File::open(file) {
+        Ok(opened) => read(opened).map(Some),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn read(mut file: File) -> io::Result<Found> {
+    let stamp = Stamp::of(&file.metadata()?);
+    let is_settled = stamp.age() > TICK;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    match text.contains('\0') {
+        true => Err(io::Error::new(ErrorKind::InvalidData, "is no text")),
+        false => Ok(Found { text: text.into(), stamp, is_settled }),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
+}
+
+impl Stamp {
+    fn of(it: &Metadata) -> Stamp {
+        Stamp {
+            file: (it.dev(), it.ino()),
+            size: it.len(),
+            modified: (it.mtime(), it.mtime_nsec()),
+            changed: (it.ctime(), it.ctime_nsec()),
+        }
+    }
+
+    fn age(&self) -> Duration {
+        let (seconds, nanos) = self.changed;
+        let changed = Duration::new(seconds.try_into().unwrap_or(0), nanos.try_into().unwrap_or(0));
+        SystemTime::now().duration_since(UNIX_EPOCH + changed).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(texts: &Texts, file: &Path) -> Option<Rc<str>> {
+        texts.next_turn();
+        texts.read(file).unwrap()
+    }
+
+    #[test]
+    fn every_change_is_seen_by_the_next_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let (texts, file) = (Texts::default(), folder.path().join("file"));
+        assert_eq!(read(&texts, &file), None);
+        for number in 0..200 {
+            let text = format!("{number:03}");
+            std::fs::write(&file, &text).unwrap();
+            assert_eq!(read(&texts, &file).as_deref(), Some(&*text), "the same size, perhaps the same date");
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(read(&texts, &file), None);
+    }
+
+    #[test]
+    fn a_file_that_stays_as_it_is_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (texts, file) = (Texts::default(), folder.path().join("file"));
+        std::fs::write(&file, "text").unwrap();
+        let deadline = SystemTime::now() + Duration::from_secs(20);
+        let mut known = read(&texts, &file).unwrap();
+        loop {
+            let again = read(&texts, &file).unwrap();
+            if Rc::ptr_eq(&known, &again) {
+                return;
+            }
+            assert!(SystemTime::now() < deadline, "read again and again");
+            known = again;
+        }
+    }
+
+    #[test]
+    fn one_request_sees_one_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (texts, file) = (Texts::default(), folder.path().join("file"));
+        assert_eq!(read(&texts, &file), None);
+        std::fs::write(&file, "text").unwrap();
+        assert_eq!(texts.read(&file), Ok(None));
+        assert_eq!(read(&texts, &file).as_deref(), Some("text"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "Deny\0").unwrap();
+        assert!(Texts::default().read(&file).is_err());
+        assert!(Texts::default().read(folder.path()).is_err());
+    }
+}

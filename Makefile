@@ -32,6 +32,7 @@ run: build
 test:
 	$(PACKAGES) build demo test
 	sh tests/real/wiki-etc.sh
+	sh pkg/h2spec/install
 	$(CARGO) test --workspace --locked
 
 lint:

@@ -25,6 +25,8 @@ pub mod open;
 
 pub mod cli;
 
+pub mod tls;
+
 pub mod master;
 
 pub mod sys;

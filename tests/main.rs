@@ -29,6 +29,8 @@ mod hostile;
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// HTTP/2, its floods and its conformance suite.
+mod http2;
 /// What the server calls itself: in headers, to programs, below pages, in links.
 mod identity;
 /// Limits on time, numbers and size.
@@ -73,5 +75,7 @@ mod slow_readers;
 mod static_files;
 /// Which looks at the file system a request costs.
 mod syscalls;
+/// TLS, certificates, sessions.
+mod tls;
 /// The house rules that can be read off the sources.
 mod walls;

@@ -127,7 +127,7 @@ fn every_link_in_the_documents_leads_somewhere() {
 
 #[test]
 fn every_folder_of_sources_says_what_lives_there() {
-    for folder in ["access", "cli", "config", "master", "front", "worker"] {
+    for folder in ["access", "cli", "config", "tls", "master", "front", "worker"] {
         let head = text(Path::new("src").join(folder).join("mod.rs"));
         assert!(head.starts_with("//! "), "src/{folder}/mod.rs begins with a comment");
     }

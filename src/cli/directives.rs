@@ -3,9 +3,12 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+
 use super::Misuse;
 use super::run::{Program, Run};
 use crate::master::listeners::{self, Listeners};
+use crate::tls::development;
 
 /// What the directives depend on besides the options.
 #[derive(Debug, Default)]
@@ -15,6 +18,8 @@ pub struct Surroundings {
     env: Vec<String>,
     port: Option<String>,
     concurrency: Option<String>,
+    /// Where the certificate of `--tls` is kept.
+    certificates: PathBuf,
     /// Addresses of systemd's sockets.
     passed: Vec<String>,
 }
@@ -42,7 +47,16 @@ impl Surroundings {
         env.sort();
         let passed = Listeners::passed_addresses().iter().map(listeners::name).collect();
         let folder = std::env::current_dir()?;
-        Ok(Surroundings { folder, env, port: var("PORT"), concurrency: var("WEB_CONCURRENCY"), passed })
+        let home = var("XDG_CONFIG_HOME").or_else(|| Some(var("HOME")? + "/.config"));
+        let home = home.map_or_else(|| folder.clone(), PathBuf::from);
+        Ok(Surroundings {
+            folder,
+            env,
+            port: var("PORT"),
+            concurrency: var("WEB_CONCURRENCY"),
+            certificates: home.join("cameleer/development"),
+            passed,
+        })
     }
 }
 
@@ -50,7 +64,13 @@ impl Surroundings {
 pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<String> {
     let mut text = Text::default();
     for address in listen(run, around)? {
-        text.line("Listen", &[&address]);
+        match run.tls {
+            true => text.line("Listen", &[&address, "https"]),
+            false => text.line("Listen", &[&address]),
+        }
+    }
+    if run.tls {
+        tls(around, &mut text)?;
     }
     pool(run, around, &mut text)?;
     files(run, around, &mut text);
@@ -65,6 +85,17 @@ pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Strin
     text.line("Listen", &["5000"]);
     program(what, around, &mut text)?;
     Ok(text.0)
+}
+
+/// A certificate of our own making, kept in the user's folder.
+fn tls(around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    let names = ["localhost", "127.0.0.1", "::1"].map(str::to_string);
+    let files = development::write(&around.certificates, &names)
+        .with_context(|| format!("--tls: a certificate in {}", around.certificates.display()))?;
+    text.line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
+    text.line("SSLCertificateKeyFile", &[&files.key.display().to_string()]);
+    text.line("Protocols", &["h2", "http/1.1"]);
+    Ok(())
 }
 
 fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
@@ -87,7 +118,7 @@ fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
         return Ok(around.folder.join(path).display().to_string());
     }
     if spelled.ends_with(":ssl") {
-        return Err(Misuse(format!("--listen {spelled}: TLS is not supported yet; put a TLS proxy in front")).into());
+        return Err(Misuse(format!("--listen {spelled}: say --tls, which is for every address")).into());
     }
     let (name, port) = spelled.rsplit_once(':').unwrap_or(("", spelled));
     let port: u16 = port.parse().map_err(|_| {

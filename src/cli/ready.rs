@@ -18,19 +18,24 @@ pub fn announce(name: String, more: Then) -> OnReady {
 }
 
 /// Writes the line.
-pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[Listen]) {
+pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, bool)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Whoever started us may have closed its end.
     let _ = writeln!(terminal, "Cameleer serves {name} at {}", urls.join(" and "));
 }
 
 /// What to type into a browser.
-fn url(address: &Listen) -> String {
+fn url((address, tls): &(Listen, bool)) -> String {
+    let (scheme, usual) = if *tls { ("https", 443) } else { ("http", 80) };
     match address {
         Listen::Unix(path) => format!("unix:{}", path.display()),
         Listen::Tcp(tcp) => {
             let host = host(tcp);
-            if tcp.port() == 80 { format!("http://{host}/") } else { format!("http://{host}:{}/", tcp.port()) }
+            if tcp.port() == usual {
+                format!("{scheme}://{host}/")
+            } else {
+                format!("{scheme}://{host}:{}/", tcp.port())
+            }
         }
     }
 }
@@ -47,14 +52,16 @@ fn host(address: &SocketAddr) -> String {
 mod tests {
     use super::*;
 
-    fn check(address: &str, expected: &str) {
-        assert_eq!(url(&Listen::Tcp(address.parse().expect("address"))), expected);
+    fn check(address: &str, tls: bool, expected: &str) {
+        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), tls)), expected);
     }
 
     #[test]
     fn urls_can_be_clicked() {
-        check("0.0.0.0:5000", "http://localhost:5000/");
-        check("127.0.0.1:80", "http://127.0.0.1/");
-        check("[::1]:81", "http://[::1]:81/");
+        check("0.0.0.0:5000", false, "http://localhost:5000/");
+        check("127.0.0.1:80", false, "http://127.0.0.1/");
+        check("[::1]:81", false, "http://[::1]:81/");
+        check("0.0.0.0:443", true, "https://localhost/");
+        check("0.0.0.0:80", true, "https://localhost:80/");
     }
 }

@@ -25,6 +25,9 @@ pub struct Run {
     /// Listen on this port [default: 5000]
     #[arg(short, long, env = "CAMELEER_PORT", hide_env = true)]
     pub(super) port: Option<u16>,
+    /// Speak TLS and HTTP/2 with a certificate made for development
+    #[arg(long, env = "CAMELEER_TLS", hide_env = true)]
+    pub(super) tls: bool,
     /// Number of workers [default: 5]
     #[arg(long, value_name = "N", env = "CAMELEER_WORKERS", hide_env = true, alias = "max-workers")]
     pub(super) workers: Option<u32>,

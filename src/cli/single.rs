@@ -46,9 +46,9 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
         // Perl is loaded after the front has started.
         software: site.config.tokens.header(apache::MOD_PERL, &[]),
     };
-    let configuration = site.in_memory()?;
+    let memory = [site.in_memory()?, site.identities_in_memory()?];
     let sockets = bound.iter().map(|bound| &bound.fd);
-    let fds = std::iter::once(&configuration).chain(&opened.access).chain(&opened.hosts).chain(sockets);
+    let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
     let worker = ToFront::Worker { slot: SLOT, generation: GENERATION };
@@ -56,7 +56,8 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
-    let addresses: Vec<Listen> = bound.iter().map(|bound| bound.address.clone()).collect();
+    let tls = |listen: &Listen| site.config.speaks_tls(listen.tcp());
+    let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), tls(&bound.address))).collect();
     // Before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();

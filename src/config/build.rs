@@ -15,7 +15,7 @@ use super::overrides::PerlHtaccess;
 use super::remote_ip::RemoteIp;
 use super::{
     Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
-    ReadTimeouts, Said, Scope, Section, Timeouts, logs,
+    ReadTimeouts, Said, Scope, Section, Timeouts, logs, protocols, tls,
 };
 
 /// What a configuration depends on besides its text.
@@ -72,6 +72,7 @@ impl Draft {
         logs::finish(self);
         self.inherit();
         self.order_containers();
+        tls::finish(self);
         self.checks();
     }
 
@@ -98,6 +99,8 @@ impl Draft {
             host.read_timeouts.inherit(&main.read_timeouts);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
+            host.tls.inherit(&main.tls);
+            host.protocols.inherit(&main.protocols);
         }
     }
 
@@ -149,6 +152,8 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         group: None,
         pid_file: None,
         listen: Vec::new(),
+        https: Vec::new(),
+        http2: protocols::Http2::default(),
         listen_backlog: 0,
         pool: Pool {
             start: 0,
@@ -206,5 +211,7 @@ pub(super) fn empty_host() -> Host {
         remote_ip: RemoteIp::default(),
         base: 0,
         containers: Vec::new(),
+        tls: tls::Tls::default(),
+        protocols: protocols::Protocols::default(),
     }
 }

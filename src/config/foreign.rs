@@ -49,11 +49,11 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "put a proxy that speaks TLS in front",
-        names: "SSLEngine=off SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
-            SSLCARevocationFile SSLCARevocationPath SSLCertificateChainFile SSLCertificateFile SSLCertificateKeyFile \
-            SSLFIPS SSLOptions SSLRequire SSLRequireSSL SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLUserName SSLVerifyClient \
-            SSLVerifyDepth SSLStrictSNIVHostCheck SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
+        advice: "certificates of clients are not asked for, and none is fetched: name files by SSLCertificateFile",
+        names: "SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
+            SSLCARevocationFile SSLCARevocationPath \
+            SSLFIPS SSLRequire SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLUserName SSLVerifyClient=none \
+            SSLVerifyDepth SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
             SSLProxyCACertificatePath SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
             SSLProxyCheckPeerCN SSLProxyCheckPeerExpire SSLProxyCheckPeerName SSLProxyCipherSuite \
             SSLProxyMachineCertificateChainFile SSLProxyMachineCertificateFile SSLProxyMachineCertificatePath SSLProxyProtocol \
@@ -62,14 +62,14 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "there is no TLS that it could be about",
-        names: "SSLCipherSuite SSLProtocol SSLCompression SSLCryptoDevice SSLHonorCipherOrder SSLInsecureRenegotiation SSLMutex \
+        advice: "it is about what TLS does otherwise here",
+        names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce SSLOpenSSLConfCmd \
-            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionCache SSLSessionCacheTimeout SSLSessionTicketKeyFile \
-            SSLSessionTickets SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
+            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionCacheTimeout SSLSessionTicketKeyFile SSLStrictSNIVHostCheck \
+            SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
             SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
-            SSLStaplingStandardCacheTimeout SSLUseStapling MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
+            SSLStaplingStandardCacheTimeout MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
             MDCertificateAgreement MDCertificateAuthority MDCertificateCheck MDCertificateMonitor MDCertificateProtocol \
             MDCertificateStatus MDChallengeDns01 MDChallengeDns01Version MDCheckInterval MDContactEmail MDDriveMode \
             MDExternalAccountBinding MDHttpProxy MDHttpProxyCACertificateFile MDInitialDelay MDMatchNames MDMessageCmd \
@@ -196,17 +196,17 @@ const GROUPS: &[Group] = &[
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
             DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
             EnableExceptionHook EnableSendfile Example ExtendedStatus FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
-            H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen H2MaxSessionStreams H2MaxStreamErrors \
+            H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \
-            H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize H2StreamTimeout \
-            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets H2WindowSize HttpProtocolOptions IdentityCheckTimeout \
+            H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \
+            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets HttpProtocolOptions IdentityCheckTimeout \
             ISAPIAppendLogToErrors ISAPIAppendLogToQuery ISAPICacheFile ISAPIFakeAsync ISAPILogNotSupported \
             ISAPIReadAheadBuffer LDAPCacheEntries LDAPCacheTTL LDAPConnectionPoolTTL LDAPConnectionTimeout LDAPLibraryDebug \
             LDAPOpCacheEntries LDAPOpCacheTTL LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \
             LDAPSharedCacheFile LDAPSharedCacheSize LDAPTimeout ListenCoresBucketsRatio ListenTCPDeferAccept LoadFile \
             LockFile LuaCodeCache LuaInherit LuaPackageCPath LuaPackagePath LuaRoot LuaScope MaxMemFree MaxSpareThreads \
             MaxThreads MaxThreadsPerChild MergeSlashes MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
-            Protocol Protocols ProtocolReqCheck ProtocolsHonorOrder QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
+            Protocol ProtocolReqCheck QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
             RedirectRelative RegisterHttpMethod ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
             ServerLimit ShmemUIDisUser StartThreads StrictHostCheck ThreadLimit ThreadsPerChild \
             ThreadStackSize TraceEnable UNCList UseCanonicalPhysicalPort WatchdogInterval",

@@ -3,8 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use super::protocols::Protocols;
 use super::remote_ip::RemoteIp;
-use super::{Config, LogLevel, ReadTimeouts, rules};
+use super::tls::Tls;
+use super::{Config, Listen, LogLevel, ReadTimeouts, rules};
 
 /// A virtual host, or the main server.
 #[derive(Debug, Clone)]
@@ -41,6 +43,10 @@ pub struct Host {
     pub base: u16,
     /// Containers that can apply to it, in merge order: Directory, Files, Location; the main server's first in each.
     pub containers: Vec<u16>,
+    /// `SSLEngine` and its kin.
+    pub tls: Tls,
+    /// `Protocols`
+    pub protocols: Protocols,
 }
 
 impl Host {
@@ -97,16 +103,16 @@ impl Config {
     /// a fitting address the main server.
     pub fn host(&self, local: Option<SocketAddr>, host_header: &str) -> u16 {
         let name = bare_name(host_header);
+        let mut named = self.hosts_at(local).filter(|host| self.hosts[usize::from(*host)].is_called(name));
+        named.next().or_else(|| self.hosts_at(local).next()).unwrap_or_default()
+    }
+
+    /// The virtual hosts whose address fits best; without any the main server.
+    pub fn hosts_at(&self, local: Option<SocketAddr>) -> impl Iterator<Item = u16> {
         let best = self.virtual_hosts().filter_map(|(_, host)| fit(host, local)).max();
-        let mut first = 0;
-        for (index, host) in self.virtual_hosts().filter(|(_, host)| best.is_some() && addresses_fit(host, local, best))
-        {
-            if host.is_called(name) {
-                return index;
-            }
-            first = if first == 0 { index } else { first };
-        }
-        first
+        let fitting = self.virtual_hosts().filter(move |(_, host)| best.is_some() && addresses_fit(host, local, best));
+        let main = if best.is_none() { Some(0) } else { None };
+        fitting.map(|(index, _)| index).chain(main)
     }
 
     fn virtual_hosts(&self) -> impl Iterator<Item = (u16, &Host)> {
@@ -152,6 +158,15 @@ fn bare_name(host_header: &str) -> &str {
 }
 
 impl Host {
+    /// Whether connections that come in by `listen` can be its.
+    pub(super) fn may_be_at(&self, listen: &Listen) -> bool {
+        let Listen::Tcp(listen) = listen else { return self.addresses.iter().any(|address| address.ip.is_none()) };
+        self.addresses.iter().any(|address| {
+            let port = address.port.is_none_or(|port| port == listen.port());
+            port && (listen.ip().is_unspecified() || address.ip.is_none_or(|ip| ip == plain(listen.ip())))
+        })
+    }
+
     fn is_called(&self, name: &str) -> bool {
         let named = self.server_name.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(name));
         named || self.server_aliases.iter().any(|alias| alias_matches(alias.as_bytes(), name.as_bytes()))

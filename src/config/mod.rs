@@ -33,7 +33,10 @@ mod logs;
 mod options;
 mod overrides;
 pub mod phases;
+pub mod protocols;
 mod site;
+pub mod tls;
+pub mod tls_suites;
 mod value;
 
 pub mod remote_ip;
@@ -136,6 +139,10 @@ pub struct Config {
     pub pid_file: Option<PathBuf>,
     /// Where to listen; at least one.
     pub listen: Vec<Listen>,
+    /// `Listen … https`, and where it says so.
+    pub https: Vec<(Listen, At)>,
+    /// The limits of HTTP/2.
+    pub http2: protocols::Http2,
     /// How many connections the kernel keeps for us before accept.
     pub listen_backlog: u32,
     /// The pool of workers.

@@ -15,6 +15,16 @@ pub enum Listen {
     Unix(PathBuf),
 }
 
+impl Listen {
+    /// Its address, unless it is a unix socket.
+    pub fn tcp(&self) -> Option<std::net::SocketAddr> {
+        match self {
+            Listen::Tcp(address) => Some(*address),
+            Listen::Unix(_) => None,
+        }
+    }
+}
+
 /// The pool's directives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {

@@ -7,16 +7,24 @@ use std::path::PathBuf;
 use super::context::{Context, Rank};
 use super::draft::Draft;
 use super::wildcard::{self, Slash};
-use super::{Alias, AliasFrom, Directive, Handler, PsgiApp, Scope, Step, address, modules, options};
+use super::{Alias, AliasFrom, Directive, Handler, Listen, PsgiApp, Scope, Step, address, modules, options};
 
 /// `Listen [address:]port [protocol]`
 pub fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    if let Some(protocol) = args.get(1).filter(|protocol| !protocol.eq_ignore_ascii_case("http")) {
-        return Err(format!("the protocol {protocol} is not supported yet: leave it out, or put a TLS proxy in front"));
-    }
+    let https = match args.get(1).map(|protocol| protocol.to_ascii_lowercase()).as_deref() {
+        None | Some("http") => false,
+        Some("https") => true,
+        Some(protocol) => return Err(format!("expected http or https after the address, got \"{protocol}\"")),
+    };
     let listen = address::listen(&args[0])?;
+    if https && matches!(listen, Listen::Unix(_)) {
+        return Err("TLS is not spoken on unix sockets: who comes there has come over the network already".to_owned());
+    }
     if draft.config.listen.contains(&listen) {
         return Err(format!("{} is listened on already: remove one of the two lines", args[0]));
+    }
+    if https {
+        draft.config.https.push((listen.clone(), draft.at.clone()));
     }
     draft.config.listen.push(listen);
     Ok(())

@@ -58,6 +58,10 @@ impl Default for Door {
 /// Lets the request into the place that `route` leads to, or refuses.
 pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
+    if route.settings.rules.ssl.required == Some(true) && visit.client.session().is_none() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN)
+            .because("This page is sent over TLS only: its address begins with https."));
+    }
     let rules = &route.settings.access;
     if rules.lookups != Lookups::Off {
         let name = look_up(visit, rules.lookups == Lookups::Double).await;

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use http::StatusCode;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tokio::time::timeout_at;
 
 use super::error_page::Refusal;
 use super::locate::is_shortage;
+use super::source::Source;
 use crate::config::Pace;
 use crate::log;
 
@@ -55,7 +55,7 @@ impl Patience {
 }
 
 /// Receives all of `incoming`, at most `limit` bytes, as long as `patience` lasts.
-pub async fn receive(mut incoming: Incoming, limit: u64, patience: Patience) -> Result<Body, Refusal> {
+pub async fn receive(mut incoming: Source, limit: u64, patience: Patience) -> Result<Body, Refusal> {
     if incoming.is_end_stream() {
         return Ok(Body::Memory(Bytes::new()));
     }

@@ -13,6 +13,7 @@ use wire::control::ClientStatus;
 
 use super::Front;
 use super::record::{Ending, Record};
+use super::session::{Security, Session};
 use super::site::Site;
 use crate::config::{Pace, Timeouts};
 
@@ -54,8 +55,12 @@ pub struct Client {
     pub served: Cell<u32>,
     /// An interim response (103) that the stream sends when it is at the start of a response.
     pub interim: RefCell<Vec<u8>>,
+    /// Whether it speaks TLS, and how.
+    pub security: Security,
+    /// Requests under way, when the connection carries several at once.
+    streams: Cell<Option<u32>>,
     /// How slowly the head of a request may come; its host is not known then, so that of the first on this address.
-    pub(super) head_pace: Pace,
+    head_pace: Pace,
     phase: Cell<Phase>,
     since: Cell<Instant>,
     /// When bytes last came.
@@ -114,6 +119,8 @@ impl Client {
             local,
             served: Cell::new(0),
             interim: RefCell::default(),
+            security: Security::default(),
+            streams: Cell::new(None),
             head_pace,
             phase: Cell::new(Phase::Fresh),
             since: Cell::new(now),
@@ -133,6 +140,7 @@ impl Client {
         self.received.set(self.received.get() + n as u64);
         self.heard.set(Instant::now());
         match self.phase.get() {
+            _ if self.streams.get().is_some() => {}
             // A first head has been waited for since the connection was made.
             Phase::Fresh => self.phase.set(Phase::Head),
             Phase::Kept => self.enter(Phase::Head, self.heard.get()),
@@ -160,6 +168,10 @@ impl Client {
 
     /// A request's head is whole.
     pub fn begins(&self, now: Instant) {
+        if let Some(streams) = self.streams.get() {
+            self.streams.set(Some(streams + 1));
+            return self.enter(Phase::Request, now);
+        }
         // With pipelined requests the last answer may still wait to be flushed.
         self.flushed();
         self.enter(Phase::Request, now);
@@ -168,8 +180,41 @@ impl Client {
     /// The answer was handed to hyper whole, or will never be.
     pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
-        self.answered.set(true);
         *self.record.borrow_mut() = Some(record);
+        match self.streams.get() {
+            None => self.answered.set(true),
+            Some(streams) => self.leave_stream(streams.saturating_sub(1)),
+        }
+    }
+
+    fn leave_stream(&self, others: u32) {
+        let now = Instant::now();
+        self.streams.set(Some(others));
+        if others == 0 {
+            self.enter(Phase::Kept, now);
+        }
+        self.log(now);
+    }
+
+    /// From now on it may have several requests under way.
+    pub fn multiplexes(&self) {
+        self.streams.set(Some(0));
+    }
+
+    /// How slowly what it is at may come.
+    pub(super) fn pace(&self) -> Pace {
+        self.security.pace().unwrap_or(self.head_pace)
+    }
+
+    /// It has agreed on how to speak: its first head is waited for from now on.
+    pub fn secured(&self, session: Session) {
+        self.security.agree(session);
+        self.enter(Phase::Fresh, Instant::now());
+    }
+
+    /// What was agreed on, when it came by TLS.
+    pub fn session(&self) -> Option<&Session> {
+        self.security.session()
     }
 
     /// Whether each of `requests` has its answer, and all of it has gone out.

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Instant;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -14,14 +16,18 @@ use tokio::time::sleep_until;
 use super::client::Client;
 use super::connections::Guest;
 use super::crowd::Place;
+use super::greeting::{Greeted, greet};
 use super::overdue::Overdue;
 use super::record::Visit;
 use super::sifted::Sifted;
 use super::site::Site;
-use super::stream::{Socket, Stream};
+use super::socket::{Line, Socket};
+use super::source::Source;
+use super::stream::Stream;
 use super::strict::Violation;
-use super::{farewell, proxy_protocol, request, strict};
+use super::{farewell, http2, proxy_protocol, request, strict};
 use crate::config::Limits;
+use crate::log;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
@@ -36,18 +42,43 @@ pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
         }
     }
     let client = Rc::new(client);
-    drive(&client, socket).await;
+    let guest = client.front.connections.enter(&client);
+    match patiently(&client, &guest, greet(&client, socket)).await {
+        Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
+        Some(Ok(Greeted::Http2(line))) => http2::drive(&client, line, &guest).await,
+        Some(Err(error)) => log::info("front", format_args!("client={} no connection: {error}", client.remote)),
+        None => {}
+    }
     client.left();
 }
 
+/// What comes of `beginning`, unless the client is too slow for it or the front stops.
+pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Future<Output = T>) -> Option<T> {
+    let mut beginning = pin!(beginning);
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
+    std::future::poll_fn(|cx| {
+        guest.remember(cx);
+        if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        while timer.as_mut().poll(cx).is_ready() {
+            match client.overdue(Instant::now()) {
+                Ok(later) => timer.as_mut().reset(later.into()),
+                Err(_) => return Poll::Ready(None),
+            }
+        }
+        if client.front.is_stopping() { Poll::Ready(None) } else { Poll::Pending }
+    })
+    .await
+}
+
 /// Serves until the connection is closed.
-async fn drive(client: &Rc<Client>, socket: Socket) {
-    let guest = client.front.connections.enter(client);
-    let stream = Stream::new(socket, client.clone());
+async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
+    let stream = Stream::new(line, client.clone());
     let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.site.config.limits));
-    match exchange(client, &sifted, &guest).await {
-        End::InOrder => farewell::part(client, &sifted, &guest).await,
-        End::Refused(violation) => farewell::refuse(client, &mut sifted, &guest, violation).await,
+    match exchange(client, &sifted, guest).await {
+        End::InOrder => farewell::part(client, &sifted, guest).await,
+        End::Refused(violation) => farewell::refuse(client, &mut sifted, guest, violation).await,
         End::Late => farewell::dismiss(client, &mut sifted).await,
         End::GivenUp => {}
     }
@@ -68,9 +99,9 @@ enum End {
 /// Requests and their answers.
 async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> End {
     let (front, site) = (&client.front, &client.site);
-    let service = service_fn(|request| {
+    let service = service_fn(|request: Request<Incoming>| {
         let client = client.clone();
-        async move { Ok::<_, Infallible>(request::answer(client, request).await) }
+        async move { Ok::<_, Infallible>(request::answer(client, request.map(Source::Http1), None).await) }
     });
     let mut connection = pin!(builder(site).serve_connection(TokioIo::new(sifted.clone()), service));
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
@@ -114,7 +145,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable());
+    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable(), None);
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
@@ -130,7 +161,7 @@ fn builder(site: &Site) -> http1::Builder {
 }
 
 /// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
-fn buffer_size(limits: &Limits) -> usize {
+pub fn buffer_size(limits: &Limits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
 }

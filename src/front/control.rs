@@ -104,11 +104,17 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
     match message {
         ToFront::Configure { generation, logs, listeners, software } => {
             let config = fds.next().context("no configuration came with Configure")?;
+            let identities = fds.next().context("no certificates came with Configure")?;
             let logs: Vec<_> = fds.by_ref().take(logs).collect();
-            let site = Site { software, ..Site::new(front, generation, config, logs, named(listeners, fds)?)? };
+            let site = Site::new(front, generation, (config, identities), logs, named(listeners, fds)?)?;
+            let site = Site { software, ..site };
             // Before the first client's byte. A front that cannot do it is never activated.
             crate::sys::drop_privileges(&site.config)?;
             configure(front, site);
+        }
+        ToFront::Certificates { generation } => {
+            let identities = fds.next().context("no certificates came with Certificates")?;
+            front.site(generation)?.renew_identities(front, identities)?;
         }
         ToFront::Worker { slot, generation } => {
             let socket = fds.next().context("no socket came with Worker")?;

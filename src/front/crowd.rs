@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::Front;
 use super::client::Address;
 use super::site::Site;
-use super::stream::Socket;
+use super::socket::Socket;
 use crate::log;
 
 /// Closing idle connections one by one would look through all of them for each.

@@ -52,7 +52,7 @@ pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
 
 /// The same page that hyper would send for us, had it understood the request.
 async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
+    let visit = Visit::begin(client.clone(), client.site.clone(), unreadable(), None);
     visit.status.set(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {

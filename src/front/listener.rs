@@ -17,7 +17,7 @@ use super::Front;
 use super::client::{Address, Client};
 use super::connection;
 use super::crowd::EVICTED_AT_ONCE;
-use super::stream::Socket;
+use super::socket::Socket;
 use crate::log;
 
 /// How long to wait when the kernel has no descriptors left for us.

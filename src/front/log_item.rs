@@ -70,6 +70,7 @@ pub enum What {
     QueueTime,
     CpuTime,
     Worker,
+    Tls(String),
 }
 
 /// `%{unit}T`
@@ -158,6 +159,8 @@ impl What {
                 "cameleer:queue_us" => What::QueueTime,
                 "cameleer:cpu_us" => What::CpuTime,
                 "cameleer:worker" => What::Worker,
+                "HTTPS" => What::Tls(argument.to_owned()),
+                name if name.starts_with("SSL_") => What::Tls(name.to_owned()),
                 _ => return unknown(),
             },
             _ => return unknown(),
@@ -248,6 +251,10 @@ impl What {
             What::Worker => {
                 let served_by = exchange.and_then(|exchange| exchange.served_by);
                 number_or_dash(out, served_by.map(|(slot, _)| slot.into()));
+            }
+            What::Tls(name) => {
+                let value = record.client.session().and_then(|session| session.variable(name));
+                escape_or_dash(out, value.as_deref().map(str::as_bytes));
             }
         }
     }

@@ -36,9 +36,11 @@ mod exchange;
 mod failure;
 mod farewell;
 mod format;
+mod greeting;
 mod headers;
 mod hear;
 mod htaccess;
+mod http2;
 mod listener;
 mod locate;
 mod log_item;
@@ -60,8 +62,11 @@ mod request;
 mod response;
 mod route;
 mod scoreboard;
+mod session;
 mod sifted;
 mod site;
+mod socket;
+mod source;
 mod speed;
 mod spool;
 mod static_files;
@@ -98,6 +103,7 @@ use pool::Pool;
 use site::Site;
 
 use crate::access::names::System;
+use crate::tls::Sessions;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
@@ -115,7 +121,7 @@ pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
 
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
 pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
-    let front = Rc::new(Front::new(Master::new(control)?, descriptors()));
+    let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.clone(), master));
     let served = control::obey(&front).await;
@@ -156,6 +162,8 @@ pub(crate) struct Front {
     pub door: Door,
     /// Names of clients.
     pub names: Names,
+    /// What clients resume TLS with.
+    pub sessions: Sessions,
     /// Ticks while there is something to watch.
     pub clock: Clock,
     /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
@@ -194,8 +202,8 @@ pub(crate) fn count(counter: &Cell<u64>) {
 }
 
 impl Front {
-    fn new(master: Master, descriptors: u64) -> Front {
-        Front {
+    fn new(master: Master, descriptors: u64) -> anyhow::Result<Front> {
+        Ok(Front {
             master,
             connections: Connections::default(),
             crowd: Crowd::new(descriptors),
@@ -211,8 +219,9 @@ impl Front {
             next_id: Cell::new(1),
             stopping: Cell::new(false),
             reported: Cell::default(),
+            sessions: Sessions::new()?,
             counters: Counters::default(),
-        }
+        })
     }
 
     /// The generation that answers new requests.

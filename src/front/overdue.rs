@@ -4,6 +4,7 @@
 //! ```text
 //!   waiting for   the next bytes of a head   Timeout
 //!                 the whole head             RequestReadTimeout header=
+//!                 the end of a handshake     RequestReadTimeout handshake=
 //!                 a further request          KeepAliveTimeout
 //!                 that it accepts bytes      Timeout
 //! ```
@@ -49,7 +50,7 @@ impl Client {
     /// By when more of a head must come, and all of it; a field a second does not help.
     fn head_by(&self) -> Option<Instant> {
         let more = self.heard_at() + self.timeouts().client;
-        let whole = self.head_pace.deadline(self.since(), self.received_bytes());
+        let whole = self.pace().deadline(self.since(), self.received_bytes());
         Some(whole.map_or(more, |whole| whole.min(more)))
     }
 
@@ -57,7 +58,7 @@ impl Client {
     pub fn look_again(&self, now: Instant) -> Instant {
         let timeouts = self.timeouts();
         let shortest = timeouts.keep_alive.min(timeouts.client);
-        let shortest = match self.head_pace.within {
+        let shortest = match self.pace().within {
             Duration::ZERO => shortest,
             within => shortest.min(within),
         };

@@ -9,12 +9,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use super::compress::Gzip;
 use super::exchange::Shared;
 use super::failure::Truncated;
-use super::record::Visit;
+use super::record::{Ending, Visit};
 use super::site::Site;
 
 /// A file is read in pieces of this size.
@@ -153,6 +154,16 @@ impl Payload {
             visit.complete(kept);
         }
         Payload { kind, visit, kept, broken: false }
+    }
+
+    /// Whether the body that it has not got is that of a GET.
+    pub fn answers_head(&self) -> bool {
+        self.visit.head.method == Method::HEAD
+    }
+
+    /// The client will not get the rest.
+    pub fn cut(&self) {
+        self.visit.ending.set(Ending::Aborted);
     }
 
     /// Of a body that is longer than was promised, the client gets what it was promised, and then the end of the

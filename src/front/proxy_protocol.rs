@@ -9,7 +9,7 @@ use tokio::io::ReadBuf;
 use tokio::time::timeout;
 
 use super::client::{Address, Client};
-use super::stream::Socket;
+use super::socket::Socket;
 
 /// How version 2 begins.
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";

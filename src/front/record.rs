@@ -13,6 +13,7 @@ use super::admit::Visitor;
 use super::client::{Address, Client};
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
+pub use super::http2::Interim;
 use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
@@ -44,6 +45,8 @@ pub struct Record {
     pub site: Rc<Site>,
     /// The request's head.
     pub head: Parts,
+    /// Where it came from when its connection carries several at once.
+    pub stream: Option<Rc<Interim>>,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
@@ -124,7 +127,7 @@ pub struct Visit(Rc<Record>);
 
 impl Visit {
     /// The head of a request is whole.
-    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts) -> Visit {
+    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Interim>>) -> Visit {
         let started = Instant::now();
         client.begins(started);
         count(&client.front.counters.requests);
@@ -133,6 +136,7 @@ impl Visit {
             client,
             site,
             head,
+            stream,
             received: SystemTime::now(),
             started,
             origin: OnceCell::new(),
@@ -174,6 +178,7 @@ impl Record {
             values.filter_map(|value| value.to_str().ok()).any(|value| contains_token(value, word))
         };
         match self.head.version {
+            Version::HTTP_2 => true,
             Version::HTTP_11 => !says("close"),
             _ => says("keep-alive"),
         }

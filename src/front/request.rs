@@ -8,32 +8,33 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
-use hyper::body::Incoming;
 
 use super::admit::{admit, keep_pace, take_turn};
 use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
 use super::payload::{Kind, Payload};
-use super::record::{Record, Visit};
+use super::record::{Interim, Record, Visit};
 use super::route::{Asked, Route};
+use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    authority, compress, error_document, headers, locate, own_name, redirection, remote_ip, response, static_files,
-    variables,
+    authority, compress, error_document, headers, locate, own_name, redirection, remote_ip, response, session,
+    static_files, variables,
 };
 
+const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 /// What is allowed where CONNECT and TRACE are not, which is everywhere.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// Answers a request of `client`.
-pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<Payload> {
+/// Answers a request of `client`; `stream` is where it came from when the connection carries several at once.
+pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Interim>>) -> Response<Payload> {
     let (mut head, body) = request.into_parts();
     let named = authority::settle(&mut head);
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
-    let visit = Visit::begin(client, site, head);
+    let visit = Visit::begin(client, site, head, stream);
     match dispatch(&visit, named, body).await {
         Ok(response) => finish(visit, response, Ending::default()),
         Err(refusal) => {
@@ -64,7 +65,7 @@ enum Answer {
 /// A script may send the request on this often; Apache's number.
 const MAX_REDIRECTS: usize = 10;
 
-async fn dispatch(visit: &Record, named: Result<(), Refusal>, body: Incoming) -> Result<Response<Kind>, Refusal> {
+async fn dispatch(visit: &Record, named: Result<(), Refusal>, body: Source) -> Result<Response<Kind>, Refusal> {
     named?;
     check(visit)?;
     let answer = lead(visit, &visit.head, Some(body)).await?;
@@ -100,7 +101,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
+async fn lead(visit: &Record, head: &Parts, body: Option<Source>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
     remote_ip::settle(visit, head, &route);
     settle(visit, head, &route);
@@ -162,11 +163,17 @@ fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) {
 fn check(visit: &Record) -> Result<(), Refusal> {
     let limits = &visit.site.config.limits;
     let head = &visit.head;
+    if visit.client.security.is_lost() {
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
+    }
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
     }
-    if head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size) {
+    let fields = head.headers.len() > limits.fields;
+    if fields
+        || head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size)
+    {
         return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
     let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
@@ -193,11 +200,15 @@ fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
         path => path,
     };
     let asked = Asked { local: &visit.client.local, host, path };
-    Ok(visit.site.routes.find(&visit.site.config, asked)?)
+    let route = visit.site.routes.find(&visit.site.config, asked)?;
+    if session::is_misdirected(visit, &route) {
+        return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
+    }
+    Ok(route)
 }
 
 /// Has a worker answer.
-async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Incoming>) -> Result<Answer, Refusal> {
+async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Source>) -> Result<Answer, Refusal> {
     let limit = match route.settings.limit_request_body {
         0 => u64::MAX,
         limit => limit,
@@ -272,7 +283,9 @@ fn unconditional(head: &Parts) -> Parts {
 
 /// HTTP/1.0 knows no interim responses.
 fn inform(visit: &Record, head: &wire::reply::Head) {
-    if visit.head.version >= Version::HTTP_11 {
+    if let Some(stream) = &visit.stream {
+        stream.send(head);
+    } else if visit.head.version >= Version::HTTP_11 {
         visit.client.interim.borrow_mut().extend(response::interim(head).unwrap_or_default());
     }
 }

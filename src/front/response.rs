@@ -121,14 +121,25 @@ fn is_ours(name: &HeaderName) -> bool {
     OURS.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
-/// An interim response (103) as it goes to the client; `None` when it cannot be sent.
-pub fn interim(head: &Head) -> Option<Vec<u8>> {
+/// An interim response (103) as it goes to a client of HTTP/2; `None` when it cannot be sent.
+pub fn interim_of_stream(head: &Head) -> Option<Response<()>> {
     let status = StatusCode::from_u16(head.status).ok().filter(|status| (102..200).contains(&status.as_u16()))?;
-    let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Interim"));
-    let mut text = line.into_bytes();
+    let mut response = Response::new(());
+    *response.status_mut() = status;
     for (name, value) in &head.headers {
         let name = header_name(name).ok().filter(|name| !is_ours(name) && name != CONTENT_LENGTH)?;
-        let value = header_value(value.clone()).ok()?;
+        response.headers_mut().append(name, header_value(value.clone()).ok()?);
+    }
+    Some(response)
+}
+
+/// The same as it goes to a client of HTTP/1.1.
+pub fn interim(head: &Head) -> Option<Vec<u8>> {
+    let response = interim_of_stream(head)?;
+    let status = response.status();
+    let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Interim"));
+    let mut text = line.into_bytes();
+    for (name, value) in response.headers() {
         for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
             text.extend_from_slice(part);
         }

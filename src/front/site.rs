@@ -1,6 +1,6 @@
 //! One generation as the front sees it: its configuration and everything that is made from it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
@@ -16,6 +16,7 @@ use super::speed::Speeds;
 use super::throttle::Throttles;
 use crate::config::{Bundle, Config};
 use crate::open::Opener;
+use crate::tls::{Identity, Servers};
 
 /// See the module's text.
 pub struct Site {
@@ -35,6 +36,8 @@ pub struct Site {
     pub throttles: Throttles,
     /// How fast clients are where that is limited.
     pub speeds: Speeds,
+    /// How its hosts speak TLS.
+    pub tls: RefCell<Rc<Servers>>,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
@@ -44,11 +47,11 @@ pub struct Site {
 }
 
 impl Site {
-    /// Understands what the master prepared: a memfd with a bundle, access logs and listeners.
+    /// Understands what the master prepared: a memfd with a bundle, one with certificates, access logs and listeners.
     pub fn new(
         front: &Rc<Front>,
         generation: Generation,
-        bundle: OwnedFd,
+        (bundle, identities): (OwnedFd, OwnedFd),
         mut logs: Vec<OwnedFd>,
         listeners: Vec<(String, OwnedFd)>,
     ) -> anyhow::Result<Site> {
@@ -63,12 +66,28 @@ impl Site {
             opener: Opener::default(),
             throttles: Throttles::default(),
             speeds: Speeds::default(),
+            tls: RefCell::new(servers(front, &config, identities)?),
             error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
             access_logs: AccessLogs::new(&config, logs)?,
             listeners: Cell::new(listeners),
             config,
         })
     }
+}
+
+impl Site {
+    /// From the next connection on, these certificates.
+    pub fn renew_identities(&self, front: &Front, identities: OwnedFd) -> anyhow::Result<()> {
+        let servers = servers(front, &self.config, identities)?;
+        self.tls.replace(servers);
+        Ok(())
+    }
+}
+
+fn servers(front: &Front, config: &Config, identities: OwnedFd) -> anyhow::Result<Rc<Servers>> {
+    let text = wire::transport::read_all(identities).context("certificates")?;
+    let identities: Vec<Identity> = serde_json::from_slice(&text).context("certificates")?;
+    Ok(Rc::new(Servers::new(config, &identities, &front.sessions).context("certificates")?))
 }
 
 /// The master has shown them all; here there should be none.

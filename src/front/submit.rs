@@ -57,6 +57,9 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         Body::Memory(bytes) => request.body = bytes,
         Body::File(..) => request.flags |= Flags::BODY_IN_FD,
     }
+    if client.session().is_some() {
+        request.flags |= Flags::HTTPS;
+    }
     if route.resolved {
         request.flags |= Flags::RESOLVED;
     }

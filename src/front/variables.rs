@@ -21,7 +21,23 @@ pub fn settle(visit: &Record, head: &Parts, route: &Route) {
             }
         }
     }
+    secure(visit, route, &mut variables);
     *visit.variables.borrow_mut() = variables;
+}
+
+/// What mod_ssl and mod_http2 say of the connection.
+fn secure(visit: &Record, route: &Route, variables: &mut Variables) {
+    if visit.stream.is_some() {
+        variables.set("HTTP2", Some("on".to_owned()));
+    }
+    let Some(session) = visit.client.session() else { return };
+    variables.set("HTTPS", Some("on".to_owned()));
+    if let Some(name) = &session.name {
+        variables.set("SSL_TLS_SNI", Some(name.clone()));
+    }
+    if route.settings.rules.ssl.std_env_vars == Some(true) {
+        session.variables().for_each(|(name, value)| variables.set(name, Some(value)));
+    }
 }
 
 fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &Attribute) -> Option<Cow<'a, str>> {

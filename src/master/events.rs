@@ -29,6 +29,7 @@ enum Source {
     Front,
     Mold(Generation),
     Expander,
+    Certificates,
 }
 
 impl Master {
@@ -42,6 +43,7 @@ impl Master {
                 Source::Front => self.listen_to_front(A_TURN),
                 Source::Mold(generation) => self.listen_to_mold(generation, A_TURN),
                 Source::Expander => self.listen_to_expander(),
+                Source::Certificates => self.certificates_stir(),
             }
         }
         self.on_time(Instant::now());
@@ -71,6 +73,7 @@ impl Master {
         if let Some(expansion) = &self.expansion {
             watched.extend(watch(Source::Expander, &expansion.child.peer));
         }
+        watched.extend(self.certificates.as_fd().map(|fd| (Source::Certificates, fd, read)));
         for generation in &self.generations {
             let mold = generation.mold.as_ref();
             watched.extend(mold.and_then(|mold| watch(Source::Mold(generation.number), &mold.peer)));
@@ -88,6 +91,7 @@ impl Master {
             self.notify.wakes(),
             self.workers.expels(),
             self.status_by,
+            self.certificates.due(),
             self.expansion.as_ref().map(|expansion| expansion.by),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
@@ -105,6 +109,7 @@ impl Master {
             self.enforce_deadlines(now);
             self.restart_mold(now);
             self.restart_front(now);
+            self.renew_certificates(now);
             if self.pool_wakes(now).is_some_and(|at| at <= now) {
                 self.tend();
             }

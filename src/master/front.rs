@@ -32,8 +32,10 @@ impl Master {
     /// Hands it a generation's configuration, logs and listeners.
     pub(super) fn configure_front(&mut self, number: Generation) {
         let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return };
-        let configuration = match generation.site.in_memory() {
-            Ok(configuration) => configuration,
+        let site = &generation.site;
+        let memory = site.in_memory().and_then(|configuration| Ok([configuration, site.identities_in_memory()?]));
+        let memory = match memory {
+            Ok(memory) => memory,
             Err(error) => return log::error("master", format_args!("gen={number} configuration: {error}")),
         };
         let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else {
@@ -48,7 +50,7 @@ impl Master {
             software: generation.software.clone(),
         };
         let logs = opened.access.iter().chain(&opened.hosts).cloned();
-        let fds = std::iter::once(configuration).chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
+        let fds = memory.into_iter().chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
         self.tell_front(message, fds);
     }
 

@@ -4,6 +4,7 @@
 //! It trusts nothing that a worker wrote and never waits for anybody.
 
 pub mod backoff;
+pub mod certificates;
 pub mod children;
 pub mod control_socket;
 pub mod expansion;
@@ -34,6 +35,7 @@ use nix::sys::prctl;
 use wire::control::{Generation as Number, Load};
 
 use self::backoff::Backoff;
+use self::certificates::Certificates;
 use self::children::Front;
 use self::control_socket::{Answer, Client, ControlSocket};
 use self::expansion::Expansion;
@@ -63,8 +65,8 @@ pub struct Options {
     pub on_ready: OnReady,
 }
 
-/// What is done once when the first worker answers, with the addresses.
-pub type OnReady = Box<dyn FnOnce(&[Listen])>;
+/// What is done once when the first worker answers, with the addresses and whether TLS is spoken there.
+pub type OnReady = Box<dyn FnOnce(&[(Listen, bool)])>;
 
 /// Serves until asked to stop.
 pub fn run(options: Options) -> anyhow::Result<()> {
@@ -88,6 +90,7 @@ struct Master {
     _pid_file: Option<PidFile>,
     listeners: Listeners,
     logs: Logs,
+    certificates: Certificates,
     /// What serves, or at the start is to serve.
     site: Rc<Site>,
     /// Its logs; `None` until the first generation serves.
@@ -138,6 +141,7 @@ impl Master {
             _pid_file: pid_file,
             listeners,
             logs: Logs::new()?,
+            certificates: Certificates::default(),
             site: site.clone(),
             opened: None,
             front: None,
@@ -168,7 +172,9 @@ impl Master {
         self.notify.ready(&self.summary());
         log::notice("master", format_args!("{} serving", self.summary()));
         if let Some(on_ready) = self.on_ready.take() {
-            let addresses: Vec<_> = self.listeners.addresses().cloned().collect();
+            let config = &self.site.config;
+            let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.speaks_tls(listen.tcp())));
+            let addresses: Vec<_> = addresses.collect();
             on_ready(&addresses);
             if let Err(error) = self.logs.renew_standard() {
                 log::error("master", format_args!("standard streams: {error}"));

@@ -156,6 +156,7 @@ impl Master {
         self.logs.keep(&self.site.config);
         self.use_logs(attempt.opened);
         self.shift = 0;
+        self.certificates.watch(&self.site);
         log::set_level(self.site.config.log_level);
         for warning in &self.site.config.warnings {
             log::warn("config", warning);

@@ -1,5 +1,6 @@
 //! A configuration as the master needs it: checked, and as the bytes that front and mold build theirs from.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use wire::transport::in_memory;
 use super::peer::Fd;
 use crate::config::parse::{Reader, Source};
 use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen, directives};
+use crate::tls::{self, Identity};
 
 /// Where a configuration is read from, now and at every reload.
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub struct Site {
     /// What will be done.
     pub config: Config,
     bundle: Bundle,
+    /// What its hosts prove themselves with, as it was read last.
+    identities: RefCell<Vec<Identity>>,
 }
 
 /// What the files say, not yet what it means: Perl in it may have a word to add.
@@ -126,9 +130,11 @@ fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
 impl Site {
     /// What a configuration means that is read completely.
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
-        let config = bundle.build().map_err(Mistakes)?;
+        let mut config = bundle.build().map_err(Mistakes)?;
         check_log_formats(&config, &bundle.tree)?;
-        Ok(Site { config, bundle })
+        let (identities, odd) = tls::read(&config).map_err(Mistakes)?;
+        config.warnings.extend(odd);
+        Ok(Site { config, bundle, identities: RefCell::new(identities) })
     }
 
     /// What it was made from besides its text.
@@ -139,6 +145,19 @@ impl Site {
     /// The descriptor that goes with a `Configure` message.
     pub fn in_memory(&self) -> std::io::Result<Fd> {
         in_memory_of(&self.bundle)
+    }
+
+    /// The descriptor with certificates and keys that only the front gets.
+    pub fn identities_in_memory(&self) -> std::io::Result<Fd> {
+        Ok(Fd::new(in_memory("certificates", &serde_json::to_vec(&*self.identities.borrow())?)?.into()))
+    }
+
+    /// Reads certificates and keys again. Says whether they have changed; those that cannot be used change nothing.
+    pub fn renew_identities(&self) -> Result<bool, Mistakes> {
+        let (identities, _) = tls::read(&self.config).map_err(Mistakes)?;
+        let changed = *self.identities.borrow() != identities;
+        self.identities.replace(identities);
+        Ok(changed)
     }
 
     /// `site.conf:3: Listen 127.0.0.1:8080`: where an address to listen on was asked for.

@@ -1,5 +1,6 @@
 //! A site, the server that serves it, and a client.
 
+mod certificate;
 mod client;
 mod load;
 mod processes;

@@ -48,7 +48,7 @@ impl Server {
             self.ended = status.is_some();
             assert!(!self.ended, "the server ended: {status:?}");
             let said = self.site.read("out.txt") + &self.site.read("err.txt");
-            said.contains("http://") || said.contains("unix:")
+            ["http://", "https://", "unix:"].iter().any(|url| said.contains(url))
         });
     }
 

@@ -12,17 +12,22 @@ pub type Generation = u32;
 /// The master to the front.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToFront {
-    /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, then the access logs in
-    /// order of their first mention. The first one also carries the listeners.
+    /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, one with the certificates and
+    /// keys of its hosts, then the access logs in order of their first mention. The first one also carries the listeners.
     Configure {
         /// The generation that serves it.
         generation: Generation,
-        /// How many access logs follow the memfd.
+        /// How many access logs follow.
         logs: usize,
         /// The listeners that follow the logs, complete: those no longer named are closed.
         listeners: Vec<Listener>,
         /// What goes into the `Server` header.
         software: String,
+    },
+    /// Certificates have changed. Descriptor: a memfd with them, as in `Configure`.
+    Certificates {
+        /// Whose.
+        generation: Generation,
     },
     /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
     /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.

@@ -7,6 +7,7 @@ mod clients;
 mod files;
 mod folders;
 mod headers;
+mod http2;
 mod identity;
 mod limits;
 mod logs;
@@ -19,6 +20,7 @@ mod redirects;
 mod remote_ip;
 mod sections;
 mod server;
+mod tls;
 mod types;
 mod variables;
 
@@ -252,6 +254,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         pool::ROWS,
         admission::ROWS,
         limits::ROWS,
+        tls::ROWS,
+        http2::ROWS,
         remote_ip::ROWS,
         clients::ROWS,
         files::ROWS,

@@ -18,12 +18,12 @@ pub(super) static ROWS: &[Row] = &[
         name: "Listen",
         aliases: &[],
         contexts: SERVER,
-        takes: Takes::Words("[address:]port|socket-path [http]", 1..=2, site::listen),
+        takes: Takes::Words("[address:]port|socket-path [http|https]", 1..=2, site::listen),
         default: None,
         because: "a port that nobody asked for is a hole: at least one must be written",
         effect: Effect::Reload,
-        about: "Where to listen: a port on all IPv4 addresses, an address with port, `[::]:port`, or the path of a unix socket. \
-            May be repeated.",
+        about: "Where to listen: a port on all IPv4 addresses, an address with port, `[::]:port`, or the path of a unix socket; `https` \
+            behind it turns TLS on there. May be repeated.",
     },
     Row {
         name: "Port",

@@ -9,6 +9,7 @@ pub mod listing;
 pub mod pattern;
 pub mod redirect;
 pub mod setenv;
+pub mod ssl;
 pub mod types;
 
 pub use error_document::ErrorDocument;
@@ -19,6 +20,7 @@ use expires::Expires;
 use headers::HeaderRule;
 use listing::Listing;
 use setenv::SetEnvIf;
+use ssl::Ssl;
 use types::Types;
 
 use super::{CanonicalName, Signature};
@@ -54,6 +56,8 @@ pub struct Rules {
     pub file_etag: Option<FileEtag>,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
     pub compress: Compress,
+    /// `SSLOptions`, `SSLRequireSSL`
+    pub ssl: Ssl,
 }
 
 /// What an entity tag of a file is made from.
@@ -85,6 +89,7 @@ impl Rules {
         self.signature = inner.signature.or(self.signature);
         self.file_etag = inner.file_etag.or(self.file_etag);
         self.compress.merge(&inner.compress);
+        self.ssl.merge(&inner.ssl);
     }
 
     /// What is to be answered instead of the plain page of an error.

@@ -74,6 +74,7 @@ impl Server {
         let bundle = Bundle { tree, facts: Facts { server_root: "/".into(), ..facts() } };
         let config = bundle.build().expect("a configuration");
         let memory = in_memory("configuration", bundle.to_json().expect("json").as_bytes()).expect("a memfd");
+        let certificates = in_memory("certificates", b"[]").expect("a memfd");
         self.logs = config.logs.iter().map(|_| tempfile::tempfile().expect("a log")).collect();
         let mut listeners = vec![(self.address().to_string(), self.listener.as_raw_fd())];
         listeners.extend(self.unix.iter().map(|unix| ("unix".to_owned(), unix.as_raw_fd())));
@@ -86,7 +87,8 @@ impl Server {
         };
         let logs = self.logs.iter().map(AsRawFd::as_raw_fd);
         let listeners = listeners.iter().map(|(_, socket)| *socket);
-        let fds: Vec<_> = [memory.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();
+        let fds: Vec<_> =
+            [memory.as_raw_fd(), certificates.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();
         self.control.send(&message, &fds).expect("configured");
         self.hear(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
     }

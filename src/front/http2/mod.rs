@@ -1,0 +1,156 @@
+//! HTTP/2 connections. The crate h2 knows the protocol; here is what it does not: the time that a client may take, the
+//! number of frames that it may send, and how a stream becomes a request.
+//!
+//! ```text
+//!   connection (this file) ──▶ frames: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
+//!                                                  ◀── outgoing: at the client's speed ──────────┘
+//! ```
+
+mod frames;
+mod interim;
+mod outgoing;
+mod stream;
+mod upload;
+
+pub use interim::Interim;
+pub use upload::Upload;
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use h2::Reason;
+use h2::server::{Builder, Connection};
+use tokio::time::sleep_until;
+
+use super::client::Client;
+use super::connection::{buffer_size, patiently};
+use super::connections::Guest;
+use super::overdue::Overdue;
+use super::site::Site;
+use super::socket::Line;
+use frames::Watched;
+
+/// A connection without requests that was told to go has so long to do it.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// Serves a connection to its end.
+pub async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
+    let watched = Watched::new(line, &client.site.config.http2);
+    client.multiplexes();
+    let handshake = builder(&client.site).handshake(watched.clone());
+    let end = match patiently(client, guest, handshake).await {
+        Some(Ok(connection)) => {
+            Driver { client, connection, watched: watched.clone(), leaving: None, calmed: false }.run(guest).await
+        }
+        Some(Err(_)) => End::Closed,
+        None => End::GivenUp,
+    };
+    if let End::Closed = end {
+        // Closed with bytes unread, the kernel would take back what we have said.
+        let _ = tokio::time::timeout(LEAVE, watched.discard()).await;
+    }
+}
+
+/// How a connection has ended.
+enum End {
+    /// h2 has said so to the client, or the client to h2.
+    Closed,
+    /// The client has had its time.
+    GivenUp,
+}
+
+fn builder(site: &Site) -> Builder {
+    let limits = &site.config.http2;
+    let mut builder = Builder::new();
+    builder
+        .max_concurrent_streams(limits.streams)
+        .initial_window_size(limits.window)
+        .initial_connection_window_size(limits.window.max(1024 * 1024))
+        .max_header_list_size(buffer_size(&site.config.limits).min(u32::MAX as usize) as u32)
+        .max_local_error_reset_streams(Some(limits.stream_errors))
+        .max_pending_accept_reset_streams(limits.resets as usize);
+    builder
+}
+
+struct Driver<'a> {
+    client: &'a Rc<Client>,
+    connection: Connection<Watched, Bytes>,
+    watched: Watched,
+    /// Since when the client knows that it should go.
+    leaving: Option<Instant>,
+    /// It was told that it floods us.
+    calmed: bool,
+}
+
+impl Driver<'_> {
+    async fn run(mut self, guest: &Guest<'_>) -> End {
+        let mut timer = pin!(sleep_until(self.client.look_again(Instant::now()).into()));
+        std::future::poll_fn(|cx| {
+            guest.remember(cx);
+            loop {
+                if self.must_leave() {
+                    self.leave();
+                    timer.as_mut().reset((Instant::now() + LEAVE).into());
+                }
+                if self.poll_streams(cx).is_ready() {
+                    return Poll::Ready(End::Closed);
+                }
+                if self.watched.is_flooded() && !self.calmed {
+                    self.calmed = true;
+                    self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                    continue;
+                }
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                match self.look(Instant::now()) {
+                    Some(later) => timer.as_mut().reset(later.into()),
+                    None => return Poll::Ready(End::GivenUp),
+                }
+            }
+        })
+        .await
+    }
+
+    /// Lets h2 work, and begins what it brings.
+    fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(stream) = self.connection.poll_accept(cx) {
+            let Some(Ok((request, respond))) = stream else { return Poll::Ready(()) };
+            tokio::task::spawn_local(stream::serve(self.client.clone(), request, respond));
+        }
+        Poll::Pending
+    }
+
+    fn must_leave(&self) -> bool {
+        let most = self.client.site.config.max_keep_alive_requests;
+        let served_all = most != 0 && self.client.served.get() >= most;
+        let asked = self.client.front.is_stopping() || self.client.is_evicted() || self.client.must_close();
+        self.leaving.is_none() && (served_all || asked)
+    }
+
+    /// No further requests; those under way are answered.
+    fn leave(&mut self) {
+        self.leaving = Some(Instant::now());
+        self.connection.graceful_shutdown();
+    }
+
+    /// When to look again; `None`: the client has had its time.
+    fn look(&mut self, now: Instant) -> Option<Instant> {
+        if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.connection.has_streams() {
+            return None;
+        }
+        match self.client.overdue(now) {
+            Ok(later) if self.leaving.is_some() => Some(later.min(now + LEAVE)),
+            Ok(later) => Some(later),
+            Err(Overdue::Idle) if self.leaving.is_none() => {
+                self.leave();
+                Some(now + LEAVE)
+            }
+            Err(Overdue::Idle) => Some(now + LEAVE),
+            Err(Overdue::Late | Overdue::Stalled) => None,
+        }
+    }
+}

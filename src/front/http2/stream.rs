@@ -1,0 +1,98 @@
+//! One stream: a request, its answer.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::SendResponse;
+use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderValue};
+use http::uri::{Parts, Uri};
+use http::{Request, Version};
+
+use super::super::client::Client;
+use super::super::request;
+use super::super::source::Source;
+use super::{Interim, Upload, outgoing};
+
+/// Answers it. A client that resets the stream is not waited for: a request in the queue never reaches a worker.
+pub async fn serve(client: Rc<Client>, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
+    let interim = Rc::new(Interim::default());
+    let request = as_request(request, &interim);
+    let response = {
+        let mut answering = pin!(request::answer(client.clone(), request, Some(interim.clone())));
+        std::future::poll_fn(|cx| {
+            if respond.poll_reset(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            let answered = answering.as_mut().poll(cx);
+            interim.flush(&mut respond);
+            answered.map(Some)
+        })
+        .await
+    };
+    if let Some(response) = response {
+        let config = &client.site.config;
+        let patience = config.http2.stream_timeout.unwrap_or(config.timeouts.client);
+        outgoing::send(response, respond, patience).await;
+    }
+}
+
+/// The request as one of HTTP/1.1 would look: the host in `Host`, the target without it, one `Cookie`.
+fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<Source> {
+    let (mut head, body) = request.into_parts();
+    if let Some(authority) = head.uri.authority().map(|authority| HeaderValue::from_str(authority.as_str())) {
+        // Two different hosts stay two, which is refused.
+        let host = authority.ok().filter(|authority| head.headers.get_all(HOST).iter().all(|host| host != authority));
+        host.map(|host| head.headers.append(HOST, host));
+    }
+    head.uri = origin_form(head.uri);
+    head.version = Version::HTTP_2;
+    join_cookies(&mut head.headers);
+    let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let length = if body.is_end_stream() { Some(0) } else { length };
+    let waits =
+        head.headers.get(EXPECT).is_some_and(|expected| expected.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    let upload = Upload::new(body, length, waits.then(|| interim.clone()));
+    Request::from_parts(head, Source::Http2(upload))
+}
+
+/// The target as it stands in a request line of HTTP/1.1; that of CONNECT, which is refused, stays as it is.
+fn origin_form(uri: Uri) -> Uri {
+    let mut parts = Parts::default();
+    parts.path_and_query = uri.path_and_query().cloned();
+    if parts.path_and_query.is_none() { uri } else { Uri::from_parts(parts).unwrap_or(uri) }
+}
+
+/// Browsers send each cookie as a field of its own, which compresses better; programs know one.
+fn join_cookies(headers: &mut HeaderMap) {
+    let cookies: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if cookies.len() > 1
+        && let Ok(one) = HeaderValue::from_bytes(&cookies.join(&b"; "[..]))
+    {
+        headers.insert(COOKIE, one);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_become_one() {
+        let mut headers = HeaderMap::new();
+        headers.append(COOKIE, HeaderValue::from_static("a=1"));
+        headers.append(COOKIE, HeaderValue::from_static("b=2; c=3"));
+        join_cookies(&mut headers);
+        assert_eq!(headers.get_all(COOKIE).iter().collect::<Vec<_>>(), ["a=1; b=2; c=3"]);
+    }
+
+    #[test]
+    fn a_target_loses_its_host() {
+        let of = |uri: &'static str| origin_form(Uri::from_static(uri)).to_string();
+        assert_eq!(of("https://example.org/a?b=c"), "/a?b=c");
+        assert_eq!(of("*"), "*");
+        assert_eq!(of("example.org:443"), "example.org:443");
+    }
+}

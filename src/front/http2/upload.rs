@@ -1,0 +1,53 @@
+//! A request's body on a stream.
+
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use h2::RecvStream;
+use http_body::{Frame, SizeHint};
+
+use super::Interim;
+
+/// See the module's text.
+pub struct Upload {
+    stream: RecvStream,
+    /// `Content-Length`, less what has come.
+    left: Option<u64>,
+    /// Who is to be told to go on before the first byte is read (`Expect: 100-continue`).
+    waits: Option<Rc<Interim>>,
+}
+
+impl Upload {
+    /// `stream`, which is to be of this length when that is known.
+    pub fn new(stream: RecvStream, length: Option<u64>, waits: Option<Rc<Interim>>) -> Upload {
+        Upload { stream, left: length, waits }
+    }
+
+    /// The next piece. Taking it lets the client send as much again.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(client) = self.waits.take() {
+            client.go_on();
+        }
+        match ready!(self.stream.poll_data(cx)) {
+            None => Poll::Ready(None),
+            Some(Err(error)) => Poll::Ready(Some(Err(io::Error::other(error)))),
+            Some(Ok(bytes)) => {
+                let released = self.stream.flow_control().release_capacity(bytes.len());
+                self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+                Poll::Ready(Some(released.map(|()| Frame::data(bytes)).map_err(io::Error::other)))
+            }
+        }
+    }
+
+    /// Whether nothing more will come.
+    pub fn is_over(&self) -> bool {
+        self.stream.is_end_stream()
+    }
+
+    /// What is known of its length.
+    pub fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

@@ -1,0 +1,153 @@
+//! Certificates and their keys: from files to what rustls signs with.
+
+use std::time::SystemTime;
+
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::ParsedCertificate;
+use rustls::sign::CertifiedKey;
+use serde::{Deserialize, Serialize};
+use x509_cert::der::Decode;
+
+use crate::config::tls::NamedFile;
+use crate::config::{ConfigError, Host};
+
+/// One of the certificates of a host, with its key: what files hold, so that it can travel.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Index of the host.
+    pub host: u16,
+    /// PEM: the certificate, then those between it and the root.
+    chain: String,
+    /// PEM.
+    key: String,
+    /// DER: an OCSP response.
+    staple: Option<Vec<u8>>,
+}
+
+/// Nobody must find a key in a log.
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").field("host", &self.host).finish_non_exhaustive()
+    }
+}
+
+impl Identity {
+    /// What rustls signs with. The message says what is wrong, and whose fault it is.
+    pub fn certified(&self) -> Result<CertifiedKey, Wrong> {
+        let chain: Vec<_> =
+            CertificateDer::pem_slice_iter(self.chain.as_bytes()).collect::<Result<_, _>>().map_err(|error| {
+                Wrong::Certificate(format!("holds a certificate that cannot be read ({error}): expected PEM"))
+            })?;
+        if chain.is_empty() {
+            return Err(Wrong::Certificate(
+                "holds no certificate: expected PEM, which begins with -----BEGIN CERTIFICATE-----".to_owned(),
+            ));
+        }
+        let certified = CertifiedKey::from_der(chain, private_key(&self.key)?, &ring::default_provider());
+        let mut certified = certified.map_err(|error| match error {
+            rustls::Error::InconsistentKeys(_) => {
+                Wrong::Key("is the key of another certificate: name its own".to_owned())
+            }
+            rustls::Error::InvalidCertificate(error) => Wrong::Certificate(format!("cannot be used: {error:?}")),
+            error => Wrong::Key(format!("cannot be used: {error}")),
+        })?;
+        certified.ocsp.clone_from(&self.staple);
+        Ok(certified)
+    }
+}
+
+/// What cannot be used.
+#[derive(Debug)]
+pub enum Wrong {
+    /// The certificate, because …
+    Certificate(String),
+    /// The key, because …
+    Key(String),
+}
+
+fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
+    if pem.contains("ENCRYPTED") {
+        let advice =
+            "is protected by a password, which nobody is there to type: `openssl pkey -in OLD -out NEW` removes it";
+        return Err(Wrong::Key(advice.to_owned()));
+    }
+    PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| {
+        Wrong::Key("holds no private key: expected PEM, which begins with -----BEGIN PRIVATE KEY-----".to_owned())
+    })
+}
+
+type Found = (Vec<Identity>, Vec<ConfigError>);
+
+/// All of a host, with what is odd; or what is wrong.
+pub fn read(index: u16, host: &Host) -> Result<Found, Vec<ConfigError>> {
+    let tls = &host.tls;
+    let (mut found, mut odd, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, certificate) in tls.certificates.iter().enumerate() {
+        let key = tls.keys.get(number).unwrap_or(certificate);
+        match read_one(index, host, (certificate, key)) {
+            Ok((identity, warnings)) => {
+                found.push(identity);
+                odd.extend(warnings);
+            }
+            Err(error) => wrong.push(error),
+        }
+    }
+    if wrong.is_empty() { Ok((found, odd)) } else { Err(wrong) }
+}
+
+fn read_one(
+    index: u16,
+    host: &Host,
+    (certificate, key): (&NamedFile, &NamedFile),
+) -> Result<(Identity, Vec<ConfigError>), ConfigError> {
+    let mut chain = text(certificate)?;
+    if let Some(more) = &host.tls.chain {
+        chain.push('\n');
+        chain.push_str(&text(more)?);
+    }
+    let staple = host.tls.staple.as_ref().map(bytes).transpose()?;
+    let identity = Identity { host: index, chain, key: text(key)?, staple };
+    let certified = identity.certified().map_err(|wrong| match wrong {
+        Wrong::Certificate(why) => complaint(certificate, &why),
+        Wrong::Key(why) => complaint(key, &why),
+    })?;
+    let odd = certified.cert.first().map(|leaf| oddities(leaf, host)).unwrap_or_default();
+    Ok((identity, odd.iter().map(|odd| complaint(certificate, odd)).collect()))
+}
+
+/// What browsers will not like.
+fn oddities(leaf: &CertificateDer<'_>, host: &Host) -> Vec<String> {
+    let mut odd = Vec::new();
+    if let Ok(certificate) = x509_cert::Certificate::from_der(leaf) {
+        let validity = certificate.tbs_certificate().validity();
+        let now = SystemTime::now();
+        if validity.not_after.to_system_time() < now {
+            odd.push(format!("has expired on {}: browsers refuse it", validity.not_after));
+        }
+        if validity.not_before.to_system_time() > now {
+            odd.push(format!("is not valid before {}: browsers refuse it", validity.not_before));
+        }
+    }
+    if let (Some(name), Ok(parsed)) = (&host.server_name, ParsedCertificate::try_from(leaf))
+        && let Ok(server) = ServerName::try_from(name.as_str())
+        && rustls::client::verify_server_name(&parsed, &server).is_err()
+    {
+        odd.push(format!("is not for ServerName {name}: browsers refuse it there"));
+    }
+    odd
+}
+
+fn text(file: &NamedFile) -> Result<String, ConfigError> {
+    // What stands between the blocks of PEM may be in any encoding.
+    Ok(String::from_utf8_lossy(&bytes(file)?).into_owned())
+}
+
+fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
+    std::fs::read(&file.path).map_err(|error| complaint(file, &format!("cannot be read: {error}")))
+}
+
+fn complaint(file: &NamedFile, why: &str) -> ConfigError {
+    ConfigError { at: Some(file.at.clone()), message: format!("{}: {} {why}", file.directive, file.path.display()) }
+}

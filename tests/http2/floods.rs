@@ -1,0 +1,164 @@
+//! Clients that cost more than they send.
+
+use std::time::Duration;
+
+use super::raw::{
+    CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, PRIORITY, RST_STREAM, Raw,
+    SETTINGS, WINDOW_UPDATE, frame, head, literal,
+};
+use super::{curl, serve};
+use crate::support::{Server, until, within};
+
+/// Others are served.
+#[track_caller]
+fn lives(server: &Server) {
+    let said = curl(server, &["--http2-prior-knowledge", "http://localhost:@PORT@/"]).succeeded().out;
+    assert!(said.starts_with("GET HTTP/2.0"), "{said}");
+}
+
+#[test]
+fn limits_are_announced() {
+    let server = serve("H2MaxSessionStreams 7\nH2WindowSize 100000");
+    let mut raw = Raw::open(&server, &[]);
+    let settings = raw.until(|frame| frame.kind == SETTINGS && frame.flags == 0).payload;
+    let said: Vec<(u16, u32)> = settings
+        .chunks(6)
+        .map(|one| (u16::from_be_bytes([one[0], one[1]]), u32::from_be_bytes([one[2], one[3], one[4], one[5]])))
+        .collect();
+    for expected in [(3, 7), (4, 100_000)] {
+        assert!(said.contains(&expected), "{said:?}");
+    }
+    assert!(said.iter().any(|(name, value)| *name == 6 && *value >= 8190), "the header list's size: {said:?}");
+}
+
+#[test]
+fn more_streams_than_allowed_are_refused() {
+    let server = serve("H2MaxSessionStreams 3");
+    let mut raw = Raw::open(&server, &[]);
+    (0..5).for_each(|n| raw.get(2 * n + 1, "/slow"));
+    let refused: Vec<u32> = (0..2).map(|_| raw.until(|frame| frame.kind == RST_STREAM).stream).collect();
+    assert_eq!(refused, [7, 9]);
+    server.site.write("go", "");
+}
+
+#[test]
+fn rapid_resets_end_the_connection_and_no_program_has_run_for_them() {
+    let server = serve("MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nH2MaxResetsPerSecond 50");
+    let mut raw = Raw::open(&server, &[]);
+    raw.get(1, "/slow/first");
+    until("the worker is busy", || server.site.read("begun").contains("first"));
+    for n in 1..=200 {
+        raw.get(2 * n + 1, "/slow/reset");
+        raw.send(RST_STREAM, 0, 2 * n + 1, &CANCEL.to_be_bytes());
+    }
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    server.site.write("go", "");
+    lives(&server);
+    assert_eq!(server.site.read("begun"), "/slow/first\n", "what was reset never ran");
+}
+
+#[test]
+fn a_few_resets_are_everybodys_right() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    for n in 0..50 {
+        raw.get(2 * n + 1, "/");
+        raw.send(RST_STREAM, 0, 2 * n + 1, &CANCEL.to_be_bytes());
+    }
+    raw.get(101, "/");
+    raw.until(|frame| frame.is_head_of(101));
+}
+
+#[test]
+fn floods_of_control_frames_end_the_connection() {
+    let server = serve("H2MaxControlFramesPerSecond 100");
+    let floods = [
+        ("PING", frame(PING, 0, 0, &[0; 8])),
+        ("SETTINGS", frame(SETTINGS, 0, 0, &[])),
+        ("PRIORITY", frame(PRIORITY, 0, 1, &[0, 0, 0, 0, 1])),
+        ("unknown", frame(0xbe, 0, 0, b"?")),
+    ];
+    for (name, flood) in floods {
+        let mut raw = Raw::open(&server, &[]);
+        raw.flood(&flood, 5000);
+        assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM, "{name}");
+    }
+    lives(&server);
+}
+
+#[test]
+fn a_head_in_endless_continuations_ends_the_connection() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_STREAM, 1, &head(&[], "/"));
+    let field = literal("x", &"v".repeat(1000));
+    raw.flood(&frame(CONTINUATION, 0, 1, &field), 5000);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    lives(&server);
+}
+
+#[test]
+fn a_head_over_its_limit_is_refused() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    let mut large = head(&[], "/");
+    (0..14).for_each(|_| large.extend(literal("x", &"v".repeat(1000))));
+    let more: Vec<u8> = (0..16).flat_map(|_| literal("x", &"v".repeat(8000))).collect();
+    raw.send(HEADERS, END_STREAM, 1, &large);
+    let pieces: Vec<&[u8]> = more.chunks(16_000).collect();
+    for (n, piece) in pieces.iter().enumerate() {
+        raw.send(CONTINUATION, if n + 1 == pieces.len() { END_HEADERS } else { 0 }, 1, piece);
+    }
+    // 431, or no connection any more.
+    let refused = raw.refuses(1);
+    assert!(refused, "it was not answered 200");
+    lives(&server);
+}
+
+#[test]
+fn empty_data_without_end_ends_the_connection() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS, 1, &head(&[], "/"));
+    raw.flood(&frame(DATA, 0, 1, &[]), 20_000);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    lives(&server);
+}
+
+#[test]
+fn a_window_that_stays_shut_loses_its_stream_only() {
+    let server = serve("Timeout 500ms");
+    let mut raw = Raw::open(&server, &[(4, 0)]);
+    raw.get(1, "/bytes/1000");
+    raw.until(|frame| frame.is_head_of(1));
+    let reset = raw.until(|frame| frame.kind == RST_STREAM);
+    assert_eq!((reset.stream, reset.reason()), (1, CANCEL));
+    raw.send(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
+    raw.get(3, "/bytes/1000");
+    assert_eq!(raw.until(|frame| frame.kind == DATA).payload.len(), 1000);
+}
+
+#[test]
+fn a_slow_reader_takes_as_long_as_it_needs() {
+    let server = serve("Timeout 2s");
+    let mut raw = Raw::open(&server, &[(4, 10)]);
+    raw.get(1, "/bytes/100");
+    let mut got = 0;
+    while got < 100 {
+        got += raw.until(|frame| frame.kind == DATA).payload.len();
+        raw.send(WINDOW_UPDATE, 0, 1, &10_u32.to_be_bytes());
+    }
+    assert_eq!(got, 100);
+}
+
+#[test]
+fn one_window_that_is_shut_holds_up_nobody_else() {
+    let server = serve("MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1");
+    let mut raw = Raw::open(&server, &[(4, 0)]);
+    raw.get(1, "/bytes/1000");
+    raw.until(|frame| frame.is_head_of(1));
+    within(Duration::from_secs(5), "another client is served", || {
+        let said = curl(&server, &["--http2-prior-knowledge", "--max-time", "2", "http://localhost:@PORT@/"]);
+        said.out.starts_with("GET")
+    });
+}

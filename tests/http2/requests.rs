@@ -1,0 +1,131 @@
+//! What a request of HTTP/2 is for programs, and what is refused.
+
+use super::raw::{END_HEADERS, END_STREAM, HEADERS, RST_STREAM, Raw, head};
+use super::{curl, serve, serve_tls};
+use crate::support::until;
+
+const PRIOR: &str = "--http2-prior-knowledge";
+
+#[test]
+fn programs_see_a_request_like_any_other() {
+    let server = serve("");
+    let said =
+        curl(&server, &[PRIOR, "-b", "a=1; b=2", "-d", "12345", "http://localhost:@PORT@/p?q=r"]).succeeded().out;
+    assert_eq!(said, server.site.filled("POST HTTP/2.0 http localhost:@PORT@ a=1; b=2 /p?q=r 5"));
+}
+
+#[test]
+fn over_tls_it_is_agreed_on_with_the_handshake() {
+    let server = serve_tls("");
+    let said = curl(&server, &["--http2", "https://localhost:@PORT@/p"]).succeeded().out;
+    assert_eq!(said, server.site.filled("GET HTTP/2.0 https localhost:@PORT@ - /p 0"));
+    let said = curl(&server, &["--http1.1", "https://localhost:@PORT@/p"]).succeeded().out;
+    assert!(said.starts_with("GET HTTP/1.1 https"), "{said}");
+}
+
+#[test]
+fn where_protocols_does_not_name_it_nobody_speaks_it() {
+    let server =
+        super::site().serve("SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key");
+    let said = curl(&server, &["--http2", "-o", "/dev/null", "-w", "%{http_version}", "https://localhost:@PORT@/"]);
+    assert_eq!(said.succeeded().out, "1.1");
+}
+
+#[test]
+fn http_1_is_spoken_beside_it_without_tls() {
+    let server = serve("");
+    assert!(server.text("/p").starts_with("GET HTTP/1.1 http localhost - /p"));
+    let mut slow = server.connect();
+    // As far as HTTP/2's preface it could still become that.
+    slow.raw("PRI");
+    slow.raw("NT / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(slow.response().text().starts_with("PRINT HTTP/1.1"));
+}
+
+#[test]
+fn cookies_that_come_one_by_one_are_joined() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    let cookies = [("cookie", "a=1"), ("cookie", "b=2"), ("cookie", "c=3; d=4")];
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head(&cookies, "/"));
+    let answer = raw.until(|frame| frame.kind == super::raw::DATA);
+    let text = String::from_utf8_lossy(&answer.payload).into_owned();
+    assert!(text.contains(" a=1; b=2; c=3; d=4 "), "{text}");
+}
+
+#[test]
+fn a_host_that_contradicts_the_authority_is_refused() {
+    let server = serve("CustomLog access.log \"%s %r\"");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head(&[("host", "other")], "/contradicts"));
+    raw.until(|frame| frame.is_head_of(1));
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 3, &head(&[("host", "localhost")], "/agrees"));
+    raw.until(|frame| frame.is_head_of(3));
+    until("both are logged", || server.site.read("access.log").lines().count() == 2);
+    assert_eq!(server.site.read("access.log"), "400 GET /contradicts HTTP/2.0\n200 GET /agrees HTTP/2.0\n");
+}
+
+#[test]
+fn headers_about_the_connection_make_a_request_malformed_and_are_never_sent() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head(&[("connection", "close")], "/"));
+    assert_eq!(raw.until(|frame| frame.kind == RST_STREAM).stream, 1);
+    let answer = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/"]).succeeded().out;
+    assert!(answer.starts_with("HTTP/2 200") && answer.contains("date: "), "{answer}");
+    assert!(!answer.to_lowercase().contains("connection:"), "{answer}");
+}
+
+#[test]
+fn limits_on_requests_hold_as_for_http_1() {
+    let server = serve("LimitRequestLine 200\nLimitRequestFields 10\nLimitRequestBody 100\nCustomLog access.log %s");
+    let status = |arguments: &[&str]| {
+        let arguments = [&[PRIOR, "-o", "/dev/null", "-w", "%{http_code}"], arguments].concat();
+        curl(&server, &arguments).out
+    };
+    assert_eq!(status(&["http://localhost:@PORT@/"]), "200");
+    assert_eq!(status(&[&format!("http://localhost:@PORT@/{}", "x".repeat(300))]), "414");
+    let many: Vec<String> = (0..20).map(|n| format!("X-{n}: v")).collect();
+    let many: Vec<&str> = many.iter().flat_map(|field| ["-H", field]).collect();
+    assert_eq!(status(&[&many[..], &["http://localhost:@PORT@/"]].concat()), "431");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS, 1, &head(&[("content-length", "101")], "/"));
+    raw.until(|frame| frame.is_head_of(1));
+    until("a body over its limit is a 413", || server.site.read("access.log").ends_with("413\n"));
+}
+
+#[test]
+fn who_expects_a_word_before_the_body_gets_it() {
+    let server = serve("");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS, 1, &head(&[("expect", "100-continue")], "/"));
+    raw.until(|frame| frame.is_head_of(1));
+    raw.send(super::raw::DATA, END_STREAM, 1, b"hello");
+    raw.until(|frame| frame.is_head_of(1));
+    let answer = raw.until(|frame| frame.kind == super::raw::DATA);
+    assert!(answer.payload.ends_with(b" 5"), "{answer:?}");
+}
+
+#[test]
+fn early_hints_are_sent_before_the_answer() {
+    let app = r#"sub { my $e = shift; $e->{'psgix.informational'}->(103, ['Link', '</a.css>; rel=preload']); [200, [], ['late']] }"#;
+    let server = super::site()
+        .file("hints.psgi", app)
+        .serve("Protocols h2c http/1.1\n<Location />\nPsgiApp hints.psgi\n</Location>");
+    let said = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/"]).succeeded().out;
+    let (hint, answer) = said.split_once("HTTP/2 200").expect("an answer");
+    assert!(hint.starts_with("HTTP/2 103") && hint.contains("</a.css>"), "{said}");
+    assert!(answer.ends_with("late"), "{said}");
+}
+
+#[test]
+fn a_head_request_has_the_length_and_no_body() {
+    let server = super::site().file("htdocs/a.txt", "hello\n").serve("Protocols h2c http/1.1");
+    let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(said.contains("content-length: 6"), "{said}");
+    let said = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(said.contains("content-length: 6") && said.ends_with("hello\n"), "{said}");
+    let server = serve("");
+    let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
+    assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
+}

@@ -1,0 +1,115 @@
+//! What programs and logs see of TLS, and what is sent to who comes without.
+
+use super::{TLS, curl, serve, site};
+use crate::support::{Request, until};
+
+const URL: &str = "https://localhost:@PORT@/";
+
+#[test]
+fn files_are_served_over_tls_as_without() {
+    let server = serve("");
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");
+    assert!(server.site.read("out.txt").contains(&server.site.filled("https://127.0.0.1:@PORT@/")));
+}
+
+#[test]
+fn listen_https_is_enough_to_turn_it_on() {
+    let site = site();
+    let conf = site.filled("SSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n");
+    let base = site.read("base.conf").replace(&site.filled("@PORT@"), &site.filled("@PORT@ https"));
+    let server = site.file("base.conf", &base).serve(&conf);
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");
+}
+
+#[test]
+fn psgi_applications_know_the_scheme() {
+    let app = r#"sub { my $e = shift; [200, [], [join ' ', map { $_ // '-' } @$e{qw(psgi.url_scheme HTTPS SSL_PROTOCOL SERVER_PORT)}]] }"#;
+    let server = site().file("app.psgi", app).serve(&format!("{TLS}<Location />\nPsgiApp app.psgi\n</Location>"));
+    let said = curl(&server, &[URL]).succeeded().out;
+    assert_eq!(said, server.site.filled("https on - @PORT@"));
+}
+
+#[test]
+fn std_env_vars_tell_scripts_what_was_agreed_on() {
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
+        print join ' ', map { $ENV{$_} // '-' } qw(HTTPS SSL_TLS_SNI SSL_PROTOCOL SSL_CIPHER SSL_CIPHER_USEKEYSIZE SSL_SESSION_RESUMED);";
+    let server = site()
+        .script("scripts/env.pl", script)
+        .serve(&format!("{TLS}ScriptAlias /plain/ scripts/\nScriptAlias /told/ scripts/\n<Location /told>\nSSLOptions +StdEnvVars\n</Location>"));
+    let ask = |path: &str| {
+        curl(&server, &["--tls13-ciphers", "TLS_AES_128_GCM_SHA256", &format!("{URL}{path}/env.pl")]).succeeded().out
+    };
+    assert_eq!(ask("plain"), "on localhost - - - -");
+    assert_eq!(ask("told"), "on localhost TLSv1.3 TLS_AES_128_GCM_SHA256 128 Initial");
+}
+
+#[test]
+fn handlers_find_https_in_subprocess_env_and_make_links_with_it() {
+    let handler = "package My::Scheme; use Apache::Constants ':common'; use Apache::URI; sub handler { my $r = shift;\n\
+        $r->content_type('text/plain'); $r->send_http_header;\n\
+        $r->print(join ' ', $r->subprocess_env('HTTPS'), Apache::URI->parse($r)->unparse); return OK } 1;";
+    let server = site().file("lib/My/Scheme.pm", handler).serve(&format!(
+        "{TLS}PerlLib lib\n<Location /scheme>\nSetHandler perl-script\nPerlHandler My::Scheme\n</Location>"
+    ));
+    let said = curl(&server, &["https://localhost:@PORT@/scheme"]).succeeded().out;
+    assert_eq!(said, server.site.filled("on https://localhost:@PORT@/scheme"));
+}
+
+#[test]
+fn redirections_stay_within_tls() {
+    let server = site().file("htdocs/sub/index.html", "index").serve(TLS);
+    let said = curl(&server, &["-L", "-w", " %{url_effective}", "https://localhost:@PORT@/sub"]).succeeded().out;
+    assert_eq!(said, server.site.filled("index https://localhost:@PORT@/sub/"));
+}
+
+#[test]
+fn headers_and_logs_can_depend_on_it() {
+    let server = serve(
+        "Header always set Strict-Transport-Security max-age=600 env=HTTPS\n\
+         CustomLog tls.log \"%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %s %O\"",
+    );
+    let said = curl(&server, &["-i", "--tls-max", "1.2", "https://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(said.to_lowercase().contains("strict-transport-security: max-age=600"), "{said}");
+    until("the request is logged", || server.site.read("tls.log").ends_with('\n'));
+    let line = server.site.read("tls.log");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[..2], ["TLSv1.2", "ECDHE-ECDSA-AES256-GCM-SHA384"], "{line}");
+    assert_eq!(words[2..4], ["-", "200"]);
+    let sent: usize = words[4].parse().expect("a number");
+    assert!(sent > said.len(), "what TLS adds is counted: {sent} of {}", said.len());
+}
+
+#[test]
+fn who_speaks_plain_http_is_told_to_come_by_https() {
+    let server = serve("");
+    let mut connection = server.connect();
+    let response = connection.ask(Request::get("/a.txt")).is(400);
+    assert!(response.text().contains("https"), "{response:?}");
+    connection.is_closed();
+}
+
+#[test]
+fn a_place_may_require_tls() {
+    let other = crate::support::Site::new();
+    let server = site().file("htdocs/private/a.txt", "secret\n").serve(&format!(
+        "Listen 127.0.0.1:{}\n<Directory \"@DIR@/htdocs/private\">\nSSLRequireSSL\n</Directory>\n\
+         <VirtualHost *:@PORT@>\n{TLS}</VirtualHost>",
+        other.port
+    ));
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/private/a.txt"]).succeeded().out, "secret\n");
+    let plain = curl(&server, &["-w", "%{http_code}", &format!("http://localhost:{}/private/a.txt", other.port)]);
+    assert!(plain.out.ends_with("403"), "{plain:?}");
+    let open = curl(&server, &[&format!("http://localhost:{}/a.txt", other.port)]);
+    assert_eq!(open.out, "hello\n");
+}
+
+#[test]
+fn large_bodies_pass_in_both_directions() {
+    let app = r#"sub { my $e = shift; my $n = 0; while (my $r = $e->{'psgi.input'}->read(my $b, 65536)) { $n += $r }
+        [200, [], [$n, ' ', 'x' x 5_000_000]] }"#;
+    let server = site().file("app.psgi", app).serve(&format!("{TLS}<Location />\nPsgiApp app.psgi\n</Location>"));
+    server.site.write_bytes("body", &vec![b'y'; 3_000_000]);
+    let said = curl(&server, &["--data-binary", "@@DIR@/body", URL]).succeeded().out;
+    assert_eq!(said.len(), "3000000 ".len() + 5_000_000);
+    assert!(said.starts_with("3000000 x"));
+}

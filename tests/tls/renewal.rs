@@ -1,0 +1,108 @@
+//! New certificates without a restart, and clients that come again.
+
+use std::fs;
+
+use super::{GET, TLS, curl, s_client, serve, site};
+use crate::support::{Server, until};
+
+/// The certificate that clients get now.
+fn certificate(server: &Server) -> String {
+    let said = s_client(server, &["-servername localhost"], GET);
+    let (_, rest) = said.split_once("-----BEGIN CERTIFICATE-----").expect("a certificate");
+    rest.split("-----END").next().unwrap_or_default().split_whitespace().collect()
+}
+
+fn on_disk(server: &Server, name: &str) -> String {
+    server.site.read(name).lines().filter(|line| !line.starts_with("-----")).collect()
+}
+
+#[test]
+fn a_certificate_that_changes_is_used_without_a_reload() {
+    let server = serve("LogLevel notice");
+    assert_eq!(certificate(&server), on_disk(&server, "localhost.crt"));
+    let before = on_disk(&server, "localhost.crt");
+    server.site.certify("localhost", &["localhost"], 4001);
+    until("new connections get the new certificate", || certificate(&server) == on_disk(&server, "localhost.crt"));
+    assert_ne!(before, on_disk(&server, "localhost.crt"));
+    server.logged("certificates have changed: new connections get the new ones");
+    assert_eq!(server.status()["generation"], 1, "nothing was reloaded");
+}
+
+#[test]
+fn a_link_that_is_led_elsewhere_is_a_change() {
+    let site = site().certificate("archive/one", &["localhost"]).certificate("archive/two", &["localhost"]);
+    let point = |site: &crate::support::Site, to: &str| {
+        for end in ["crt", "key"] {
+            fs::create_dir_all(site.path("live")).expect("a folder");
+            std::os::unix::fs::symlink(format!("../archive/{to}.{end}"), site.path("live/next")).expect("a link");
+            fs::rename(site.path("live/next"), site.path(&format!("live/site.{end}"))).expect("renamed");
+        }
+    };
+    point(&site, "one");
+    let server = site.serve("SSLEngine On\nSSLCertificateFile live/site.crt\nSSLCertificateKeyFile live/site.key");
+    assert_eq!(certificate(&server), on_disk(&server, "archive/one.crt"));
+    point(&server.site, "two");
+    until("new connections get the new certificate", || certificate(&server) == on_disk(&server, "archive/two.crt"));
+}
+
+#[test]
+fn one_that_cannot_be_used_changes_nothing() {
+    let server = serve("");
+    let before = certificate(&server);
+    server.site.write("localhost.crt", "broken");
+    server.logged("certificates have changed, but the old ones stay in use");
+    assert_eq!(certificate(&server), before);
+    server.reload().failed(1, "holds no certificate");
+    assert_eq!(certificate(&server), before);
+}
+
+#[test]
+fn a_reload_reads_certificates_anew() {
+    let server = serve("");
+    server.site.certificate_elsewhere();
+    server.site.configure(&TLS.replace("localhost.", "other."));
+    server.reload().succeeded();
+    assert_eq!(certificate(&server), on_disk(&server, "other.crt"));
+}
+
+impl crate::support::Site {
+    fn certificate_elsewhere(&self) {
+        self.certify("other", &["localhost"], 4000);
+    }
+}
+
+#[test]
+fn sessions_are_resumed_over_reloads_and_with_both_versions() {
+    let server = serve("");
+    for version in ["-tls1_2", "-tls1_3"] {
+        let save = ["-servername localhost", version, "-sess_out @DIR@/session"];
+        let again = ["-servername localhost", version, "-sess_in @DIR@/session"];
+        assert!(s_client(&server, &save, GET).contains("New, TLSv"), "{version}");
+        assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version}");
+        server.reload().succeeded();
+        assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version} after a reload");
+    }
+}
+
+#[test]
+fn without_tickets_and_without_a_cache_nothing_is_resumed() {
+    let server = serve("SSLSessionTickets Off\nSSLSessionCache none");
+    let save = ["-servername localhost", "-tls1_2", "-sess_out @DIR@/session"];
+    s_client(&server, &save, GET);
+    let again = ["-servername localhost", "-tls1_2", "-sess_in @DIR@/session"];
+    assert!(!s_client(&server, &again, GET).contains("Reused, TLSv"));
+}
+
+#[test]
+fn keys_are_read_by_root_and_for_nobody_else() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let site = site();
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(site.path("localhost.key"), fs::Permissions::from_mode(0o600)).expect("our own file");
+    let app = r#"sub { my $ok = open(my $f, '<', "@DIR@/localhost.key"); [200, [], [$ok ? 'read' : 'refused']] }"#;
+    let server =
+        site.file("app.psgi", app).serve(&format!("User nobody\n{TLS}<Location />\nPsgiApp app.psgi\n</Location>"));
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/"]).succeeded().out, "refused");
+}

@@ -1,0 +1,84 @@
+//! Versions, suites, and clients that do not behave.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
+
+use super::{GET, curl, s_client, serve};
+use crate::support::within;
+
+#[test]
+fn both_versions_are_spoken_and_older_ones_are_not() {
+    let server = serve("");
+    for (version, agreed) in [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")] {
+        let said = s_client(&server, &[version], GET);
+        assert!(said.contains(&format!("New, {agreed}")) && said.contains("hello"), "{said}");
+    }
+    let old = s_client(&server, &["-tls1_1", "-cipher DEFAULT@SECLEVEL=0"], GET);
+    assert!(!old.contains("hello"), "{old}");
+}
+
+#[test]
+fn a_site_may_speak_one_version_only() {
+    let server = serve("SSLProtocol -all +TLSv1.3");
+    assert!(s_client(&server, &["-tls1_3"], GET).contains("hello"));
+    assert!(!s_client(&server, &["-tls1_2"], GET).contains("hello"));
+}
+
+#[test]
+fn a_site_may_choose_its_suites() {
+    let server =
+        serve("SSLCipherSuite ECDHE-ECDSA-AES128-GCM-SHA256\nSSLCipherSuite TLSv1.3 TLS_CHACHA20_POLY1305_SHA256");
+    let said = s_client(&server, &["-tls1_2"], GET);
+    assert!(said.contains("Cipher is ECDHE-ECDSA-AES128-GCM-SHA256"), "{said}");
+    let said = s_client(&server, &["-tls1_3"], GET);
+    assert!(said.contains("Cipher is TLS_CHACHA20_POLY1305_SHA256"), "{said}");
+}
+
+#[test]
+fn our_order_counts_where_that_is_said() {
+    let suites = "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384";
+    let clients = "-cipher ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305";
+    for (order, chosen) in [("On", "ECDHE-ECDSA-CHACHA20-POLY1305"), ("Off", "ECDHE-ECDSA-AES256-GCM-SHA384")] {
+        let server = serve(&format!("SSLCipherSuite {suites}\nSSLHonorCipherOrder {order}"));
+        let said = s_client(&server, &["-tls1_2", clients], GET);
+        assert!(said.contains(&format!("Cipher is {chosen}")), "{order}: {said}");
+    }
+}
+
+#[test]
+fn a_handshake_that_never_ends_is_given_up_and_holds_nobody() {
+    let server = serve("Timeout 300ms");
+    let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
+    slow.set_read_timeout(Some(Duration::from_secs(10))).expect("a time limit");
+    slow.write_all(&[22, 3, 1, 2, 0, 1]).expect("sent");
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");
+    let mut rest = Vec::new();
+    slow.read_to_end(&mut rest).expect("closed in time");
+}
+
+#[test]
+fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
+    let server = serve("RequestReadTimeout handshake=500ms");
+    let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
+    slow.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
+    // A record of 512 bytes; each byte is progress, all of them would take ten seconds.
+    let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
+    within(Duration::from_secs(8), "it is closed", || {
+        let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
+        let heard = slow.read(&mut [0; 100]);
+        sent.is_err() || !heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    });
+}
+
+#[test]
+fn garbage_in_place_of_a_handshake_is_closed() {
+    let server = serve("");
+    let mut garbage = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
+    garbage.set_read_timeout(Some(Duration::from_secs(10))).expect("a time limit");
+    garbage.write_all(&[[22, 3, 1, 0, 5].as_slice(), &[0xff; 40]].concat()).expect("sent");
+    let mut rest = Vec::new();
+    // An alert, or a reset.
+    let _ = garbage.read_to_end(&mut rest);
+    assert!(rest.len() < 20 && rest.first().is_none_or(|kind| *kind == 21), "{rest:?}");
+    assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");
+}

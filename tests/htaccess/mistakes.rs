@@ -61,7 +61,7 @@ fn what_may_be_passed_over_costs_a_line_of_the_log_only() {
         ("Deny from all", "Deny: is not allowed here: its <Directory> would have to say AllowOverride Limit");
     let option = ("Options ExecCGI", "Options: names an option that is not among those of AllowOverride Options=");
     let unknown = ("Nonsense here", "Nonsense: is not a directive");
-    let foreign = ("SSLRequireSSL", "SSLRequireSSL: is not supported");
+    let foreign = ("SSLRequire true", "SSLRequire: is not supported");
     for (words, passed, fatal) in [
         ("Nonfatal=Override", &[forbidden, option][..], &[unknown, foreign][..]),
         ("nonfatal=unknown", &[unknown, foreign], &[forbidden, option]),

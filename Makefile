@@ -8,6 +8,10 @@
 #   make experiments   the mod_perl documents' experiments, the same way
 #   make faults  what clients lose when things go wrong, beside Apache + mod_perl 2 and nginx + Starman
 #   make fuzz    parsers of strangers' bytes, 60 s each
+#   make asan    the suite of the API with the C part under AddressSanitizer
+#   make valgrind   a worker in miniature under memcheck
+#   make audit   licences, sources and known vulnerabilities of what we depend on
+#   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
 #   make install PREFIX=/usr/local
 
 PREFIX  ?= /usr/local
@@ -15,7 +19,7 @@ CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench experiments faults fuzz install clean
+.PHONY: run build test lint doc bench asan valgrind audit soak experiments faults fuzz install clean
 
 build:
 	$(PACKAGES) build
@@ -34,6 +38,7 @@ lint:
 	$(PACKAGES) build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	sh .ci/audit if-there
 
 doc:
 	$(PACKAGES) build
@@ -54,6 +59,20 @@ faults: build
 fuzz:
 	$(PACKAGES) build
 	sh fuzz/run
+
+asan:
+	$(PACKAGES) build demo test
+	sh tests/sanitize/asan
+
+valgrind:
+	$(PACKAGES) build sanitize
+	sh tests/sanitize/valgrind
+
+audit:
+	sh .ci/audit
+
+soak: build
+	python3 benchmarks/soak.py --requests $(or $(N),1000000)
 
 install: build
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/cameleer

@@ -84,11 +84,12 @@ fn line(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &d
     line
 }
 
-/// One event stays one line, whatever a client or a script put into it.
+/// One event stays one line, whatever a client or a script put into it; and what looks escaped was.
 fn escape(text: &str, line: &mut String) {
     for c in text.trim_end().chars() {
         match c {
             '\n' => line.push_str("\\n"),
+            '\\' => line.push_str("\\\\"),
             '\t' => line.push('\t'),
             c if c.is_control() => {
                 let _ = write!(line, "\\x{:02x}", c as u32);
@@ -117,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_line_has_apaches_shape_and_cannot_be_forged() {
-        let line = line(LogLevel::Warn, "front", Some(&"192.0.2.1:5022"), &"a\n[forged] \x1b[0m\n");
-        let pattern = r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[front:warn\] \[pid \d+\] \[client 192.0.2.1:5022\] a\\n\[forged\] \\x1b\[0m\n$";
+        let line = line(LogLevel::Warn, "front", Some(&"192.0.2.1:5022"), &"a\n[forged] \x1b[0m \\n\n");
+        let pattern = r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[front:warn\] \[pid \d+\] \[client 192.0.2.1:5022\] a\\n\[forged\] \\x1b\[0m \\\\n\n$";
         assert!(regex::Regex::new(pattern).expect("a pattern").is_match(&line), "{line}");
     }
 }

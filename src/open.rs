@@ -1,7 +1,7 @@
 //! Opens files under the rules about symbolic links. What was checked is what was opened: between the two there is no
 //! moment in which a link could be exchanged.
 //!
-//! `FollowSymLinks` is a plain open. Without it the kernel refuses every link on the way (openat2). With
+//! `FollowSymLinks` opens as anybody would. Without it the kernel refuses every link on the way (openat2). With
 //! `SymLinksIfOwnerMatch` a way with links is walked part by part, and then believed for a second.
 
 use std::cell::RefCell;
@@ -107,7 +107,7 @@ impl Opener {
 
     fn open_as(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
         if links == Links::Follow {
-            return Ok(openat(AT_FDCWD, path, flags, Mode::empty())?);
+            return follow(path, flags);
         }
         if let Some(believed) = self.open_believed(root, path, links, flags) {
             return Ok(believed);
@@ -158,6 +158,16 @@ fn opened(file: OwnedFd) -> io::Result<Opened> {
 
 fn identity(it: &FileStat) -> Identity {
     (it.st_dev, it.st_ino)
+}
+
+/// `/proc/self/fd/7` is no link to a file's name but the front's own descriptor: a worker that names it would read what
+/// the front alone has open, another client's upload perhaps.
+fn follow(path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
+    match openat2(AT_FDCWD, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_MAGICLINKS)) {
+        // An old kernel, or a container that does not know the call.
+        Err(Errno::ENOSYS | Errno::EPERM) => Ok(openat(AT_FDCWD, path, flags, Mode::empty())?),
+        answer => Ok(answer?),
+    }
 }
 
 fn no_links(folder: impl std::os::fd::AsFd, path: &Path, flags: OFlag) -> nix::Result<OwnedFd> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum BadPath {
     /// `%zz`, or above the root: 400.
     Malformed,
-    /// `%2f` or `%00`, which no file name can hold: 404.
+    /// A slash as `%2f`, a zero byte, which no file name can hold, or `\`, which elsewhere is a slash: 404.
     Impossible,
 }
 
@@ -19,6 +19,9 @@ pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
         return Err(BadPath::Malformed);
     }
     let decoded = decode(raw)?;
+    if is_overlong(&decoded) {
+        return Err(BadPath::Malformed);
+    }
     if decoded.windows(2).any(|pair| pair == b"//" || pair == b"/.") { resolve(&decoded) } else { Ok(decoded) }
 }
 
@@ -28,17 +31,27 @@ fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         if byte != b'%' {
-            decoded.push(byte);
+            decoded.push(file_byte(byte)?);
             continue;
         }
         let ([high, low], after) = rest.split_first_chunk::<2>().ok_or(BadPath::Malformed)?;
         match digit(*high)? * 16 + digit(*low)? {
-            0 | b'/' => return Err(BadPath::Impossible),
-            byte => decoded.push(byte),
+            b'/' => return Err(BadPath::Impossible),
+            byte => decoded.push(file_byte(byte)?),
         }
         rest = after;
     }
     Ok(decoded)
+}
+
+fn file_byte(byte: u8) -> Result<u8, BadPath> {
+    if matches!(byte, 0 | b'\\') { Err(BadPath::Impossible) } else { Ok(byte) }
+}
+
+/// Whether a slash or a dot may hide in more bytes than UTF-8 has for it: an old decoder behind us would find it.
+fn is_overlong(path: &[u8]) -> bool {
+    path.windows(3).any(|bytes| matches!(bytes, [0xe0, 0x80..=0x9f, 0x80..=0xbf] | [0xf0, 0x80..=0x8f, 0x80..=0xbf]))
+        || path.windows(2).any(|bytes| matches!(bytes, [0xc0 | 0xc1, 0x80..=0xbf]))
 }
 
 fn digit(hex: u8) -> Result<u8, BadPath> {
@@ -68,7 +81,8 @@ fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
 }
 
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
-/// character of a private plane and becomes itself again in the file's name.
+/// character of a private plane and becomes itself again in the file's name. Of such a character that a client sends, each
+/// byte stands so: no two paths become the same text.
 pub struct Text(pub String);
 
 const PRIVATE: u32 = 0x10_FF00;
@@ -78,8 +92,12 @@ impl Text {
     pub fn new(path: &[u8]) -> Text {
         let mut text = String::with_capacity(path.len());
         for chunk in path.utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(PRIVATE + u32::from(*byte))));
+            for part in chunk.valid().split_inclusive(is_private) {
+                let plain = part.trim_end_matches(is_private);
+                text.push_str(plain);
+                text.extend(part[plain.len()..].bytes().map(stand_in));
+            }
+            text.extend(chunk.invalid().iter().copied().map(stand_in));
         }
         Text(text)
     }
@@ -103,6 +121,10 @@ impl Text {
         }
         bytes
     }
+}
+
+fn stand_in(byte: u8) -> char {
+    char::from_u32(PRIVATE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 fn is_private(c: char) -> bool {
@@ -139,6 +161,13 @@ mod tests {
             ("/%zz", Err(BadPath::Malformed)),
             ("/a%2fb", Err(BadPath::Impossible)),
             ("/a%00b", Err(BadPath::Impossible)),
+            ("/a\0b", Err(BadPath::Impossible)),
+            ("/a\\b", Err(BadPath::Impossible)),
+            ("/a%5Cb", Err(BadPath::Impossible)),
+            ("/%c0%ae%c0%ae/a", Err(BadPath::Malformed)),
+            ("/%e0%80%af", Err(BadPath::Malformed)),
+            ("/%f0%80%80%ae", Err(BadPath::Malformed)),
+            ("/%c3%a9", Ok("/é")),
             ("", Err(BadPath::Malformed)),
             ("a", Err(BadPath::Malformed)),
         ];
@@ -150,7 +179,7 @@ mod tests {
 
     #[test]
     fn names_in_latin_1_survive_the_configuration() {
-        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3"] {
+        for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3", "/a\u{10ffe9}b".as_bytes()] {
             let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
             assert_eq!(through.into_os_string().into_vec(), path);
         }

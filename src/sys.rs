@@ -237,10 +237,15 @@ pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
     initgroups(&identity.name, identity.gid).context("initgroups")?;
     setgid(identity.gid).with_context(|| format!("cannot become group {}", identity.gid))?;
     setuid(identity.uid).with_context(|| format!("cannot become user {}", identity.uid))?;
-    // The kernel clears both when the user changes: the profiler needs the one, nobody must outlive the master.
-    prctl::set_dumpable(true)?;
+    // The kernel clears it when the user changes: nobody must outlive the master.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
+}
+
+/// Lets others of the same user look into this process, which the kernel forbids when [`drop_privileges`] changed it: a
+/// profiler needs that. Not for the front: a worker is of the same user, and must not see other workers' clients.
+pub fn allow_profiling() -> io::Result<()> {
+    Ok(prctl::set_dumpable(true)?)
 }
 
 #[link(name = "crypt")]

@@ -23,10 +23,14 @@ mod examples;
 mod faults;
 /// `$r`, method by method.
 mod handlers;
+/// Workers and molds that mean harm.
+mod hostile;
 /// `.htaccess` files.
 mod htaccess;
 /// HTTP/1.1 as clients speak it.
 mod http;
+/// What the server calls itself: in headers, to programs, below pages, in links.
+mod identity;
 /// Limits on time, numbers and size.
 mod limits;
 /// Symbolic links, and other ways out of a site.
@@ -59,6 +63,8 @@ mod registry;
 mod reload;
 /// What the configuration says of answers: redirections, errors, headers, types.
 mod rules;
+/// What SECURITY.md promises, and where that is tested.
+mod security;
 /// Stopping, reopening, systemd.
 mod signals;
 /// Clients that take their answer slowly.

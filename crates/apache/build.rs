@@ -42,6 +42,13 @@ fn translate(xs: &Path, into: &Path) -> PathBuf {
     c
 }
 
+/// `CAMELEER_SANITIZE=address`: see tests/sanitize/.
+fn sanitize(build: &mut cc::Build) {
+    println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
+    let Ok(kind) = std::env::var("CAMELEER_SANITIZE") else { return };
+    build.flag(format!("-fsanitize={kind}")).flag("-fno-omit-frame-pointer");
+}
+
 fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut build = cc::Build::new();
@@ -54,6 +61,7 @@ fn main() {
     for flag in perl("ccopts").split_whitespace() {
         build.flag(flag);
     }
+    sanitize(&mut build);
     for file in FILES {
         let xs = Path::new(PERL).join("lib").join(file);
         build.file(translate(&xs, &out));

@@ -1,5 +1,6 @@
 //! Compiles the shim with the flags of the perl that it will embed.
 
+use std::path::Path;
 use std::process::Command;
 
 const FILES: [&str; 7] = ["boot.c", "call.c", "psgi.c", "io.c", "child.c", "state.c", "deadline.c"];
@@ -11,6 +12,19 @@ fn perl(code: &str) -> String {
     String::from_utf8(output.stdout).expect("Config values are ASCII")
 }
 
+/// `CAMELEER_SANITIZE=address`: see tests/sanitize/.
+fn sanitize(build: &mut cc::Build) {
+    println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
+    let Ok(kind) = std::env::var("CAMELEER_SANITIZE") else { return };
+    build.flag(format!("-fsanitize={kind}")).flag("-fno-omit-frame-pointer");
+    // Before perl and libc, whose functions it stands before.
+    let library = Command::new("cc").arg("-print-file-name=libasan.so").output().expect("cc not found").stdout;
+    let library = String::from_utf8(library).expect("a path");
+    let folder = Path::new(library.trim()).parent().expect("a folder");
+    println!("cargo::rustc-link-search={}", folder.display());
+    println!("cargo::rustc-link-lib=asan");
+}
+
 fn main() {
     let mut build = cc::Build::new();
     build.std("gnu11").define("CML_PERL_PATH", Some(format!("\"{}\"", perl("print $Config{perlpath}")).as_str()));
@@ -18,6 +32,7 @@ fn main() {
     for flag in perl("ccopts").split_whitespace() {
         build.flag(flag);
     }
+    sanitize(&mut build);
     for file in FILES {
         build.file(format!("src/{file}"));
     }

@@ -293,7 +293,7 @@ sub httpd_conf ( $, @lines ) {
 
 sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
-# Text that SERVER_SOFTWARE ends with; for modules to say that they are there while the server starts.
+# Text that SERVER_SOFTWARE and the Server header end with; for modules to say that they are there while the server starts.
 sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
 
 # --- timers

@@ -24,6 +24,8 @@ pub enum Proof {
     Is(User),
     /// It shows no credentials that can be read: 401.
     Nobody,
+    /// 401, unless somebody else knows the user; why, for the log.
+    Unknown(String),
     /// 401; why, for the log.
     Refused(String),
     /// 500; what is missing, for the log.
@@ -40,8 +42,7 @@ pub struct Users {
 impl Users {
     /// What an `Authorization` header proves, without slow work.
     pub fn attempt(&self, rules: &Rules, authorization: Option<&[u8]>) -> Attempt {
-        let basic = rules.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Basic"));
-        let (Some(file), Some(_), true) = (&rules.user_file, &rules.auth_name, basic) else {
+        let (Some(file), Some(_), true) = (&rules.user_file, &rules.auth_name, rules.has_users()) else {
             let needs = "Require needs AuthType Basic, AuthName and AuthUserFile here";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
@@ -52,7 +53,7 @@ impl Users {
         };
         let Some(hash) = hash else {
             let unknown = format!("user {} not found", claimed.user.escape_debug());
-            return Attempt::Settled(Proof::Refused(unknown));
+            return Attempt::Settled(Proof::Unknown(unknown));
         };
         let check = Check { user: claimed.user, password: claimed.password, hash };
         match self.verified.knows(&check) {

@@ -39,8 +39,13 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let (to_worker, to_front) = wire::channel::pair()?;
     let master: Arc<Channel<ToFront, FromFront>> = Channel::new(masters).into();
     let names: Vec<Listener> = bound.iter().map(|b| Listener { address: listeners::name(&b.address) }).collect();
-    let configure =
-        ToFront::Configure { generation: GENERATION, logs: opened.access.len() + opened.hosts.len(), listeners: names };
+    let configure = ToFront::Configure {
+        generation: GENERATION,
+        logs: opened.access.len() + opened.hosts.len(),
+        listeners: names,
+        // Perl is loaded after the front has started.
+        software: site.config.tokens.header(apache::MOD_PERL, &[]),
+    };
     let configuration = site.in_memory()?;
     let sockets = bound.iter().map(|bound| &bound.fd);
     let fds = std::iter::once(&configuration).chain(&opened.access).chain(&opened.hosts).chain(sockets);

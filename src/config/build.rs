@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::access;
 use super::context::Rank;
 use super::draft::Draft;
+use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
+use super::remote_ip::RemoteIp;
 use super::{
     Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
     ReadTimeouts, Said, Scope, Section, Timeouts, logs,
@@ -92,6 +94,7 @@ impl Draft {
             if host.server_admin.is_none() {
                 host.server_admin.clone_from(&main.server_admin);
             }
+            host.remote_ip.inherit(&main.remote_ip);
             host.read_timeouts.inherit(&main.read_timeouts);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
@@ -178,6 +181,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         types: BTreeMap::new(),
         control_socket: None,
         warnings: Vec::new(),
+        tokens: Tokens::default(),
         perl_htaccess: PerlHtaccess::Off,
         perl_access: false,
         facts: facts.clone(),
@@ -199,6 +203,7 @@ pub(super) fn empty_host() -> Host {
         error_log: None,
         log_level: None,
         access_logs: Vec::new(),
+        remote_ip: RemoteIp::default(),
         base: 0,
         containers: Vec::new(),
     }

@@ -118,8 +118,10 @@ impl Draft {
             Err(unknown) => return self.foreign(directive, unknown),
         };
         row.check_form(directive)?;
-        if let Some(rules) = &self.htaccess {
-            rules.check(row, directive)?;
+        if let Some(rules) = self.htaccess
+            && let Err(message) = rules.check(row, directive)
+        {
+            return self.forbidden(message);
         }
         if self.context != Context::Htaccess {
             row.check_context(self.context)?;
@@ -159,9 +161,26 @@ impl Draft {
                 self.warn(&message);
                 Ok(())
             }
-            Some((Fate::Refused, message)) => Err(message),
-            None => Err(unknown),
+            Some((Fate::Refused, message)) => self.unknown(message),
+            None => self.unknown(unknown),
         }
+    }
+
+    /// What `AllowOverride` does not allow: an error, unless that says otherwise.
+    pub fn forbidden(&mut self, message: String) -> Result<(), String> {
+        self.pass_over(Rules::passes_over_forbidden, message)
+    }
+
+    fn unknown(&mut self, message: String) -> Result<(), String> {
+        self.pass_over(Rules::passes_over_unknown, message)
+    }
+
+    fn pass_over(&mut self, may: fn(&Rules) -> bool, message: String) -> Result<(), String> {
+        if !self.htaccess.as_ref().is_some_and(may) {
+            return Err(message);
+        }
+        self.warn(&format!("{message} (this line is ignored)"));
+        Ok(())
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {

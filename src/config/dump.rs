@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::access::{self, Limited};
+use super::remote_ip::RemoteIp;
 use super::rules::Rules;
 use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
 
@@ -74,6 +75,9 @@ fn host_lines(index: usize, host: &Host) -> String {
     if host.logs_errors_itself() {
         line(format!("error_log {:?} level {:?}", host.error_log, host.log_level));
     }
+    if host.remote_ip != RemoteIp::default() {
+        line(format!("{:?}", host.remote_ip));
+    }
     for redirect in &host.redirects {
         line(format!("{redirect:?}"));
     }
@@ -144,8 +148,18 @@ fn said(said: &Said) -> String {
 }
 
 fn access(said: &access::Said) -> String {
-    let access::Said { hosts, satisfy, auth_type, auth_name, user_file, group_file, requires, lookups, throttles } =
-        said;
+    let access::Said {
+        hosts,
+        satisfy,
+        auth_type,
+        auth_name,
+        user_file,
+        group_file,
+        authoritative,
+        requires,
+        lookups,
+        throttles,
+    } = said;
     let mut out = String::new();
     if let Some(hosts) = hosts {
         let each =
@@ -162,6 +176,9 @@ fn access(said: &access::Said) -> String {
     let auth = (auth_type, auth_name, user_file, group_file);
     if auth != (&None, &None, &None, &None) {
         write!(out, " auth {auth:?}").unwrap();
+    }
+    if let Some(authoritative) = authoritative {
+        write!(out, " authoritative {authoritative}").unwrap();
     }
     if let Some(satisfy) = satisfy {
         write!(out, " satisfy {satisfy:?}").unwrap();
@@ -182,6 +199,7 @@ fn rules(rules: &access::Rules) -> access::Said {
         auth_name: rules.auth_name,
         user_file: rules.user_file,
         group_file: rules.group_file,
+        authoritative: rules.authoritative,
         requires: Some(rules.requires),
         lookups: Some(rules.lookups),
         throttles: Some(rules.throttles),
@@ -234,6 +252,7 @@ fn rule_lines(rules: &Rules) -> String {
     line("env", !rules.env.is_empty(), &rules.env);
     line("types", rules.types != Default::default(), &rules.types.words());
     line("directory_slash", rules.directory_slash.is_some(), &rules.directory_slash);
+    line("signature", rules.signature.is_some(), &rules.signature);
     line("canonical_name", rules.canonical_name.is_some(), &rules.canonical_name);
     line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
     line("compress", rules.compress != Default::default(), &rules.compress);

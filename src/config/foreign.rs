@@ -104,9 +104,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "the address of the connection counts: let a Perl handler look at X-Forwarded-For",
-        names: "RemoteIPHeader RemoteIPInternalProxy RemoteIPInternalProxyList RemoteIPProxiesHeader RemoteIPProxyProtocol=off \
-            RemoteIPProxyProtocolExceptions RemoteIPTrustedProxy RemoteIPTrustedProxyList",
+        advice: "name the proxies in RemoteIPInternalProxy or RemoteIPTrustedProxy",
+        names: "RemoteIPInternalProxyList RemoteIPTrustedProxyList",
     },
     Group {
         fate: Refused,
@@ -209,7 +208,7 @@ const GROUPS: &[Group] = &[
             MaxThreads MaxThreadsPerChild MergeSlashes MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
             Protocol Protocols ProtocolReqCheck ProtocolsHonorOrder QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
             RedirectRelative RegisterHttpMethod ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
-            ServerLimit ShmemUIDisUser ServerSignature ServerTokens StartThreads StrictHostCheck ThreadLimit ThreadsPerChild \
+            ServerLimit ShmemUIDisUser StartThreads StrictHostCheck ThreadLimit ThreadsPerChild \
             ThreadStackSize TraceEnable UNCList UseCanonicalPhysicalPort WatchdogInterval",
     },
 ];
@@ -258,7 +257,7 @@ mod tests {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
         assert_eq!(fate("RewriteEngine", "Off"), Some(Ignored));
         assert_eq!(fate("rewriteengine", "on"), Some(Refused));
-        assert_eq!(fate("ServerTokens", "Prod"), Some(Ignored));
+        assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
         assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
         assert_eq!(fate("DocumentRot", "/"), None);
     }

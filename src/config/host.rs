@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use super::remote_ip::RemoteIp;
 use super::{Config, LogLevel, ReadTimeouts, rules};
 
 /// A virtual host, or the main server.
@@ -34,6 +35,8 @@ pub struct Host {
     pub log_level: Option<LogLevel>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
+    /// `RemoteIP…`
+    pub remote_ip: RemoteIp,
     /// Its section of settings that stand outside any container; the first of every merge after the main server's.
     pub base: u16,
     /// Containers that can apply to it, in merge order: Directory, Files, Location; the main server's first in each.

@@ -28,6 +28,7 @@ mod unknown;
 pub mod access;
 mod address;
 pub mod admission;
+mod identity;
 mod logs;
 mod options;
 mod overrides;
@@ -35,6 +36,7 @@ pub mod phases;
 mod site;
 mod value;
 
+pub mod remote_ip;
 pub mod rules;
 
 mod build;
@@ -62,6 +64,7 @@ pub use bundle::Bundle;
 pub use clients::{Clients, Pace, ReadTimeouts};
 pub use host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use htaccess::{Applied, Htaccess, depth};
+pub use identity::{CanonicalName, Named, Signature, Tokens};
 pub use modules::EMBODIED as MODULES;
 pub use options::{Options, SaidOptions};
 pub use overrides::{Overrides, PerlHtaccess};
@@ -172,6 +175,8 @@ pub struct Config {
     pub control_socket: Option<PathBuf>,
     /// What was adjusted or ignored, as httpd does; to be logged once.
     pub warnings: Vec<ConfigError>,
+    /// `ServerTokens`
+    pub tokens: Tokens,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
     /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.

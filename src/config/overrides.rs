@@ -10,6 +10,17 @@ pub struct Overrides {
     classes: u8,
     /// `Options=…`: only these; `None` is all.
     options: Option<Options>,
+    /// `Nonfatal=…`
+    nonfatal: Nonfatal,
+}
+
+/// Which lines of a `.htaccess` file are passed over, with a warning, instead of being an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Nonfatal {
+    /// Those that are not allowed there.
+    forbidden: bool,
+    /// Those that nobody knows.
+    unknown: bool,
 }
 
 /// A class, or what a directive needs: one of several.
@@ -52,7 +63,8 @@ const WORDS: [(&str, Class); 5] = [
 
 impl Overrides {
     /// `.htaccess` files are not even looked for.
-    pub const NONE: Overrides = Overrides { classes: 0, options: None };
+    pub const NONE: Overrides =
+        Overrides { classes: 0, options: None, nonfatal: Nonfatal { forbidden: false, unknown: false } };
 
     /// Whether nothing is allowed.
     pub fn is_none(self) -> bool {
@@ -75,8 +87,9 @@ impl Overrides {
     fn with(mut self, arg: &str) -> Result<Overrides, String> {
         let (word, list) = arg.split_once('=').map_or((arg, None), |(word, list)| (word, Some(list)));
         match (word.to_ascii_lowercase().as_str(), list) {
-            ("none", None) => self = Overrides::NONE,
-            ("all", None) => self = Overrides { classes: Class::ANY.0, options: None },
+            ("none", None) => self = Overrides { nonfatal: self.nonfatal, ..Overrides::NONE },
+            ("all", None) => (self.classes, self.options) = (Class::ANY.0, None),
+            ("nonfatal", Some(what)) => self.nonfatal.add(what).ok_or_else(|| unknown(arg))?,
             ("options", Some(list)) => {
                 let names: Vec<String> = list.split(',').map(str::to_owned).collect();
                 let (SaidOptions::Set(only), _) = options::parse(&names)? else {
@@ -96,15 +109,32 @@ impl Overrides {
     }
 }
 
+impl Nonfatal {
+    fn add(&mut self, what: &str) -> Option<()> {
+        let all = what.eq_ignore_ascii_case("All");
+        let (forbidden, unknown) = (what.eq_ignore_ascii_case("Override"), what.eq_ignore_ascii_case("Unknown"));
+        self.forbidden |= all || forbidden;
+        self.unknown |= all || unknown;
+        (all || forbidden || unknown).then_some(())
+    }
+}
+
 fn unknown(arg: &str) -> String {
-    format!("expected All, None, AuthConfig, FileInfo, Indexes, Limit, Options or Options=name,…, got \"{arg}\"")
+    format!(
+        "expected All, None, AuthConfig, FileInfo, Indexes, Limit, Options, Options=name,… or \
+         Nonfatal=Override|Unknown|All, got \"{arg}\""
+    )
 }
 
 impl std::fmt::Display for Overrides {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let words = WORDS.iter().filter(|(_, class)| self.has(*class)).map(|(word, _)| *word);
         f.write_str(&words.collect::<Vec<_>>().join("+"))?;
-        if self.options.is_some() { f.write_str("=some") } else { Ok(()) }
+        if self.options.is_some() {
+            f.write_str("=some")?;
+        }
+        let nonfatal = [(self.nonfatal.forbidden, "Override"), (self.nonfatal.unknown, "Unknown")];
+        nonfatal.iter().filter(|(is_on, _)| *is_on).try_for_each(|(_, word)| write!(f, " nonfatal={word}"))
     }
 }
 
@@ -187,6 +217,16 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// `AllowOverride Nonfatal=Override`: what is not allowed is passed over.
+    pub fn passes_over_forbidden(&self) -> bool {
+        self.allowed.nonfatal.forbidden
+    }
+
+    /// `AllowOverride Nonfatal=Unknown`: what nobody knows is passed over.
+    pub fn passes_over_unknown(&self) -> bool {
+        self.allowed.nonfatal.unknown
+    }
+
     pub fn check(&self, row: &Row, directive: &Directive) -> Result<(), String> {
         let needed = row.override_class();
         if needed == Class::NEVER {
@@ -237,7 +277,9 @@ mod tests {
         assert!(both.has(Class::LIMIT) && both.has(Class::AUTH_CONFIG) && !both.has(Class::FILE_INFO));
         assert!(parsed("All").unwrap().has(Class::OPTIONS));
         assert!(parsed("All None").unwrap().is_none());
-        for wrong in ["Everything", "Nonfatal=All", "Options=+Indexes", "Limit=GET"] {
+        assert_eq!(parsed("Nonfatal=All Limit").unwrap().to_string(), "Limit nonfatal=Override nonfatal=Unknown");
+        assert_eq!(parsed("Nonfatal=unknown All None Options").unwrap().to_string(), "Options nonfatal=Unknown");
+        for wrong in ["Everything", "Nonfatal", "Nonfatal=Some", "Options=+Indexes", "Limit=GET"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }

@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
                     page.inside().extend(tree);
                 }
                 Err(error) if missing.is_fine(&error) => {}
-                Err(error) => return Err(format!("Include: cannot read {}: {error}", path.display())),
+                Err(error) => return Err(unreadable(&path, &error)),
             }
         }
         Ok(())
@@ -335,6 +335,10 @@ impl ConfigError {
     pub(super) fn at(at: &At, message: impl Into<String>) -> Self {
         ConfigError { at: Some(at.clone()), message: message.into() }
     }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("Include: cannot read {}: {error}: correct the path, or make it readable", path.display())
 }
 
 fn read_lossy(path: &Path) -> io::Result<String> {

@@ -62,7 +62,9 @@ pub fn directory_index(draft: &mut Draft, args: &[String]) {
 /// `Options …`
 pub fn options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (next, ignored) = options::parse(args)?;
-    draft.htaccess.map_or(Ok(()), |rules| rules.check_options(&next))?;
+    if let Some(Err(message)) = draft.htaccess.map(|rules| rules.check_options(&next)) {
+        return draft.forbidden(message);
+    }
     if !ignored.is_empty() {
         draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
     }

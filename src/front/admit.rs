@@ -10,7 +10,6 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::client::Client;
 use super::count;
 use super::error_page::Refusal;
 use super::record::Record;
@@ -23,9 +22,6 @@ use crate::config::access::{Lookups, Methods, Rules};
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
 const HASHES_AT_ONCE: usize = 2;
-
-/// After so many seconds there may be room where `MaxConcurrentReqs` has found none.
-const SOON: u32 = 2;
 
 /// What the door of a place needs.
 pub struct Door {
@@ -79,7 +75,7 @@ async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal>
     loop {
         let facts = Facts {
             methods: Methods::of(head.method.as_str()),
-            client: address(&visit.client.remote),
+            client: address(visit.remote()),
             local: address(&visit.client.local),
             name: known(&name),
             user: user.as_ref(),
@@ -108,12 +104,11 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
 }
 
 async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
-    let client: &Client = &visit.client;
-    client.front.names.of(address(&client.remote), verified).await
+    visit.client.front.names.of(address(visit.remote()), verified).await
 }
 
 /// Who is at the other end of a unix socket is on this machine.
-fn address(end: &super::client::Address) -> IpAddr {
+pub fn address(end: &super::client::Address) -> IpAddr {
     end.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
 }
 
@@ -131,12 +126,12 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
     match proof {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
-        Proof::Refused(why) => {
-            complain(visit, route, &why);
+        Proof::Unknown(why) | Proof::Refused(why) => {
+            visit.complain(route, &why);
             Err(unauthorized(rules))
         }
         Proof::Misconfigured(why) => {
-            complain(visit, route, &why);
+            visit.complain(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
@@ -153,7 +148,7 @@ impl Door {
 }
 
 fn denied(visit: &Record, route: &Route) -> Refusal {
-    complain(visit, route, "client denied by server configuration");
+    visit.complain(route, &"client denied by server configuration");
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
@@ -161,7 +156,7 @@ fn not_among(visit: &Record, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
-    complain(visit, route, &format!("user {name} is none of those that are required{hint}"));
+    visit.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
     unauthorized(rules)
 }
 
@@ -169,12 +164,6 @@ fn unauthorized(rules: &Rules) -> Refusal {
     let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
-}
-
-fn complain(visit: &Record, route: &Route, why: &str) {
-    let path = String::from_utf8_lossy(&route.path);
-    let message = format_args!("{}: {why}", path.escape_debug());
-    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
 }
 
 /// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
@@ -187,9 +176,9 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
             continue;
         }
         let Some(turn) = visit.site.throttles.enter(throttle) else {
-            complain(visit, route, &format!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             count(&visit.client.front.counters.throttled);
-            return Err(Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON));
+            return Err(Refusal::busy());
         };
         visitor.turns.push(turn);
     }
@@ -200,7 +189,7 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
 /// on, and to an error's page, it counts once.
 pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
     let rules = &route.settings.admission;
-    let (Some(limit), Some(socket)) = (&rules.speed, visit.client.remote.socket) else { return Ok(()) };
+    let (Some(limit), Some(socket)) = (&rules.speed, visit.remote().socket) else { return Ok(()) };
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());
     }
@@ -208,7 +197,7 @@ pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
     let speed = visitor.speed.get_or_insert_with(|| {
         visit.site.speeds.enter(limit, socket.ip(), Instant::now()).map_err(|fast| {
             count(&visit.client.front.counters.too_fast);
-            fast.line.inspect(|line| complain(visit, route, line));
+            fast.line.inspect(|line| visit.complain(route, line));
             fast.retry_after
         })
     });

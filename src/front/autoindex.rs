@@ -13,8 +13,10 @@ use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use percent_encoding::percent_encode;
 
+use super::own_name;
 use super::payload::Kind;
 use super::route::Route;
+use super::site::Site;
 use super::static_files::PATH;
 use crate::config::rules::listing::{Column, Listing};
 
@@ -35,15 +37,16 @@ struct Order {
 }
 
 /// The list of `folder` under `route`'s path; the query `C=S;O=D` sorts it.
-pub fn list(route: &Route, folder: &Path, query: Option<&str>) -> io::Result<Response<Kind>> {
+pub fn list(site: &Site, route: &Route, folder: &Path, query: Option<&str>) -> io::Result<Response<Kind>> {
     let listing = &route.settings.rules.listing;
     let order = Order::of(listing, query.unwrap_or_default());
+    let foot = own_name::foot(site, route);
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         entries.extend(Entry::of(&entry?, listing));
     }
     entries.sort_by(|a, b| order.compare(a, b, listing));
-    let mut response = Response::new(Kind::whole(page(&route.path, &entries, listing, order).into()));
+    let mut response = Response::new(Kind::whole(page(&route.path, &entries, (listing, order), &foot).into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
 }
@@ -108,7 +111,7 @@ impl Order {
     }
 }
 
-fn page(path: &[u8], entries: &[Entry], listing: &Listing, order: Order) -> String {
+fn page(path: &[u8], entries: &[Entry], (listing, order): (&Listing, Order), foot: &str) -> String {
     let title = escape(path);
     let mut page = format!(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of {title}</title></head>\n\
@@ -118,7 +121,7 @@ fn page(path: &[u8], entries: &[Entry], listing: &Listing, order: Order) -> Stri
         Some(true) => table(&mut page, path, entries, order),
         _ => plain(&mut page, path, entries),
     }
-    page + "</body></html>\n"
+    page + foot + "</body></html>\n"
 }
 
 fn plain(page: &mut String, path: &[u8], entries: &[Entry]) {

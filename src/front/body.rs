@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use tokio::time::timeout_at;
 
 use super::error_page::Refusal;
+use super::locate::is_shortage;
 use crate::config::Pace;
 use crate::log;
 
@@ -85,7 +86,10 @@ fn broken() -> Refusal {
 
 fn full(error: std::io::Error) -> Refusal {
     log::error("front", format_args!("cannot store a request's body in {}: {error}", std::env::temp_dir().display()));
-    Refusal::closing(StatusCode::INSUFFICIENT_STORAGE)
+    match is_shortage(&error) {
+        true => Refusal { close: true, ..Refusal::busy() },
+        false => Refusal::closing(StatusCode::INSUFFICIENT_STORAGE),
+    }
 }
 
 /// What has come so far.

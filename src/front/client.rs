@@ -30,7 +30,7 @@ pub enum Phase {
 }
 
 /// An end of the connection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// As text, without port.
     pub ip: String,
@@ -66,6 +66,8 @@ pub struct Client {
     stalled: Cell<Option<Instant>>,
     /// The answer was handed to hyper whole.
     answered: Cell<bool>,
+    /// See [`Client::close`].
+    close: Cell<bool>,
     /// Received and not yet counted for a request.
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
@@ -119,6 +121,7 @@ impl Client {
             evicted: Cell::new(false),
             stalled: Cell::new(None),
             answered: Cell::new(false),
+            close: Cell::new(false),
             received: Cell::new(0),
             sent: Cell::new(0),
             record: RefCell::new(None),
@@ -167,6 +170,26 @@ impl Client {
         self.served.set(self.served.get() + 1);
         self.answered.set(true);
         *self.record.borrow_mut() = Some(record);
+    }
+
+    /// Whether each of `requests` has its answer, and all of it has gone out.
+    pub fn has_answered(&self, requests: u32) -> bool {
+        self.served.get() == requests && !self.answered.get()
+    }
+
+    /// What was sent to it says something wrong about its own end: no further request may follow.
+    pub fn close(&self) {
+        self.close.set(true);
+    }
+
+    /// Whether the connection ends with the answer that is on its way.
+    pub fn must_close(&self) -> bool {
+        self.close.get()
+    }
+
+    /// It broke the rules.
+    pub fn complain(&self, why: &str) {
+        self.site.error_logs.error(&self.site.config, 0, Some(&self.remote), &why);
     }
 
     /// Everything that was handed to hyper has gone out.

@@ -12,39 +12,69 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
 use super::client::Client;
+use super::connections::Guest;
 use super::crowd::Place;
 use super::overdue::Overdue;
-use super::record::{Unreadable, Visit};
-use super::request;
+use super::record::Visit;
+use super::sifted::Sifted;
 use super::site::Site;
 use super::stream::{Socket, Stream};
+use super::strict::Violation;
+use super::{farewell, proxy_protocol, request, strict};
 use crate::config::Limits;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
 /// Serves a connection from accept to close; then its place is free.
-pub async fn serve(client: Client, socket: Socket, _place: Place) {
+pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
+    match proxy_protocol::greet(&client, &mut socket).await {
+        Ok(remote) => client.remote = remote,
+        Err(why) => {
+            let wanted = format!("the connection does not begin as RemoteIPProxyProtocol wants it: {why}");
+            return client.complain(&wanted);
+        }
+    }
     let client = Rc::new(client);
     drive(&client, socket).await;
     client.left();
 }
 
-/// Ends when the connection is closed, or was given up because the client is too slow.
+/// Serves until the connection is closed.
 async fn drive(client: &Rc<Client>, socket: Socket) {
+    let guest = client.front.connections.enter(client);
+    let stream = Stream::new(socket, client.clone());
+    let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.site.config.limits));
+    match exchange(client, &sifted, &guest).await {
+        End::InOrder => farewell::part(client, &sifted, &guest).await,
+        End::Refused(violation) => farewell::refuse(client, &mut sifted, &guest, violation).await,
+        End::GivenUp => {}
+    }
+}
+
+/// How a connection's last exchange has ended.
+enum End {
+    /// What was to be answered was.
+    InOrder,
+    /// The same, but for this.
+    Refused(Violation),
+    /// The client is too slow, or has gone.
+    GivenUp,
+}
+
+/// Requests and their answers.
+async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> End {
     let (front, site) = (&client.front, &client.site);
-    let guest = front.connections.enter(client);
     let service = service_fn(|request| {
         let client = client.clone();
         async move { Ok::<_, Infallible>(request::answer(client, request).await) }
     });
-    let stream = TokioIo::new(Stream::new(socket, client.clone()));
-    let mut connection = pin!(builder(site).serve_connection(stream, service));
+    let mut connection = pin!(builder(site).serve_connection(TokioIo::new(sifted.clone()), service));
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let mut closing = false;
     std::future::poll_fn(|cx| {
         guest.remember(cx);
-        if (front.is_stopping() || client.is_evicted()) && !closing {
+        if (front.is_stopping() || client.is_evicted() || client.must_close()) && !closing {
             closing = true;
             connection.as_mut().graceful_shutdown();
         }
@@ -52,10 +82,15 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
             match connection.as_mut().poll(cx) {
                 Poll::Ready(Err(error)) if error.is_parse() => {
                     record_unreadable(client, &error);
-                    return Poll::Ready(());
+                    return Poll::Ready(End::InOrder);
                 }
-                Poll::Ready(_) => return Poll::Ready(()),
+                // An answer that broke off: no word of farewell may make it look whole.
+                Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
+                Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
                 Poll::Pending => {}
+            }
+            if let Some(violation) = sifted.unanswered() {
+                return Poll::Ready(End::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
@@ -66,18 +101,16 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
                     closing = true;
                     connection.as_mut().graceful_shutdown();
                 }
-                Err(_) => return Poll::Ready(()),
+                Err(_) => return Poll::Ready(End::GivenUp),
             }
         }
     })
-    .await;
+    .await
 }
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
-    let mut head = http::Request::new(()).into_parts().0;
-    head.extensions.insert(Unreadable);
-    let visit = Visit::begin(client.clone(), client.site.clone(), head);
+    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable());
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
@@ -96,4 +129,13 @@ fn builder(site: &Site) -> http1::Builder {
 fn buffer_size(limits: &Limits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
+}
+
+fn strict_limits(limits: &Limits) -> strict::Limits {
+    strict::Limits {
+        line: limits.request_line,
+        field: limits.field_size,
+        fields: limits.fields,
+        head: buffer_size(limits) - 1,
+    }
 }

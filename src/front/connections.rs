@@ -4,13 +4,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 use super::client::Client;
+
+/// So long nobody looks again for an idle one: a flood of new connections must not cost a look at all of them for each.
+const BUSY_FOR: Duration = Duration::from_millis(50);
 
 /// See the module's text.
 #[derive(Default)]
 pub struct Connections {
     next: Cell<u64>,
+    /// When none was idle that could have been closed for another.
+    all_busy_at: Cell<Option<Instant>>,
     entries: RefCell<HashMap<u64, Entry>>,
 }
 
@@ -48,12 +54,16 @@ impl Connections {
     /// Closes up to `most` of those that wait for a further request, first those that have waited for longest. Says how
     /// many these are.
     pub fn evict(&self, most: usize) -> usize {
+        if self.all_busy_at.get().is_some_and(|at| at.elapsed() < BUSY_FOR) {
+            return 0;
+        }
         let mut idle: Vec<_> = self.kept().into_iter().filter(|client| !client.is_evicted()).collect();
         idle.sort_unstable_by_key(|client| client.since());
         idle.truncate(most);
         idle.iter().for_each(|client| client.evict());
-        if !idle.is_empty() {
-            self.wake(|client| client.is_evicted());
+        match idle.len() {
+            0 => self.all_busy_at.set(Some(Instant::now())),
+            _ => self.wake(|client| client.is_evicted()),
         }
         idle.len()
     }

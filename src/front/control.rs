@@ -15,6 +15,7 @@ use wire::control::{FromFront, Listener, ToFront};
 use wire::transport::SocketFront;
 
 use super::Front;
+use super::failure::Failure;
 use super::site::Site;
 use super::worker::Worker;
 use crate::log;
@@ -101,10 +102,10 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
 fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut fds = fds.into_iter();
     match message {
-        ToFront::Configure { generation, logs, listeners } => {
+        ToFront::Configure { generation, logs, listeners, software } => {
             let config = fds.next().context("no configuration came with Configure")?;
             let logs: Vec<_> = fds.by_ref().take(logs).collect();
-            let site = Site::new(front, generation, config, logs, named(listeners, fds)?)?;
+            let site = Site { software, ..Site::new(front, generation, config, logs, named(listeners, fds)?)? };
             // Before the first client's byte. A front that cannot do it is never activated.
             crate::sys::drop_privileges(&site.config)?;
             configure(front, site);
@@ -187,14 +188,18 @@ fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow:
     site.access_logs.reopen(access_logs)
 }
 
-/// A worker's task: takes what it says until it has gone.
+/// A worker's task: takes what it says until it has gone. One that falls silent and lives is of no use to anybody, and
+/// would keep its place in the pool.
 async fn listen(front: Rc<Front>, site: Rc<Site>, worker: Rc<Worker>) {
-    std::future::poll_fn(|cx| {
+    let heard = std::future::poll_fn(|cx| {
         let mut packet = front.packet.borrow_mut();
         worker.poll_listen(cx, &mut packet, |heard| site.pool.hear(&worker, heard))
-    })
-    .await;
-    site.pool.gone(&worker);
+    });
+    match heard.await {
+        Ok(()) if worker.has_ended() => site.pool.gone(&worker),
+        Ok(()) => site.pool.discard(&worker, "has closed its socket"),
+        Err(error) => site.pool.discard_as(&worker, &error.to_string(), Failure::WorkerLied),
+    }
 }
 
 impl Front {

@@ -9,7 +9,7 @@ use http::{Method, Response, StatusCode};
 use super::error_page::Refusal;
 use super::payload::Kind;
 use super::record::Record;
-use super::request;
+use super::{own_name, request};
 use crate::config::rules::ErrorDocument;
 
 /// Conditions and ranges are about the page that could not be sent.
@@ -20,23 +20,24 @@ const ABOUT_THE_PAGE: [http::HeaderName; 6] =
 pub async fn answer(visit: &Record, refusal: Refusal) -> Response<Kind> {
     let route = visit.route.borrow().clone();
     let document = route.as_ref().and_then(|route| route.settings.rules.error_document(refusal.status.as_u16()));
+    let foot = route.as_ref().map(|route| own_name::foot(&visit.site, route)).unwrap_or_default();
     match document {
-        None | Some(ErrorDocument::Default) => refusal.response(),
+        None | Some(ErrorDocument::Default) => refusal.response(&foot),
         Some(ErrorDocument::Text(text)) => refusal.saying(text.clone().into()),
         Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(url) {
-            Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(),
-            Err(_) => refusal.response(),
+            Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),
+            Err(_) => refusal.response(&foot),
         },
-        Some(ErrorDocument::Local(target)) => local(visit, refusal, target).await,
+        Some(ErrorDocument::Local(target)) => local(visit, refusal, target, &foot).await,
     }
 }
 
 /// What a path of this server answers; when that fails too, the plain page is what is left.
-async fn local(visit: &Record, refusal: Refusal, target: &str) -> Response<Kind> {
+async fn local(visit: &Record, refusal: Refusal, target: &str, foot: &str) -> Response<Kind> {
     explain(visit, &refusal);
     let mut head = match request::redirected(&visit.head, target.as_bytes()) {
         Ok(head) => head,
-        Err(_) => return refusal.response(),
+        Err(_) => return refusal.response(foot),
     };
     for name in ABOUT_THE_PAGE {
         head.headers.remove(name);
@@ -49,7 +50,7 @@ async fn local(visit: &Record, refusal: Refusal, target: &str) -> Response<Kind>
             response.headers_mut().extend(refusal.header);
             response
         }
-        Err(_) => refusal.response(),
+        Err(_) => refusal.response(foot),
     }
 }
 

@@ -19,6 +19,9 @@ pub struct Refusal {
     pub close: bool,
 }
 
+/// After so many seconds a client that found us full may try again.
+const SOON: u32 = 2;
+
 impl Refusal {
     /// Only a status; the connection can go on.
     pub fn new(status: StatusCode) -> Refusal {
@@ -40,14 +43,19 @@ impl Refusal {
         explanation(self.status)
     }
 
-    /// There is no place for it now; the client should ask again after so many seconds.
+    /// There is no place for it now; it is not known for how long.
+    pub fn busy() -> Refusal {
+        Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
+    }
+
+    /// The client should ask again after so many seconds.
     pub fn later(status: StatusCode, seconds: u32) -> Refusal {
         Refusal::with(status, http::header::RETRY_AFTER, seconds.into())
     }
 
-    /// The page.
-    pub fn response(self) -> Response<Kind> {
-        let page = page(self.status);
+    /// The page, with `foot` below.
+    pub fn response(self, foot: &str) -> Response<Kind> {
+        let page = page(self.status, foot);
         self.saying(page)
     }
 
@@ -81,13 +89,13 @@ impl From<Failure> for Refusal {
 }
 
 /// Nothing that a client sent is on it, so there is nothing to escape.
-fn page(status: StatusCode) -> Bytes {
+fn page(status: StatusCode, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
     let why = explanation(status);
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
-         <body><h1>{reason}</h1>\n<p>{why}</p>\n</body></html>\n"
+         <body><h1>{reason}</h1>\n<p>{why}</p>\n{foot}</body></html>\n"
     ))
 }
 
@@ -104,11 +112,14 @@ fn explanation(status: StatusCode) -> &'static str {
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
         416 => "The page has no such part.",
+        417 => "The server cannot do what the request expects of it.",
         429 => "You ask for more than this server gives to one visitor. Please slow down.",
         431 => "The request has more headers than this server accepts.",
+        501 => "The server does not know this method or this coding.",
         502 => "The program that makes this page has failed.",
         503 => "The server is busy. Please try again soon.",
         504 => "The program that makes this page took too long.",
+        505 => "The server does not speak this version of HTTP.",
         _ => "The server cannot answer this request.",
     }
 }

@@ -28,6 +28,9 @@ use super::speed::Charge;
 use super::spool::Spool;
 use super::worker::Worker;
 
+/// More informational heads than this are no help to anybody.
+const MAX_INFOS: u32 = 32;
+
 /// Shared by the request's future, the worker's task and the pool's queue.
 pub type Shared = Rc<RefCell<Exchange>>;
 
@@ -99,6 +102,7 @@ pub struct Exchange {
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
     pub record: Option<Rc<Record>>,
+    said_infos: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
     whole: bool,
@@ -151,6 +155,7 @@ impl Exchange {
             spool: Spool::default(),
             outcome: None,
             record: None,
+            said_infos: 0,
             said_head: false,
             whole: false,
             abandoned: false,
@@ -165,7 +170,11 @@ impl Exchange {
             return Err(Malformed("a message after the end"));
         }
         match reply {
-            Reply::Info(head) if !self.said_head => self.infos.push(head),
+            Reply::Info(_) if self.said_infos == MAX_INFOS => return Err(Malformed("too many informational heads")),
+            Reply::Info(head) if !self.said_head => {
+                self.said_infos += 1;
+                self.infos.push(head);
+            }
             Reply::Head(head) if !self.said_head => {
                 self.said_head = true;
                 self.head = Some(head);

@@ -7,6 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 
 use super::record::Record;
+use super::remote_ip;
 use super::route::Route;
 use crate::config::rules::Rules;
 use crate::config::rules::headers::{Action, HeaderRule, Moment};
@@ -14,13 +15,29 @@ use crate::config::rules::headers::{Action, HeaderRule, Moment};
 /// The request's head as programs are to see it.
 pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Cow<'a, Parts> {
     let rules = &route.settings.rules.request_headers;
-    if rules.is_empty() {
+    let origin = visit.origin.get();
+    if rules.is_empty() && origin.is_none() && !head.headers.keys().any(is_between_servers) {
         return Cow::Borrowed(head);
     }
     let mut changed = head.clone();
+    for name in head.headers.keys().filter(|name| is_between_servers(name)) {
+        changed.headers.remove(name);
+    }
+    if let Some(origin) = origin {
+        remote_ip::rewrite(origin, &mut changed.headers);
+    }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     early.into_iter().chain(others).for_each(|rule| apply(rule, visit, &mut changed.headers));
     Cow::Owned(changed)
+}
+
+/// By these a program and the server before it agree which files the server sends; a client that names one would have a
+/// part in that.
+fn is_between_servers(name: &HeaderName) -> bool {
+    let Some(name) = name.as_str().strip_prefix("x-") else { return false };
+    matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
+        || name.starts_with("accel-")
+        || name.starts_with("reproxy-")
 }
 
 /// Completes an answer's headers; `refused`: nobody has answered, the page is ours.

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
+use nix::errno::Errno;
 
 use super::error_page::Refusal;
 use super::route::{Route, bytes};
@@ -114,9 +115,17 @@ pub fn refusal(error: io::Error) -> Refusal {
     if is_link(&error) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
+    if is_shortage(&error) {
+        return Refusal::busy();
+    }
     Refusal::new(match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
         ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     })
+}
+
+/// Whether there are not enough descriptors, or memory, for one more file now.
+pub fn is_shortage(error: &io::Error) -> bool {
+    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }

@@ -3,6 +3,7 @@
 //! | what                               | means                                                              |
 //! |------------------------------------|--------------------------------------------------------------------|
 //! | `%a` · `%h` · `%A`                 | the client's address · its name if looked up, else the same · ours |
+//! | `%{c}a`                            | the address of the connection, behind which a proxy may have named the client |
 //! | `%B` · `%b`                        | bytes of body · the same, `-` for none                             |
 //! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
@@ -38,6 +39,7 @@ use super::submit::protocol;
 #[allow(missing_docs, reason = "the table")]
 pub enum What {
     RemoteAddress,
+    Peer,
     RemoteHost,
     LocalAddress,
     BodyBytes,
@@ -111,6 +113,7 @@ impl What {
     pub fn named(letter: char, argument: &str) -> Result<What, String> {
         let unknown = || Err(format!("unknown log item %{{{argument}}}{letter}"));
         Ok(match letter {
+            'a' if argument == "c" => What::Peer,
             'a' => What::RemoteAddress,
             'h' => What::RemoteHost,
             'A' => What::LocalAddress,
@@ -168,10 +171,11 @@ impl What {
         let route = route.as_deref();
         let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
         match self {
-            What::RemoteAddress => text(out, &record.client.remote.ip),
+            What::RemoteAddress => text(out, &record.remote().ip),
+            What::Peer => text(out, &record.client.remote.ip),
             What::RemoteHost => match &record.visitor.borrow().name {
                 Some(name) => text(out, name),
-                None => text(out, &record.client.remote.ip),
+                None => text(out, &record.remote().ip),
             },
             What::LocalAddress => text(out, &record.client.local.ip),
             What::BodyBytes => number(out, record.body_bytes.get()),

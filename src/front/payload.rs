@@ -105,6 +105,21 @@ impl Kind {
         }
     }
 
+    /// Whether there is more of it already than its head says.
+    pub fn exceeds_its_promise(&self) -> bool {
+        self.promised().is_some_and(|promised| self.waiting() > promised)
+    }
+
+    /// How much is still to come of what a worker has promised.
+    fn promised(&self) -> Option<u64> {
+        if let Kind::Stream(_, promised) = self { *promised } else { None }
+    }
+
+    /// How much of a worker's body is there already.
+    fn waiting(&self) -> u64 {
+        if let Kind::Stream(ticket, _) = self { ticket.exchange.borrow().spool.len() } else { 0 }
+    }
+
     /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         match self {
@@ -140,6 +155,20 @@ impl Payload {
         Payload { kind, visit, kept, broken: false }
     }
 
+    /// Of a body that is longer than was promised, the client gets what it was promised, and then the end of the
+    /// connection: nobody can know which of the two numbers is wrong.
+    fn within(&self, promised: Option<u64>, mut bytes: Bytes) -> Bytes {
+        let Some(promised) = promised else { return bytes };
+        if bytes.len() as u64 + self.kind.waiting() > promised {
+            self.visit.client.close();
+            if let Some(route) = &*self.visit.route.borrow() {
+                self.visit.complain(route, &"the body is longer than its Content-Length");
+            }
+        }
+        bytes.truncate(usize::try_from(promised).unwrap_or(usize::MAX));
+        bytes
+    }
+
     /// hyper gives a connection up at an error without sending what it has: let it flush once before.
     fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if std::mem::replace(&mut self.broken, true) {
@@ -155,8 +184,10 @@ impl Body for Payload {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let promised = self.kind.promised();
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
+                let bytes = self.within(promised, bytes);
                 self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
                 if self.is_end_stream() || self.kind.length() == Some(0) {
                     self.visit.complete(self.kept);

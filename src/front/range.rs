@@ -29,11 +29,11 @@ pub fn parse(value: &[u8], size: u64) -> Wanted {
             Ok(None) => {}
         }
     }
-    let total = parts.iter().fold(0u64, |sum, (from, to)| sum.saturating_add(to - from));
+    let total: u128 = parts.iter().map(|(from, to)| u128::from(to - from)).sum();
     match parts.len() {
         0 => Wanted::Nothing,
         // Overlapping ranges can ask for a file many times over.
-        2.. if total > size => Wanted::Whole,
+        2.. if total > u128::from(size) => Wanted::Whole,
         _ => Wanted::Parts(parts),
     }
 }
@@ -94,6 +94,7 @@ mod tests {
             ("bytes", 10, Whole),
             ("lines=1-2", 10, Whole),
             ("bytes=0-", 0, Whole),
+            ("bytes=0-,-5", u64::MAX, Whole),
         ];
         for (value, size, expected) in cases {
             assert_eq!(parse(value.as_bytes(), *size), *expected, "{value}");

@@ -2,6 +2,7 @@
 //! byte has gone out, or the client has left, and the worker has told what only it knows.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt::Display;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,9 +10,10 @@ use http::request::Parts;
 use http::{HeaderMap, Version};
 
 use super::admit::Visitor;
-use super::client::Client;
+use super::client::{Address, Client};
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
+use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
 use crate::config::rules::setenv::Variables;
@@ -48,6 +50,8 @@ pub struct Record {
     pub received: SystemTime,
     /// The same on the clock that never jumps.
     pub started: Instant,
+    /// Who asks, when a proxy is believed; see [`Record::remote`].
+    pub origin: OnceCell<Origin>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
@@ -92,6 +96,18 @@ impl Record {
         self.client.front.clock.start();
     }
 
+    /// Writes what is wrong with its answer to its host's error log.
+    pub fn complain(&self, route: &Route, why: &dyn Display) {
+        let path = String::from_utf8_lossy(&route.path);
+        let message = format_args!("{}: {why}", path);
+        self.site.error_logs.error(&self.site.config, route.host, Some(self.remote()), &message);
+    }
+
+    /// Who asks.
+    pub fn remote(&self) -> &Address {
+        self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
+    }
+
     /// Index of the virtual host.
     pub fn host(&self) -> usize {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
@@ -119,6 +135,7 @@ impl Visit {
             head,
             received: SystemTime::now(),
             started,
+            origin: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),
             before: RefCell::default(),

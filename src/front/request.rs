@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
-    IF_UNMODIFIED_SINCE, RANGE, SERVER, TRANSFER_ENCODING,
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE, SERVER, TRANSFER_ENCODING,
 };
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
@@ -19,17 +19,22 @@ use super::record::{Record, Visit};
 use super::route::{Asked, Route};
 use super::static_files::Found;
 use super::submit::submit;
-use super::{compress, error_document, headers, locate, redirection, response, static_files, variables};
+use super::{
+    authority, compress, error_document, headers, locate, own_name, redirection, remote_ip, response, static_files,
+    variables,
+};
 
-const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
+/// What is allowed where CONNECT and TRACE are not, which is everywhere.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// Answers a request of `client`.
 pub async fn answer(client: Rc<Client>, request: Request<Incoming>) -> Response<Payload> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    let named = authority::settle(&mut head);
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
     let visit = Visit::begin(client, site, head);
-    match dispatch(&visit, body).await {
+    match dispatch(&visit, named, body).await {
         Ok(response) => finish(visit, response, Ending::default()),
         Err(refusal) => {
             let ending = Ending { refused: true, close: refusal.close };
@@ -59,7 +64,8 @@ enum Answer {
 /// A script may send the request on this often; Apache's number.
 const MAX_REDIRECTS: usize = 10;
 
-async fn dispatch(visit: &Record, body: Incoming) -> Result<Response<Kind>, Refusal> {
+async fn dispatch(visit: &Record, named: Result<(), Refusal>, body: Incoming) -> Result<Response<Kind>, Refusal> {
+    named?;
     check(visit)?;
     let answer = lead(visit, &visit.head, Some(body)).await?;
     until_answered(visit, answer).await
@@ -96,6 +102,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
+    remote_ip::settle(visit, head, &route);
     settle(visit, head, &route);
     if let Some(answer) = &route.redirect {
         route.refused()?;
@@ -121,6 +128,7 @@ async fn lead(visit: &Record, head: &Parts, body: Option<Incoming>) -> Result<An
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
+    route = own_name::looked_up(visit, route).await;
     settle(visit, head, &route);
     keep_pace(visit, &route)?;
     take_turn(visit, head, &route)?;
@@ -150,7 +158,7 @@ fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) {
     *visit.route.borrow_mut() = Some(route.clone());
 }
 
-/// The limits that hyper does not know.
+/// What no request may be. HTTP/1's were measured as they came, HTTP/2's are here.
 fn check(visit: &Record) -> Result<(), Refusal> {
     let limits = &visit.site.config.limits;
     let head = &visit.head;
@@ -161,28 +169,23 @@ fn check(visit: &Record) -> Result<(), Refusal> {
     if head.headers.iter().any(|(name, value)| name.as_str().len() + value.len() + ": ".len() > limits.field_size) {
         return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
-    let hosts = head.headers.get_all(HOST).iter().count();
-    if hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
-        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+    let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    // HTTP/1.0 has no expectations.
+    if head.version >= Version::HTTP_11 && head.headers.get_all(EXPECT).iter().any(expects_more) {
+        return Err(Refusal::closing(StatusCode::EXPECTATION_FAILED));
     }
     match head.method {
-        Method::CONNECT => Err(Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)),
+        Method::CONNECT | Method::TRACE => Err(Refusal { header: Some((ALLOW, METHODS)), ..not_allowed() }),
         _ => Ok(()),
     }
 }
 
+fn not_allowed() -> Refusal {
+    Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
+}
+
 fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
-    let host = match head.uri.host() {
-        Some(host) => host,
-        None => match head.headers.get(HOST) {
-            Some(host) => host.to_str().map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?,
-            None => "",
-        },
-    };
-    // It becomes SERVER_NAME, which programs put into pages and headers.
-    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte)) {
-        return Err(Refusal::new(StatusCode::BAD_REQUEST));
-    }
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
         "" => "/",
         // `OPTIONS *` asks about the server as a whole; its root is the next best thing.
@@ -275,9 +278,7 @@ fn inform(visit: &Record, head: &wire::reply::Head) {
 }
 
 fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
-    let path = String::from_utf8_lossy(&route.path);
-    let message = format_args!("{path}: {bad}");
-    visit.site.error_logs.error(&visit.site.config, route.host, Some(&visit.client.remote), &message);
+    visit.complain(route, bad);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -293,12 +294,13 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if old {
         head.version = Version::HTTP_10;
     }
-    let close = ending.close || last || old || wants("nokeepalive");
-    head.headers.insert(SERVER, NAME);
+    let is_head = visit.head.method == Method::HEAD;
+    let close = ending.close || last || old || wants("nokeepalive") || (!is_head && kind.exceeds_its_promise());
+    head.headers.insert(SERVER, own_name::header(&visit.site));
     if close {
         head.headers.insert(CONNECTION, CLOSE);
     }
-    if visit.head.method == Method::HEAD {
+    if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
         }

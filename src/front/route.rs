@@ -14,7 +14,7 @@ use http::StatusCode;
 use super::client::Address;
 use super::error_page::Refusal;
 use super::htaccess::{Chain, RECHECK, Store};
-use super::redirection;
+use super::{own_name, redirection};
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
@@ -30,8 +30,10 @@ const LONGEST: usize = 512;
 pub struct Route {
     /// Index of the virtual host.
     pub host: u16,
-    /// `Host` without port, or `ServerName`, or our address.
+    /// What we are called in links to ourselves: see [`own_name`].
     pub server_name: Rc<str>,
+    /// The port that goes with it.
+    pub server_port: u16,
     /// Decoded and normalised.
     pub path: Vec<u8>,
     /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
@@ -53,7 +55,7 @@ pub struct Route {
     /// Why it is not answered: one of those files is broken, or the file is one of them.
     pub refusal: Option<StatusCode>,
     /// Until when a folder that cannot be watched is believed to be as it was.
-    until: Option<Instant>,
+    pub(super) until: Option<Instant>,
     /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
     pub ambiguous: bool,
 }
@@ -181,16 +183,11 @@ impl Routes {
             Handler::PerlScript | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
             _ => None,
         };
-        let canonical = settings.rules.canonical_name == Some(true);
-        let server_name = match (name.is_empty() || canonical, &config.hosts[host as usize].server_name) {
-            (false, _) => name,
-            (true, Some(name)) => name.clone(),
-            (true, None) if name.is_empty() => asked.local.ip.clone(),
-            (true, None) => name,
-        };
+        let (server_name, server_port) = own_name::of(&config.hosts[host as usize], &settings, &asked);
         Ok(Route {
             host,
-            server_name: server_name.into(),
+            server_name,
+            server_port,
             filename,
             path,
             script_alias: mapping.script_alias,
@@ -270,7 +267,7 @@ struct Said {
     overrides: Rc<[u8]>,
     refusal: Option<StatusCode>,
     ambiguous: bool,
-    until: Option<Instant>,
+    pub(super) until: Option<Instant>,
 }
 
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
@@ -286,11 +283,16 @@ fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], host: u16, filename:
 }
 
 /// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.
-fn without_port(host: &str) -> &str {
+pub fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
         _ => host,
     }
+}
+
+/// The port of `example.org:80`.
+pub fn port(host: &str) -> Option<u16> {
+    host.strip_prefix(without_port(host))?.strip_prefix(':')?.parse().ok()
 }
 
 /// The bytes of a path, which need not be UTF-8.

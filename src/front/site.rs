@@ -23,6 +23,8 @@ pub struct Site {
     pub generation: Generation,
     /// What was configured.
     pub config: Config,
+    /// What it says that it is.
+    pub software: String,
     /// Its workers and its queue.
     pub pool: Pool,
     /// Where paths lead.
@@ -55,6 +57,7 @@ impl Site {
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
             generation,
+            software: String::new(),
             pool: Pool::new(front, generation, &config),
             routes: Routes::new(&config),
             opener: Opener::default(),

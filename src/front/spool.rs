@@ -14,6 +14,8 @@ use crate::log;
 const HIGH_WATER: usize = 256 * 1024;
 /// Bytes in memory below which it is read again.
 const LOW_WATER: usize = HIGH_WATER / 2;
+/// What a piece takes in memory beside its bytes: many small ones weigh more than they say.
+const PIECE_COST: usize = 64;
 /// A response of which more than this was in the file holds its worker after all.
 const MOST_IN_FILE: u64 = 4 << 30;
 /// What is read of the file at once.
@@ -48,7 +50,7 @@ impl Spool {
                 }
             }
         }
-        self.in_memory += bytes.len();
+        self.in_memory += bytes.len() + PIECE_COST;
         self.pieces.push_back(Piece::Memory(Bytes::copy_from_slice(bytes)));
     }
 
@@ -88,7 +90,7 @@ impl Spool {
 
     fn in_memory(&mut self, piece: Piece) -> Option<Bytes> {
         let Piece::Memory(bytes) = piece else { return None };
-        self.in_memory -= bytes.len();
+        self.in_memory -= bytes.len() + PIECE_COST;
         Some(bytes)
     }
 
@@ -154,6 +156,17 @@ mod tests {
             all.extend_from_slice(&bytes);
         }
         all
+    }
+
+    #[test]
+    fn small_pieces_weigh_more_than_their_bytes() {
+        let mut dust = Spool::default();
+        while !dust.is_full() {
+            dust.push(b"x");
+        }
+        assert!(dust.pieces.len() <= HIGH_WATER / PIECE_COST, "{}", dust.pieces.len());
+        drain(&mut dust);
+        assert_eq!(dust.in_memory, 0);
     }
 
     #[test]

@@ -19,11 +19,11 @@ use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, locate, refusal, reopen};
-use super::mime;
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
 use super::site::Site;
+use super::{mime, own_name};
 use crate::config::Handler;
 use crate::open::{Links, Opened};
 
@@ -68,8 +68,8 @@ pub fn behind(site: &Site, route: &Route) -> Option<Route> {
 pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> {
     let spot = match locate(site, route, &route.filename)? {
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
-        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
+        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
@@ -84,13 +84,13 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     }
 }
 
-fn folder_list(route: &Route, folder: &Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
+fn folder_list(site: &Site, route: &Route, folder: &Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
     // The very folder that was opened, whatever its path leads to by now.
     let folder = format!("/proc/self/fd/{}", folder.file.as_raw_fd());
-    autoindex::list(route, Path::new(&folder), head.uri.query()).map_err(refusal)
+    autoindex::list(site, route, Path::new(&folder), head.uri.query()).map_err(refusal)
 }
 
 /// Looks for the file that a worker did not want to answer for.
@@ -102,8 +102,8 @@ pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
     let spot = match locate(site, route, file)? {
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(&route.path, head.uri.query()))),
-        Spot::Folder(folder) => return folder_list(route, &folder, head).map(Found::Response),
+        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;
@@ -170,14 +170,14 @@ fn describe(headers: &mut HeaderMap, validators: &Validators) {
 }
 
 /// Only a path of this host, so that `//elsewhere.example` cannot become another one.
-fn redirect(path: &[u8], query: Option<&str>) -> Response<Kind> {
-    let mut location = percent_encode(path, PATH).to_string();
+fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<Kind> {
+    let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
     if let Some(query) = query {
         location.push('?');
         location.push_str(query);
     }
-    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response();
+    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&own_name::foot(site, route));
     if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }
@@ -205,7 +205,7 @@ fn part(
     *response.body_mut() = match wanted {
         Wanted::Whole => contents(file, 0, size)?,
         Wanted::Nothing => {
-            let mut response = Refusal::new(StatusCode::RANGE_NOT_SATISFIABLE).response();
+            let mut response = Refusal::new(StatusCode::RANGE_NOT_SATISFIABLE).response("");
             response.headers_mut().extend(content_range(&format!("bytes */{size}")));
             return Ok(response);
         }

@@ -59,6 +59,14 @@ impl Stream {
 }
 
 impl Socket {
+    /// The next bytes.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
+            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
+        }
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
@@ -77,10 +85,7 @@ impl Socket {
 impl AsyncRead for Stream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = into.filled().len();
-        ready!(match &mut self.socket {
-            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
-            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
-        })?;
+        ready!(self.socket.poll_read(cx, into))?;
         self.client.received(into.filled().len() - before);
         Poll::Ready(Ok(()))
     }

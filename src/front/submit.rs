@@ -45,8 +45,9 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         id,
         received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         body_length: body.len(),
-        remote_port: client.remote.port,
-        server_port: client.local.port,
+        remote_port: visit.remote().port,
+        server_port: route.server_port,
+        local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,
         sections: &route.sections,
@@ -75,7 +76,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     set(Field::Protocol, protocol(head.version).as_bytes());
     set(Field::Path, &route.path);
     set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
-    set(Field::RemoteAddr, client.remote.ip.as_bytes());
+    set(Field::RemoteAddr, visit.remote().ip.as_bytes());
     set(Field::LocalAddr, client.local.ip.as_bytes());
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());

@@ -26,11 +26,11 @@ pub fn settle(visit: &Record, head: &Parts, route: &Route) {
 
 fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &Attribute) -> Option<Cow<'a, str>> {
     match attribute {
-        Attribute::RemoteAddr => Some(visit.client.remote.ip.as_str().into()),
+        Attribute::RemoteAddr => Some(visit.remote().ip.as_str().into()),
         // The name is known only where HostnameLookups asks for it; the address is the next best thing.
         Attribute::RemoteHost => match &visit.visitor.borrow().name {
             Some(name) => Some(name.to_string().into()),
-            None => Some(visit.client.remote.ip.as_str().into()),
+            None => Some(visit.remote().ip.as_str().into()),
         },
         Attribute::ServerAddr => Some(visit.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
@@ -22,6 +22,9 @@ use crate::log;
 
 /// More than this saves nothing: the worker is awake already.
 const MAX_AHEAD: usize = 2;
+
+/// So many packets of a worker that has ended are taken before others have their turn.
+const LAST_WORDS: usize = 64;
 
 /// See the module's text.
 pub struct Worker {
@@ -180,20 +183,20 @@ impl Worker {
         }
     }
 
-    /// Receives packets until its end and hands each to `hear`, which says whether another may be there already.
+    /// Receives packets until its end and hands each to `hear`, which says whether another may be there already. An
+    /// error is a packet that no worker of ours sends.
     pub fn poll_listen(
         &self,
         cx: &mut Context<'_>,
         packet: &mut [u8],
         mut hear: impl FnMut(&[u8]) -> Next,
-    ) -> Poll<()> {
+    ) -> Poll<io::Result<()>> {
         self.remember(cx);
         while self.state.get() != WorkerState::Gone && !self.is_paused() {
-            let mut guard = match self.port.poll_read_ready(cx) {
-                Poll::Ready(Ok(guard)) => guard,
-                Poll::Pending if !self.ended.get() => return Poll::Pending,
-                Poll::Pending | Poll::Ready(Err(_)) => return Poll::Ready(()),
-            };
+            if self.ended.get() {
+                return self.poll_last_words(cx, packet, hear);
+            }
+            let mut guard = ready!(self.port.poll_read_ready(cx))?;
             match self.port.get_ref().receive(packet) {
                 Ok(Some(n)) => {
                     // An idle worker has nothing to say: saves the receive that would only find the socket empty.
@@ -202,10 +205,35 @@ impl Worker {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
-                Ok(None) | Err(_) => return Poll::Ready(()),
+                end => return Poll::Ready(end.map(drop)),
             }
         }
-        if self.state.get() == WorkerState::Gone { Poll::Ready(()) } else { Poll::Pending }
+        if self.state.get() == WorkerState::Gone { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    /// What the socket holds when its process has ended. Here the runtime's word that nothing is there would not do: it
+    /// may only mean that others must have their turn.
+    fn poll_last_words(
+        &self,
+        cx: &mut Context<'_>,
+        packet: &mut [u8],
+        mut hear: impl FnMut(&[u8]) -> Next,
+    ) -> Poll<io::Result<()>> {
+        for _ in 0..LAST_WORDS {
+            match self.port.get_ref().receive(packet) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Ready(Ok(())),
+                Ok(Some(n)) => drop(hear(&packet[..n])),
+                end => return Poll::Ready(end.map(drop)),
+            }
+            if self.state.get() == WorkerState::Gone {
+                return Poll::Ready(Ok(()));
+            }
+            if self.is_paused() {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     fn remember(&self, cx: &mut Context<'_>) {
@@ -243,4 +271,44 @@ pub enum Next {
 pub fn describe(exchange: &Shared) -> String {
     let exchange = exchange.borrow();
     format!("{} {}", exchange.method, String::from_utf8_lossy(&exchange.route.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+    use std::os::fd::AsFd;
+
+    use tokio::runtime::Builder;
+    use tokio::task::LocalSet;
+    use wire::channel::{pair, send_packet};
+
+    use super::*;
+
+    /// More than the runtime lets a task do in one go.
+    const MANY: usize = 200;
+
+    #[test]
+    fn the_last_words_of_a_worker_that_has_ended_are_all_heard() {
+        let (front, theirs) = pair().expect("a pair");
+        for _ in 0..MANY {
+            send_packet(theirs.as_fd(), &[IoSlice::new(b"word")], &[]).expect("room for it");
+        }
+        let port = SocketFront::new(front, Some(theirs)).expect("a port");
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let heard = LocalSet::new().block_on(&runtime, async {
+            let worker = Worker::new(0, 1, port).expect("a worker");
+            worker.set_ended();
+            let listen = tokio::task::spawn_local(async move {
+                let mut heard = 0;
+                let mut hear = |_: &[u8]| {
+                    heard += 1;
+                    Next::Packet
+                };
+                std::future::poll_fn(|cx| worker.poll_listen(cx, &mut [0; 16], &mut hear)).await?;
+                io::Result::Ok(heard)
+            });
+            listen.await.expect("no panic").expect("no error")
+        });
+        assert_eq!(heard, MANY);
+    }
 }

@@ -15,6 +15,11 @@ use super::peer::Peer;
 use super::signals::Request;
 use crate::log;
 
+/// So many messages of one child are heard before the others have their turn.
+const A_TURN: usize = 64;
+/// More than a socket holds: all that a child has said before it ended. Its socket may have another holder who talks on.
+const ALL_LEFT: usize = 8192;
+
 /// Who has something to say.
 #[derive(Debug, Clone, Copy)]
 enum Source {
@@ -34,8 +39,8 @@ impl Master {
                 Source::Signals => self.obey_signals(),
                 Source::NewClient => self.control.accept(),
                 Source::Client(client) => self.serve_client(client),
-                Source::Front => self.listen_to_front(),
-                Source::Mold(generation) => self.listen_to_mold(generation),
+                Source::Front => self.listen_to_front(A_TURN),
+                Source::Mold(generation) => self.listen_to_mold(generation, A_TURN),
                 Source::Expander => self.listen_to_expander(),
             }
         }
@@ -144,8 +149,9 @@ impl Master {
         }
     }
 
-    fn listen_to_front(&mut self) {
-        while let Some(front) = &mut self.front {
+    fn listen_to_front(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(front) = &mut self.front else { return };
             front.peer.flush();
             match front.peer.receive() {
                 Ok(Some(message)) => self.hear_front(message),
@@ -158,8 +164,9 @@ impl Master {
         }
     }
 
-    fn listen_to_mold(&mut self, number: Generation) {
-        while let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
+    fn listen_to_mold(&mut self, number: Generation, most: usize) {
+        for _ in 0..most {
+            let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) else { return };
             mold.peer.flush();
             match mold.peer.receive() {
                 Ok(Some(message)) => self.hear_mold(number, message),
@@ -184,9 +191,17 @@ impl Master {
         }
     }
 
+    /// Whether it is a child of ours that is no worker.
+    pub(super) fn has_started(&self, pid: Pid) -> bool {
+        let front = self.front.iter().map(|front| front.pid);
+        let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
+        let molds = self.generations.iter().filter_map(|g| g.mold.as_ref()).map(|mold| mold.pid);
+        front.chain(expander).chain(molds).any(|ours| ours == pid) || self.logs.has_started(pid)
+    }
+
     fn ended(&mut self, pid: Pid, exit: Exit) {
         if self.front.as_ref().is_some_and(|front| front.pid == pid) {
-            self.listen_to_front();
+            self.listen_to_front(ALL_LEFT);
             return self.front_ended(exit);
         }
         if self.expansion.as_ref().is_some_and(|expansion| expansion.child.pid == pid) {
@@ -194,7 +209,7 @@ impl Master {
         }
         let molds = |g: &&super::Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
         if let Some(number) = self.generations.iter().find(molds).map(|g| g.number) {
-            self.listen_to_mold(number);
+            self.listen_to_mold(number, ALL_LEFT);
             return self.mold_ended(number, exit);
         }
         if let Some(slot) = self.workers.slot_of(pid) {

@@ -8,14 +8,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use wire::control::ToExpander;
+use wire::control::{FromExpander, ToExpander};
 use wire::transport::read_all;
 
 use super::children::{Expander, start_expander};
 use super::privileges;
 use super::site::{Mistakes, Origin, Reading, Site};
 use super::trial;
-use crate::config::{Bundle, ConfigError};
+use crate::config::{At, Bundle, ConfigError};
 
 /// An expander at work.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Expansion {
     pub by: Instant,
     /// `StartTimeout`
     allowed: Duration,
+    /// The line whose code it runs, and what stands there.
+    reached: Option<(At, String)>,
 }
 
 /// Reads a configuration whole, and waits for its Perl.
@@ -49,7 +51,7 @@ impl Expansion {
         let mut child = start_expander(error_log, &origin.facts.env)?;
         child.peer.send(ToExpander::Expand, vec![reading.for_expander()?]);
         let allowed = known.timeouts.start;
-        Ok(Expansion { child, by: Instant::now() + allowed, allowed })
+        Ok(Expansion { child, by: Instant::now() + allowed, allowed, reached: None })
     }
 
     fn wait(&mut self) -> anyhow::Result<Site> {
@@ -65,20 +67,38 @@ impl Expansion {
     /// What has become of the configuration, when the expander has said it.
     pub fn hear(&mut self) -> anyhow::Result<Option<Site>> {
         self.child.peer.flush();
-        let Some((_, fds)) = self.child.peer.receive_with_fds()? else { return Ok(None) };
-        let memory = fds.into_iter().next().context("the expander answered without a configuration")?;
+        let memory = loop {
+            match self.child.peer.receive_with_fds()? {
+                None => return Ok(None),
+                Some((FromExpander::Reached { file, line, name }, _)) => {
+                    self.reached = Some((At { file: file.into(), line }, name));
+                }
+                Some((FromExpander::Expanded, fds)) => break fds.into_iter().next(),
+            }
+        };
+        let memory = memory.context("the expander answered without a configuration")?;
         let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_all(memory)?)?;
         Ok(Some(Site::of(answer.map_err(Mistakes)?)?))
     }
 
     /// It ended and had not answered.
     pub fn died(&self) -> anyhow::Error {
-        anyhow!("the expander, which runs the Perl of the configuration, ended without a word")
+        self.blame("ended the process that runs it: see what in this code kills or crashes it")
     }
 
     /// The Perl of the configuration takes too long.
     pub fn is_late(&self) -> anyhow::Error {
         let seconds = self.allowed.as_secs();
-        anyhow!("the Perl of the configuration still runs after {seconds} s; StartTimeout allows more")
+        self.blame(&format!("still runs after {seconds} s: shorten it, or let StartTimeout allow more"))
+    }
+
+    fn blame(&self, what: &str) -> anyhow::Error {
+        match &self.reached {
+            Some((at, name)) => {
+                let message = format!("{name}: {what}");
+                Mistakes(vec![ConfigError { at: Some(at.clone()), message }]).into()
+            }
+            None => anyhow!("the expander, which runs the Perl of the configuration: {what}"),
+        }
     }
 }

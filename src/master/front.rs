@@ -41,8 +41,12 @@ impl Master {
         };
         let bound = generation.attempt.as_ref().map_or(self.listeners.all(), |attempt| &attempt.listeners);
         let listeners = bound.iter().map(|b| Listener { address: name(&b.address) }).collect();
-        let message =
-            ToFront::Configure { generation: number, logs: opened.access.len() + opened.hosts.len(), listeners };
+        let message = ToFront::Configure {
+            generation: number,
+            logs: opened.access.len() + opened.hosts.len(),
+            listeners,
+            software: generation.software.clone(),
+        };
         let logs = opened.access.iter().chain(&opened.hosts).cloned();
         let fds = std::iter::once(configuration).chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
         self.tell_front(message, fds);

@@ -35,6 +35,8 @@ pub struct Generation {
     retired: bool,
     /// The mold said `Ready`: it can fork.
     pub loaded: bool,
+    /// What the mold said that the server is.
+    pub software: String,
     /// What it brings along until it serves.
     pub attempt: Option<Attempt>,
     /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
@@ -149,6 +151,7 @@ impl Master {
             mold: Some(mold),
             retired: false,
             loaded: false,
+            software: String::new(),
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
             backoff: Backoff::default(),
@@ -167,24 +170,27 @@ impl Master {
     /// What a mold says.
     pub(super) fn hear_mold(&mut self, number: Number, message: FromMold) {
         match message {
-            FromMold::Ready { load_ms } => self.mold_ready(number, load_ms),
+            FromMold::Ready { load_ms, software } => self.mold_ready(number, load_ms, software),
             FromMold::Failed { error } => self.mold_failed(number, error),
             FromMold::Forked { slot, pid } => self.worker_forked(number, slot, Pid::from_raw(pid)),
             FromMold::ForkFailed { slot, error } => {
                 log::error("master", format_args!("worker={slot} gen={number} cannot be forked: {error}"));
-                self.worker_gone(slot);
+                if self.workers.is_in(slot, number) {
+                    self.worker_gone(slot);
+                }
             }
             FromMold::Exited { slot, exit, .. } => {
-                if self.workers.of(number).any(|(s, _)| s == slot) {
+                if self.workers.is_in(slot, number) {
                     self.worker_ended(slot, exit);
                 }
             }
         }
     }
 
-    fn mold_ready(&mut self, number: Number, load_ms: u64) {
+    fn mold_ready(&mut self, number: Number, load_ms: u64, software: String) {
         let Some(generation) = self.generation(number) else { return };
         generation.loaded = true;
+        generation.software = software;
         generation.backoff.succeeded();
         let state = generation.state;
         let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid};
 use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerState};
 
 use super::Master;
+use super::workers::NotForked;
 use crate::log;
 
 impl Master {
@@ -30,18 +31,34 @@ impl Master {
     }
 
     pub(super) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
-        if self.workers.of(number).all(|(s, _)| s != slot) {
+        if !self.workers.is_in(slot, number) {
             return;
         }
-        match self.workers.forked(slot, pid) {
+        let mold = self.generation(number).and_then(|g| g.mold.as_ref()).map(|mold| mold.pid);
+        let is_adopted = !self.has_started(pid);
+        let is_its_child = |parent| Some(parent) == mold || (parent == getpid() && is_adopted);
+        match self.workers.forked(slot, pid, is_its_child) {
             Ok(()) => log::info("master", format_args!("worker={slot} pid={pid} gen={number} started")),
-            // Ended already: `Exited` follows.
-            Err(error) => log::debug("master", format_args!("worker={slot} pid={pid} gen={number}: {error}")),
+            Err(NotForked::Ended) => {
+                // `Exited` follows.
+                log::debug("master", format_args!("worker={slot} pid={pid} gen={number} has ended already"));
+            }
+            Err(NotForked::Foreign) => return self.mold_lied(number, pid),
         }
         self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
         if let Some(fork_us) = self.workers.get_mut(slot).and_then(|worker| worker.ready_us.take()) {
             self.worker_ready(slot, fork_us);
         }
+    }
+
+    /// A mold runs the site's code: a number that it names may be any process of this machine, and we may be root.
+    fn mold_lied(&mut self, number: Number, pid: Pid) {
+        let Some(mold) = self.generation(number).and_then(|g| g.mold.as_ref()) else { return };
+        log::error(
+            "master",
+            format_args!("mold pid={} gen={number} calls pid={pid} its worker, and is killed", mold.pid),
+        );
+        mold.kill();
     }
 
     /// The front heard the worker's `Ready`.

@@ -100,6 +100,11 @@ impl Logs {
         failures
     }
 
+    /// Whether that is the process of a logger.
+    pub fn has_started(&self, pid: Pid) -> bool {
+        self.sinks.iter().filter_map(|sink| sink.logger.as_ref()).any(|logger| logger.pid == Some(pid))
+    }
+
     /// Sets `ended` down as a logger that must be started again, if it is one.
     pub fn reap(&mut self, ended: Pid, now: Instant) -> bool {
         let mut loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());

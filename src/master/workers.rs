@@ -1,7 +1,6 @@
 //! The workers as the master knows them: whose place, which process, since when. Asks nobody, does no I/O but signals.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -67,10 +66,12 @@ impl Workers {
         self.by_slot.get_mut(&slot)
     }
 
-    /// The mold says that it forked it.
-    pub fn forked(&mut self, slot: Slot, pid: Pid) -> io::Result<()> {
-        if let Some(worker) = self.by_slot.get_mut(&slot) {
-            worker.process = Some(Process { pid, handle: sys::pidfd_open(pid)? });
+    /// The mold says that it forked it. `is_its_child`, asked for the parent of that process, says whether to believe it.
+    pub fn forked(&mut self, slot: Slot, pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<(), NotForked> {
+        match self.by_slot.get_mut(&slot) {
+            Some(Worker { process: Some(_), .. }) => return Err(NotForked::Foreign),
+            Some(worker) => worker.process = Some(Process::open(pid, is_its_child)?),
+            None => {}
         }
         Ok(())
     }
@@ -84,6 +85,11 @@ impl Workers {
     pub fn slot_of(&self, pid: Pid) -> Option<Slot> {
         let is = |worker: &Worker| worker.process.as_ref().is_some_and(|process| process.pid == pid);
         self.by_slot.iter().find(|(_, worker)| is(worker)).map(|(slot, _)| *slot)
+    }
+
+    /// Whether `slot` is the place of a worker of that generation.
+    pub fn is_in(&self, slot: Slot, generation: Generation) -> bool {
+        self.by_slot.get(&slot).is_some_and(|worker| worker.generation == generation)
     }
 
     /// All, by place.
@@ -151,6 +157,35 @@ impl Workers {
     }
 }
 
+/// Why a process is not taken for a worker's.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotForked {
+    /// It has ended already.
+    Ended,
+    /// It is somebody else's, or the worker has one: to kill it would be murder.
+    Foreign,
+}
+
+impl Process {
+    fn open(pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<Process, NotForked> {
+        let handle = sys::pidfd_open(pid).map_err(|_| NotForked::Ended)?;
+        let parent = parent_of(pid).ok_or(NotForked::Ended)?;
+        // Only now is it sure that what was read is about the process that the handle means.
+        if !sys::pidfd_exists(handle.as_fd()) {
+            return Err(NotForked::Ended);
+        }
+        if is_its_child(parent) { Ok(Process { pid, handle }) } else { Err(NotForked::Foreign) }
+    }
+}
+
+/// Of /proc/PID/stat; the program's name in it may hold anything.
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let behind_name = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(stat.get(behind_name + 1..)?).ok()?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+}
+
 impl Worker {
     /// Whether its process exists, be it as a zombie.
     fn exists(&self) -> bool {
@@ -210,11 +245,30 @@ mod tests {
         let mut workers = Workers::default();
         let slot = workers.add(1, Instant::now());
         let mut child = std::process::Command::new("true").spawn().expect("spawned");
-        workers.forked(slot, Pid::from_raw(child.id().cast_signed())).expect("alive");
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let is_ours = |parent| parent == nix::unistd::getpid();
+        workers.forked(slot, pid, is_ours).expect("alive");
+        assert_eq!(workers.forked(slot, pid, is_ours), Err(NotForked::Foreign), "it has one");
         child.wait().expect("reaped");
         let worker = workers.get_mut(slot).expect("there");
         worker.kill("test");
         assert_eq!(worker.killed, None);
+        assert_eq!(workers.lost(1), [slot]);
+    }
+
+    #[test]
+    fn a_process_that_the_mold_did_not_fork_is_not_taken_for_a_worker() {
+        let mut workers = Workers::default();
+        let slot = workers.add(1, Instant::now());
+        let us = nix::unistd::getpid();
+        for (pid, why) in [
+            (us, NotForked::Foreign),
+            (Pid::from_raw(1), NotForked::Foreign),
+            (Pid::from_raw(0), NotForked::Ended),
+            (Pid::from_raw(-1), NotForked::Ended),
+        ] {
+            assert_eq!(workers.forked(slot, pid, |parent| parent == us), Err(why), "{pid}");
+        }
         assert_eq!(workers.lost(1), [slot]);
     }
 }

@@ -35,6 +35,10 @@ impl Site {
         let mut user = None;
         if asks_for_user(rules, methods) {
             user = Some(self.identify(located, request)?);
+            let first = rules.are_asked_first();
+            if first && verdict(&rules.of_users(), (request, methods), user.as_ref()) == Verdict::Allowed {
+                return Ok(());
+            }
             if self.first(located, request, Phase::Authz)? == OK {
                 return Ok(());
             }
@@ -42,17 +46,24 @@ impl Site {
         ask(&rules.of_users(), rules, (request, methods), user.as_ref())
     }
 
-    /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile.
+    /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
     fn identify(&self, located: &Rc<Located>, request: u64) -> Result<User, Stop> {
         let rules = &located.settings.access;
-        let proof = match self.first(located, request, Phase::Authen)? {
-            OK => self.users.with_groups(rules, apache::user(request).unwrap_or_default()),
-            _ => self.compare(rules, request),
+        let ours = (rules.are_asked_first() && rules.has_users()).then(|| self.compare(rules, request));
+        let proof = match ours {
+            Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
+            unknown => match self.first(located, request, Phase::Authen)? {
+                OK => self.users.with_groups(rules, apache::user(request).unwrap_or_default()),
+                _ if self.is_left_to_perl(located, request) => {
+                    Proof::Unknown("no PerlAuthenHandler knows who this is, and there is no AuthUserFile".to_owned())
+                }
+                _ => unknown.unwrap_or_else(|| self.compare(rules, request)),
+            },
         };
         match proof {
             Proof::Is(user) => Ok(user),
             Proof::Nobody => Err(unauthorized(rules, request)),
-            Proof::Refused(why) => {
+            Proof::Unknown(why) | Proof::Refused(why) => {
                 complain(request, &why);
                 Err(unauthorized(rules, request))
             }
@@ -61,6 +72,12 @@ impl Site {
                 Err(Stop(500))
             }
         }
+    }
+
+    /// Perl code is all that there is to ask about users.
+    fn is_left_to_perl(&self, located: &Rc<Located>, request: u64) -> bool {
+        let rules = &located.settings.access;
+        rules.is_basic() && rules.user_file.is_none() && self.has_handlers(located, request, Phase::Authen)
     }
 
     fn compare(&self, rules: &Rules, request: u64) -> Proof {
@@ -78,10 +95,27 @@ impl Site {
     }
 }
 
-/// Finds out what the verdict on a part of a place's rules hangs on until there is one.
+/// Lets the client in, or says why not.
 fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Option<&User>) -> Going {
+    match verdict(part, (request, methods), user) {
+        Verdict::Allowed => Ok(()),
+        Verdict::Forbidden => {
+            complain(request, "client denied by server configuration");
+            Err(Stop(403))
+        }
+        Verdict::WrongUser => {
+            let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
+            complain(request, &format!("user {name} is none of those that are required"));
+            Err(unauthorized(rules, request))
+        }
+        Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),
+    }
+}
+
+/// Finds out what the verdict on a part of a place's rules hangs on until there is one.
+fn verdict(part: &Rules, (request, methods): (u64, Methods), user: Option<&User>) -> Verdict {
     if part.is_open() {
-        return Ok(());
+        return Verdict::Allowed;
     }
     let (client, local) = apache::addresses(request);
     let mut name = None;
@@ -95,19 +129,9 @@ fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Op
             env: &|name| apache::has_variable(request, name),
         };
         match judge(part, &facts) {
-            Verdict::Allowed => return Ok(()),
             // The name in the frame may be one that the address's owner only claims.
             Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
-            Verdict::Forbidden => {
-                complain(request, "client denied by server configuration");
-                return Err(Stop(403));
-            }
-            Verdict::WrongUser => {
-                let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-                complain(request, &format!("user {name} is none of those that are required"));
-                return Err(unauthorized(rules, request));
-            }
-            Verdict::NeedsUser => return Err(unauthorized(rules, request)),
+            settled => return settled,
         }
     }
 }

@@ -60,7 +60,7 @@ impl Site {
             Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
             Err(error) => {
                 report(&error.to_string());
-                apache::send_page(request, 500, None);
+                apache::send_page(request, 500, apache::Page::Ours(""));
                 None
             }
         };

@@ -34,15 +34,16 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
     let within = Within { section: 1, server: 1, path: String::new() };
-    let mut expander = Expander { perl, facts, within, sections: 1 };
+    let mut expander = Expander { master, perl, facts, within, sections: 1 };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
-    master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
+    expander.master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
     expander.perl.end(false);
     Ok(())
 }
 
 struct Expander {
+    master: Master,
     perl: Interpreter,
     /// ServerRoot is the one that the configuration says.
     facts: Facts,
@@ -73,6 +74,7 @@ impl Expander {
             .map_err(|error| vec![ConfigError { at: Some(at.clone()), message: error.to_string() }])?;
         let mut said = String::new();
         for step in self.steps(&directive) {
+            self.reach(&directive);
             said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
         }
         expanded.push(directive);
@@ -90,6 +92,16 @@ impl Expander {
         let expanded = self.all(inside);
         self.within = outer;
         expanded
+    }
+
+    /// Says where we are: when this code ends the process, or never ends, nobody else can.
+    fn reach(&self, directive: &Directive) {
+        let At { file, line } = &directive.at;
+        let name = if directive.name.eq_ignore_ascii_case("Perl") { "<Perl>" } else { &directive.name };
+        // A master that has gone is seen when the answer is sent.
+        let _ = self
+            .master
+            .send(&FromExpander::Reached { file: file.to_string(), line: *line, name: name.to_owned() }, &[]);
     }
 
     /// Whether a module that is loaded by now defines this directive.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use apache::{Lead, Said, Target};
+use apache::{Lead, Page, Said, Target};
 
 use super::admit::complain;
 use super::phases::{DECLINED, Kind, OK, Stop};
@@ -15,7 +15,7 @@ use super::site::{Located, PlaceKey, Site};
 use super::variables;
 use super::way::{Way, plain};
 use crate::config::rules::ErrorDocument;
-use crate::config::{Handler, Phase};
+use crate::config::{Handler, Named, Phase};
 use crate::open::{Links, root};
 use crate::path::normalise;
 
@@ -140,7 +140,7 @@ impl Site {
             Ok(located) => drop(self.process(request, located, Some(Kind::Redirect))),
             Err(Stop(said)) => {
                 let status = apache::error_before(request).or(u16::try_from(said).ok());
-                apache::send_page(request, status.unwrap_or(500), None);
+                apache::send_page(request, status.unwrap_or(500), Page::Ours(""));
             }
         });
         true
@@ -155,28 +155,37 @@ impl Site {
         self.conclude_with_error(request, located, 404);
     }
 
+    /// `ServerSignature`, as HTML.
+    fn foot(&self, request: u64, located: &Located) -> String {
+        let Some(signature) = located.settings.rules.signature else { return String::new() };
+        let (name, port) = apache::own_name(request);
+        let admin = Some(located.place.server_admin.as_str()).filter(|admin| !admin.is_empty());
+        signature.html(&Named { software: &self.software(), name: &name, port, admin })
+    }
+
     /// Answers with what `$r->custom_response` or the configuration want for the status, or with a plain page.
     pub(super) fn conclude_with_error(&self, request: u64, located: &Located, status: u16) {
+        let foot = self.foot(request, located);
         if let Some(original) = apache::error_before(request) {
             // The page for an error has failed in turn.
-            return apache::send_page(request, original, None);
+            return apache::send_page(request, original, Page::Ours(&foot));
         }
         let Some(response) = self.response_for(request, located, status) else {
-            return apache::send_page(request, status, None);
+            return apache::send_page(request, status, Page::Ours(&foot));
         };
         match Response::of(&response) {
-            Response::Text(text) => apache::send_page(request, status, Some(text)),
+            Response::Text(text) => apache::send_page(request, status, Page::Text(text)),
             Response::Away(url) => {
                 apache::set_location(request, url);
-                apache::send_page(request, 302, None);
+                apache::send_page(request, 302, Page::Ours(&foot));
             }
             Response::Local(uri) => {
                 if !apache::discard(request) {
-                    return apache::send_page(request, status, None);
+                    return apache::send_page(request, status, Page::Ours(&foot));
                 }
                 apache::set_status(request, status);
                 if !self.redirect_to(request, Lead::ErrorPage, uri, false) {
-                    apache::send_page(request, status, None);
+                    apache::send_page(request, status, Page::Ours(&foot));
                 }
             }
         }

@@ -27,6 +27,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let master = Master::new(control);
     let Configured { generation, config, facts, logs } = configuration(&master)?;
     sys::drop_privileges(&config)?;
+    sys::allow_profiling()?;
     let started = Instant::now();
     let mut site = match Site::load(config, &facts) {
         Ok(site) => site,
@@ -36,7 +37,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         }
     };
     let load_ms = started.elapsed().as_millis() as u64;
-    master.send(&FromMold::Ready { load_ms }, &[])?;
+    master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     let logs = ErrorLogs::new(logs)?;
     let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
     match mold.serve()? {

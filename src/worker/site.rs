@@ -22,9 +22,6 @@ use crate::config::{
 use crate::open::Opener;
 use crate::{log, mime};
 
-/// What `$ENV{MOD_PERL}` says to modules that ask which generation of the API they have.
-pub(super) const MOD_PERL: &str = "mod_perl/1.31";
-
 /// Everything that a worker needs to answer.
 pub struct Site {
     /// The interpreter.
@@ -149,10 +146,18 @@ impl Site {
             return Ok(());
         }
         for (at, name) in &self.config.handlers {
-            let missing = |error| ConfigError { at: Some(at.clone()), message: format!("{name}: {error}") };
+            let missing = |error| ConfigError {
+                at: Some(at.clone()),
+                message: format!("{name}: {error}: correct the name, or add its folder with PerlLib"),
+            };
             self.perl.resolve_handler(name).map_err(missing)?;
         }
         Ok(())
+    }
+
+    /// What clients are told that the server is.
+    pub fn software(&self) -> String {
+        self.config.tokens.header(apache::MOD_PERL, &apache::version_components())
     }
 
     /// Tells Perl code whom the front serves.
@@ -226,7 +231,6 @@ impl Site {
         let start_env = self.start_env.clone();
         let place = apache::Place {
             start_env,
-            server_software: apache::server_software(),
             sections: key.sections.clone(),
             types: self.types_of(&settings),
             ..place(&self.config, key.host, &settings)
@@ -334,7 +338,8 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
             Handler::Psgi => Some("psgi"),
         },
         dispatcher: settings.phases.dispatch.clone(),
-        server_software: format!("Cameleer/{} {MOD_PERL}", env!("CARGO_PKG_VERSION")),
+        server_software: config.tokens.software(apache::MOD_PERL, &apache::version_components()),
+        names_components: config.tokens.names_components(),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
         host,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use super::site::{MOD_PERL, server};
+use super::site::server;
 use crate::config::{
     At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
 };
@@ -27,7 +27,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
     if speaks_mod_perl(config, facts) {
-        perl.call(c"Cameleer::start_mod_perl", Some(MOD_PERL))?;
+        perl.call(c"Cameleer::start_mod_perl", Some(apache::MOD_PERL))?;
         perl.call(c"Cameleer::define", Some(&defined(facts)))?;
         perl.call(c"Cameleer::starting", Some(reading(facts)))?;
         if facts.expanded.is_some() {

@@ -1,5 +1,6 @@
 //! Places that are not for everybody. Static files and Perl handlers are asked alike.
 
+mod authoritative;
 mod files;
 mod hosts;
 mod htaccess;

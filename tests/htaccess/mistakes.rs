@@ -1,6 +1,6 @@
 //! What is wrong in a `.htaccess` file costs the requests below it, and one line of the log.
 
-use super::{serve, soon, soon_status};
+use super::{serve, serve_allowing, soon, soon_status};
 use crate::support::Site;
 
 #[test]
@@ -53,4 +53,33 @@ fn what_is_no_text_or_too_long_is_refused() {
     server.get("/long/page").is(500);
     server.logged("long/.htaccess: cannot be read, what lies below is refused: it is longer than 64K");
     assert_eq!(server.text("/page"), "conf");
+}
+
+#[test]
+fn what_may_be_passed_over_costs_a_line_of_the_log_only() {
+    let forbidden =
+        ("Deny from all", "Deny: is not allowed here: its <Directory> would have to say AllowOverride Limit");
+    let option = ("Options ExecCGI", "Options: names an option that is not among those of AllowOverride Options=");
+    let unknown = ("Nonsense here", "Nonsense: is not a directive");
+    let foreign = ("SSLRequireSSL", "SSLRequireSSL: is not supported");
+    for (words, passed, fatal) in [
+        ("Nonfatal=Override", &[forbidden, option][..], &[unknown, foreign][..]),
+        ("nonfatal=unknown", &[unknown, foreign], &[forbidden, option]),
+        ("Nonfatal=All", &[forbidden, option, unknown, foreign], &[]),
+    ] {
+        let words = format!("FileInfo AuthConfig Options=Indexes {words}");
+        let lines: Vec<&str> = passed.iter().map(|(line, _)| *line).collect();
+        let text = format!("{}\nPerlSetVar X read\n", lines.join("\n"));
+        let server = serve_allowing(&words, Site::new().file("htdocs/.htaccess", &text), "");
+        assert_eq!(server.text("/page"), "read", "{words}");
+        for (number, (_, message)) in (1..).zip(passed) {
+            let line = server.logged(&format!("htdocs/.htaccess:{number}: {message}"));
+            assert!(line.ends_with("(this line is ignored)"), "{line}");
+        }
+        for (line, message) in fatal {
+            let server = serve_allowing(&words, Site::new().file("htdocs/.htaccess", line), "");
+            server.get("/page").is(500);
+            server.logged(message);
+        }
+    }
 }

@@ -1,8 +1,12 @@
 //! HTTP/1.1 as clients speak it.
 
 mod connections;
+mod corpus;
+mod environment;
 mod limits;
 mod messages;
+mod proxies;
+mod responses;
 
 use crate::support::{Server, Site};
 

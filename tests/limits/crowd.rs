@@ -94,6 +94,24 @@ fn a_front_without_descriptors_neither_spins_nor_stays_ill() {
 }
 
 #[test]
+fn a_file_for_which_there_is_no_descriptor_left_is_a_503_and_the_server_is_well_afterwards() {
+    let server = serve_with_files(120, "<Location /files>\nSetHandler default-handler\n</Location>");
+    server.site.write_bytes("htdocs/files/large.bin", &vec![b'x'; 16 << 20]);
+    let mut readers: Vec<Connection> = (0..60).map(|_| server.connect()).collect();
+    for reader in &mut readers {
+        reader.raw("GET /files/large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    let answers: Vec<u16> = readers.iter_mut().map(|reader| reader.head().status).collect();
+    let count = |status| answers.iter().filter(|answer| **answer == status).count();
+    assert!(count(200) > 10 && count(503) > 0 && count(200) + count(503) == 60, "{answers:?}");
+    drop(readers);
+    within(Duration::from_secs(5), "it is well again", || {
+        let answer = server.connect().try_ask(&Request::get("/files/large.bin").header("Range", "bytes=0-9"));
+        answer.is_ok_and(|response| response.status == 206)
+    });
+}
+
+#[test]
 fn a_burst_of_1500_connections_is_served() {
     let server = serve(OK, "");
     let mut burst: Vec<Connection> = (0..1500).map(|_| server.connect()).collect();

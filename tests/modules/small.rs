@@ -62,6 +62,22 @@ fn constants_sources_and_hooks() {
 }
 
 #[test]
+fn a_test_script_fetches_from_the_server_and_a_handler_prints_results() {
+    let server = script("use Apache::test; test 1, 1; Apache::test->test(2, 0); skip_test(); test 3, 1;", "");
+    assert_eq!(server.text(URL), "ok 1\nnot ok 2\n1..0\n");
+    let library = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/lib");
+    let address = format!("127.0.0.1:{}", server.site.port);
+    let script = "test 1, fetch($ARGV[0]) eq qq(ok 1\\nnot ok 2\\n1..0\\n); test 2, simple_fetch($ARGV[0]); test 3, !simple_fetch('/none'); \
+        test 4, have_module('CGI', 3); test 5, !have_module('No::Such'); skip_test(); test 6, 0";
+    for module in ["Apache::test", "Apache::testold"] {
+        let mut perl = std::process::Command::new("perl");
+        perl.args([library, &format!("-M{module}"), "-e", script, URL]).env("APACHE_TEST_SERVER", &address);
+        let said = Finished::of(&mut perl).succeeded().out;
+        assert_eq!(said, "ok 1\nok 2\nok 3\nok 4\nok 5\n1..0\n", "{module}");
+    }
+}
+
+#[test]
 fn bundle_apache_lists_its_modules() {
     let code = "require Bundle::Apache; print Bundle::Apache->VERSION; open my $in, '<', $INC{'Bundle/Apache.pm'} or die; \
         my ($list) = join('', <$in>) =~ /^=head1 CONTENTS\\n(.*?)^=/ms; \

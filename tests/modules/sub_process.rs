@@ -18,13 +18,14 @@ fn a_child_that_was_cleaned_up_has_no_socket() {
     assert_eq!(server.text(URL), "worker some\nchild 0\nand on");
 }
 
-/// A long child of the one process of `-X`, which holds the listening socket itself.
+/// A long child, which ends with the test's folder at the latest. That of `-X`'s one process would hold the listening
+/// socket itself.
 const LONG_CHILD: &str = "use POSIX 'setsid'; use Apache::SubProcess; $SIG{CHLD} = 'IGNORE';
 defined(my $kid = fork) or die;
 if ($kid) { print 'started' } else {
     $r->cleanup_for_exec; chdir '/'; open STDIN, '/dev/null'; open STDOUT, '>/dev/null'; open STDERR, '>', '@DIR@/child.log'; setsid();
     open my $up, '>', '@DIR@/child.up'; close $up;
-    select undef, undef, undef, 0.01 until -e '@DIR@/child.end';
+    select undef, undef, undef, 0.01 until -e '@DIR@/child.end' || !-e '@DIR@/site.conf';
     open my $done, '>', '@DIR@/child.done';
     CORE::exit(0);
 }";

@@ -62,7 +62,28 @@ fn nothing_is_bound_when_a_section_dies() {
 
 #[test]
 fn a_section_that_does_not_end_is_ended() {
-    check("\nStartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>").failed(1, "StartTimeout allows more");
+    check("\nStartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>")
+        .failed(78, "site.conf:3: <Perl>: still runs after 1 s: shorten it, or let StartTimeout allow more");
+}
+
+#[test]
+fn a_section_that_ends_its_process_is_named() {
+    let blamed = "site.conf:4: <Perl>: ended the process that runs it: see what in this code kills or crashes it";
+    for (code, blamed) in [
+        ("kill 'KILL', $$;", blamed),
+        ("my $nowhere = unpack 'p', pack 'J', 1;", blamed),
+        ("require POSIX; POSIX::_exit(0);", blamed),
+        ("", "site.conf:7: PerlModule: ended the process that runs it"),
+    ] {
+        let site = site().file("lib/Deadly.pm", "package Deadly; kill 'KILL', $$; 1;");
+        site.configure(&format!("\nPerlLib lib\nPerlModule Who\n<Perl>\n{code}\n</Perl>\nPerlModule Deadly"));
+        let command = site.serve_command();
+        let port = site.port;
+        let mut server = Server::spawn(site, command);
+        assert_eq!(server.wait(), 78, "{code}");
+        server.logged(blamed);
+        std::net::TcpListener::bind(("127.0.0.1", port)).expect("nobody listens there");
+    }
 }
 
 #[test]
@@ -91,11 +112,11 @@ fn while_a_section_thinks_the_old_generation_serves() {
 fn an_expander_that_is_killed_fails_the_reload_only() {
     let server = site().serve("PerlLib lib\nSetHandler perl-script\nPerlHandler Who\nPerlSetVar who old");
     server.site.configure("<Perl>\nkill 9, $$;\n</Perl>");
-    server.reload().failed(1, "the expander, which runs the Perl of the configuration, ended without a word");
+    server.reload().failed(1, "site.conf:2: <Perl>: ended the process that runs it");
     assert_eq!(server.text("/"), "who=old");
     let waited = std::time::Instant::now();
     server.site.configure("StartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>");
-    server.reload().failed(1, "StartTimeout allows more");
+    server.reload().failed(1, "<Perl>: still runs after 1 s: shorten it, or let StartTimeout allow more");
     assert!(waited.elapsed() < Duration::from_secs(20));
     assert_eq!(server.text("/"), "who=old");
 }

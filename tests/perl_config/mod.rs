@@ -6,6 +6,12 @@ mod sections;
 /// Directives that Perl modules define.
 mod directives;
 
+/// How they take their arguments, and where they may stand.
+mod arguments;
+
+/// What sections leave behind, and what handlers find of it.
+mod variables;
+
 /// How a handler may be spelt.
 mod handlers;
 

@@ -5,7 +5,8 @@ use std::process::Command;
 use crate::support::{Finished, Request, Response, Server, Site};
 
 const TABLES: &str = "create table users (name text, password text, team text); \
-    insert into users values ('ana', 'secret', 'blue,red'), ('ben', 'other', 'red'), ('old', 'abgOeLfPimXQo', 'blue');";
+    insert into users values ('ana', 'secret', 'blue,red'), ('ben', 'other', 'red'), ('old', 'abgOeLfPimXQo', 'blue'); \
+    create table teams (name text, team text); insert into teams values ('ana', 'green'), ('ana', 'white'), ('ben', 'white');";
 
 /// `rules` stand in a place that AuthDBI guards; `crypt` is how passwords are kept.
 #[track_caller]
@@ -37,7 +38,7 @@ fn serve(rules: &str) -> Server {
 }
 
 const ROOM: &str = "package Room; sub handler { my $r = shift; $r->send_http_header('text/plain'); \
-    print join ' ', $r->user, $r->connection->user, $ENV{REMOTE_USER}, $ENV{REMOTE_GROUP} // '-'; 0 } 1;";
+    print join ' ', $r->user, $r->connection->user, $ENV{REMOTE_USER}, $ENV{REMOTE_GROUP} // '-', $ENV{REMOTE_GROUPS} // '-'; 0 } 1;";
 
 #[track_caller]
 fn ask(server: &Server, user: &str, password: &str) -> Response {
@@ -81,6 +82,40 @@ fn groups_and_users_are_required() {
     let server = serve("PerlSetVar Auth_DBI_encrypted off\nRequire group blue");
     ask(&server, "ana", "secret").is(200);
     ask(&server, "ben", "other").is(403);
+}
+
+#[test]
+fn the_groups_of_a_user_are_told_to_programs_whatever_table_they_are_in() {
+    const PLAIN: &str = "PerlSetVar Auth_DBI_encrypted off\n";
+    for (lines, groups) in [
+        ("Require group blue", "blue blue,red"),
+        ("PerlSetVar Auth_DBI_placeholder on\nRequire group red yellow", "red blue,red"),
+        ("PerlSetVar Auth_DBI_grp_table teams\nRequire group green", "green green,white"),
+        (
+            "PerlSetVar Auth_DBI_grp_table teams\nPerlSetVar Auth_DBI_grp_whereclause \"team <> 'white'\"\nRequire group green",
+            "green green",
+        ),
+    ] {
+        let server = serve(&format!("{PLAIN}{lines}"));
+        for _ in 0..3 {
+            assert_eq!(ask(&server, "ana", "secret").is(200).text(), format!("ana ana ana {groups}"), "{lines}");
+        }
+    }
+    let server = serve(&format!("{PLAIN}PerlSetVar Auth_DBI_expeditive off\nRequire group blue"));
+    let refused = ask(&server, "ben", "other").is(401);
+    assert_eq!(refused.header("www-authenticate").as_deref(), Some("Basic realm=\"The room\""));
+    server.logged("DBI-Authoritative: Access denied on  GROUP rule(s)");
+}
+
+#[test]
+fn whom_the_table_does_not_know_is_refused_also_when_it_leaves_that_to_others() {
+    let server = serve("PerlSetVar Auth_DBI_encrypted off\nPerlSetVar Auth_DBI_authoritative off\nRequire group blue");
+    ask(&server, "ana", "secret").is(200);
+    for (user, password) in [("ben", "other"), ("eve", "x")] {
+        let refused = ask(&server, user, password).is(401);
+        assert_eq!(refused.header("www-authenticate").as_deref(), Some("Basic realm=\"The room\""), "{user}");
+    }
+    server.logged("no PerlAuthenHandler knows who this is, and there is no AuthUserFile");
 }
 
 #[test]

@@ -176,6 +176,14 @@ impl Connection {
         self.stream.get_mut().write_all(bytes.as_ref()).expect("the server reads");
     }
 
+    /// Sends bytes, unless the server has said already that it wants no more.
+    pub fn send_if_heard(&mut self, bytes: &[u8]) {
+        match self.stream.get_mut().write_all(bytes) {
+            Err(error) if !is_hang_up(&error) => panic!("the server does not read: {error}"),
+            _ => {}
+        }
+    }
+
     /// The same for a server that may have closed.
     pub fn try_raw(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.get_mut().write_all(bytes.as_ref())

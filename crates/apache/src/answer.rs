@@ -1,6 +1,7 @@
 //! What a request's handlers came to, and what the client is to get for it.
 
 use crate::current::{speaking, with};
+use crate::error_page::Page;
 use crate::field::{Number, Text};
 use crate::request::RequestRec;
 
@@ -93,9 +94,9 @@ pub fn send_file(request: u64, path: &[u8]) {
     let _ = with(request, |r| r.output.file = Some(path.to_vec()));
 }
 
-/// The answer is a page that tells the status, with the server's words or with `text`.
-pub fn send_page(request: u64, status: u16, text: Option<&[u8]>) {
-    let _ = with(request, |r| r.send_page(status, text));
+/// The answer is a page that tells the status.
+pub fn send_page(request: u64, status: u16, page: Page<'_>) {
+    let _ = with(request, |r| r.send_page(status, page));
 }
 
 /// A handler died: what it said is not sent.

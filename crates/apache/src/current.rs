@@ -35,6 +35,8 @@ pub(crate) struct State {
     /// Buffers of the last request, for the next.
     spare: (Tables, Output),
     servers: Vec<Rc<Place>>,
+    /// What start-up code added to the server's name.
+    components: Vec<String>,
 }
 
 thread_local! {
@@ -177,13 +179,18 @@ pub fn end() -> Ended {
     })
 }
 
-/// Fills `%ENV`: what start-up left there, then the request's.
+/// Fills `%ENV`.
 pub(crate) fn fill_env() {
+    program_env(&mut libperl::env_put);
+}
+
+/// What a program finds in `%ENV`: what start-up left there, then the request's; `each` must not run Perl code.
+pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| {
         for (key, value) in &r.place.clone().start_env {
-            libperl::env_put(key, value);
+            each(key, value);
         }
-        env::programs(r, &mut |key, value| libperl::env_put(key, value));
+        env::programs(r, each);
     });
 }
 
@@ -238,7 +245,8 @@ pub(crate) fn place() -> Option<Rc<Place>> {
 /// Adds to what every server says that it is (`Apache->add_version_component`).
 pub(crate) fn add_version_component(text: &str) {
     STATE.with_borrow_mut(|state| {
-        for server in &mut state.servers {
+        state.components.push(text.to_owned());
+        for server in state.servers.iter_mut().filter(|server| server.names_components) {
             let software = &mut Rc::make_mut(server).server_software;
             *software += " ";
             *software += text;
@@ -246,9 +254,9 @@ pub(crate) fn add_version_component(text: &str) {
     });
 }
 
-/// `SERVER_SOFTWARE`, with what start-up code added to it.
-pub fn server_software() -> String {
-    server(0).map(|server| server.server_software.clone()).unwrap_or_default()
+/// What was added so.
+pub fn version_components() -> Vec<String> {
+    STATE.with_borrow(|state| state.components.clone())
 }
 
 /// A server of the list.

@@ -13,8 +13,8 @@ use crate::tables::Id;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
-/// The value of `$ENV{MOD_PERL}`.
-const MOD_PERL: &[u8] = b"mod_perl/1.31";
+/// The value of `$ENV{MOD_PERL}`: what modules ask to know which generation of the API they have.
+pub const MOD_PERL: &str = "mod_perl/1.31";
 
 /// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
@@ -32,7 +32,7 @@ pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
 /// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
 pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
     each(b"GATEWAY_INTERFACE", b"CGI-Perl/1.1");
-    each(b"MOD_PERL", MOD_PERL);
+    each(b"MOD_PERL", MOD_PERL.as_bytes());
     if !r.place.path.is_empty() {
         each(b"PATH", r.place.path.as_bytes());
     }

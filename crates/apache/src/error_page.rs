@@ -1,5 +1,14 @@
 //! The page that goes out when a handler only gave a status.
 
+/// What stands on a page that tells a status.
+#[derive(Debug, Clone, Copy)]
+pub enum Page<'a> {
+    /// The server's words, and HTML below them.
+    Ours(&'a str),
+    /// This.
+    Text(&'a [u8]),
+}
+
 /// Statuses and what they are called, with the sentence that the page tells its reader.
 const REASONS: &[(u16, &str, &str)] = &[
     (200, "OK", ""),
@@ -49,7 +58,8 @@ pub(crate) fn is_bodyless(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 304)
 }
 
-pub(crate) fn page(status: u16, location: Option<&[u8]>) -> Vec<u8> {
+/// `foot` is HTML that stands below.
+pub(crate) fn page(status: u16, location: Option<&[u8]>, foot: &str) -> Vec<u8> {
     let (reason, sentence) = entry(status);
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{status} {reason}</title></head>\n\
@@ -61,6 +71,7 @@ pub(crate) fn page(status: u16, location: Option<&[u8]>) -> Vec<u8> {
         escape(location, &mut html);
         html.extend_from_slice(b"\">It is here.</a></p>\n");
     }
+    html.extend_from_slice(foot.as_bytes());
     html.extend_from_slice(b"</body></html>\n");
     html
 }

@@ -59,6 +59,15 @@ pub fn method(request: u64) -> String {
     method.unwrap_or_default()
 }
 
+/// Name and port of the server in links to itself.
+pub fn own_name(request: u64) -> (String, u16) {
+    let name = |r: &mut crate::request::RequestRec| {
+        let name = String::from_utf8_lossy(r.frame.field(Field::ServerName)).into_owned();
+        (name, r.frame.server_port())
+    };
+    with(request, name).unwrap_or_default()
+}
+
 /// The client came over TLS.
 pub fn is_https(request: u64) -> bool {
     with(request, |r| r.frame.flags().has(Flags::HTTPS)).unwrap_or(false)

@@ -1,6 +1,7 @@
 //! Responses that cannot be what their program wants: the reason goes to the log, a 500 to the client.
 
 use crate::field::Text;
+use crate::fitting::MAX_HEADERS;
 use crate::log::{Level, log};
 use crate::request::RequestRec;
 
@@ -22,6 +23,10 @@ impl RequestRec {
             name.escape_ascii()
         );
         self.fail_with(&text);
+    }
+
+    pub fn fail_long_head(&mut self) {
+        self.fail_with(&format!("the response's headers are longer than {} KiB", MAX_HEADERS / 1024));
     }
 
     pub fn fail_with(&mut self, text: &str) {

@@ -4,13 +4,11 @@ use wire::reply::Head;
 
 use crate::error_page::is_bodyless;
 use crate::field::Text;
+use crate::fitting::{self, MAX_HEADERS, fits};
 use crate::output::Stage;
 use crate::request::{RequestRec, status_of};
 use crate::script_headers::{self, Scan, ScriptHeader};
 use crate::tables::Id;
-
-/// A head must fit one message, with room for the lengths.
-const MAX_HEAD: usize = 56 * 1024;
 
 impl RequestRec {
     /// `$r->send_http_header`
@@ -34,8 +32,8 @@ impl RequestRec {
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
-        if headers.iter().map(|(name, value)| name.len() + value.len() + 8).sum::<usize>() > MAX_HEAD {
-            return self.fail_with("the response's headers are longer than 56 KiB");
+        if !fits(&headers) {
+            return self.fail_long_head();
         }
         self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
     }
@@ -58,15 +56,13 @@ impl RequestRec {
     pub fn reason(&self, status: u16) -> Vec<u8> {
         let line = self.known_text(Text::StatusLine).filter(|line| status_of(line) == Some(status));
         let words = line.and_then(|line| line.trim_ascii().splitn(2, |byte| *byte == b' ').nth(1));
-        words.unwrap_or_default().trim_ascii().to_vec()
+        fitting::reason(words.unwrap_or_default().trim_ascii())
     }
 
-    /// What handlers want sent with a file; `None` when they said nothing.
-    pub fn file_head(&self) -> Option<Head> {
-        let mut headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
-        headers.retain(|(name, value)| is_header(name, value));
-        let head = Head { status: self.status, reason: self.reason(self.status), headers };
-        (head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty()).then_some(head)
+    /// What handlers want sent with a file. What HTTP does not allow in it the front finds.
+    pub fn file_head(&self) -> Head {
+        let headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
+        Head { status: self.status, reason: self.reason(self.status), headers }
     }
 
     /// The head as PSGI gives it; below 200 an informational response.
@@ -76,8 +72,12 @@ impl RequestRec {
             return self.fail_with("the response had already begun when its status was given");
         }
         match u16::try_from(status) {
-            Ok(status @ 100..=199) => self.output.info = Some(Head { status, ..Head::default() }),
+            Ok(status @ 100..=199) => {
+                self.output.head_room = MAX_HEADERS;
+                self.output.info = Some(Head { status, ..Head::default() });
+            }
             Ok(status @ 200..=599) => {
+                self.output.head_room = MAX_HEADERS;
                 // An application that makes the page for an error has to say some status, and means the page's.
                 let is_pages = status == 200 && self.links.prev.is_some() && self.status >= 400;
                 let status = if is_pages { self.status } else { status };
@@ -92,6 +92,10 @@ impl RequestRec {
     pub fn head_add(&mut self, name: &[u8], value: &[u8]) {
         if !is_header(name, value) {
             return self.fail_invalid(name);
+        }
+        match self.output.head_room.checked_sub(fitting::length(name, value)) {
+            Some(room) => self.output.head_room = room,
+            None => return self.fail_long_head(),
         }
         let head = match (&mut self.output.info, &mut self.output.stage) {
             (Some(info), _) => info,

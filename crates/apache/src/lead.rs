@@ -129,6 +129,7 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
         flags,
         remote_port: r.frame.remote_port(),
         server_port: r.frame.server_port(),
+        local_port: r.frame.local_port(),
         host: r.frame.host(),
         headers: &headers,
         ..Default::default()

@@ -17,8 +17,8 @@ pub use log::{Level, log_to, on_level, say};
 
 mod current;
 pub use current::{
-    begin, child_terminate, end, finish, flush, generation, output, psgi_env, run, server_software, servers,
-    want_cleanup,
+    begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
+    version_components, want_cleanup,
 };
 
 use current::fill_env;
@@ -34,8 +34,8 @@ pub use stack::{Stack, enter_phase, running_phase, stack};
 
 mod facts;
 pub use facts::{
-    Asked, Said, asked, filename, handler, has_file, is_https, keep_content_type, method, place_is, said, set_location,
-    set_note, set_status, status,
+    Asked, Said, asked, filename, handler, has_file, is_https, keep_content_type, method, own_name, place_is, said,
+    set_location, set_note, set_status, status,
 };
 
 mod visitor;
@@ -62,9 +62,12 @@ mod table;
 mod tables;
 
 mod env;
+pub use env::MOD_PERL;
 
 mod error_page;
+pub use error_page::Page;
 mod fault;
+mod fitting;
 mod head;
 mod output;
 mod printed;

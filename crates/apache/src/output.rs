@@ -46,6 +46,8 @@ pub(crate) struct Output {
     pub owes_end: Option<bool>,
     /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
     pub header_was_said: bool,
+    /// How long the headers that PSGI adds to the head may still be.
+    pub head_room: usize,
     /// The client has left: the front would throw away what is said.
     pub client_is_gone: bool,
     sent: u64,
@@ -170,16 +172,9 @@ impl Output {
     }
 
     /// The front is to answer with something else: a file, or another place of the site.
-    pub fn send_reference(
-        &mut self,
-        id: u64,
-        head: Option<Head>,
-        to: &Reply<'_>,
-        last: &Reply<'_>,
-        client: &mut dyn Client,
-    ) {
+    pub fn send_reference(&mut self, id: u64, head: Head, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
-        if let Some(head) = head {
+        if head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty() {
             Reply::Head(head).put(id, &mut self.packet);
         }
         to.put(id, &mut self.packet);

@@ -39,7 +39,7 @@ pub struct Place {
     pub server_root: String,
     /// `ServerName`, without port.
     pub server_name: String,
-    /// The port of `ServerName`, or of the listener when that names none.
+    /// The port of `ServerName`, if that names one.
     pub server_port: Option<u16>,
     /// The first port of `Listen`: what `$s->port` says of a server that has no port in its name.
     pub listen_port: u16,
@@ -47,6 +47,8 @@ pub struct Place {
     pub server_admin: String,
     /// `Cameleer/0.1 mod_perl/1.31`
     pub server_software: String,
+    /// `ServerTokens` lets it show what modules add to it.
+    pub names_components: bool,
     /// Which of the servers; 0 is the main one.
     pub host: u16,
     /// The request belongs to a `<VirtualHost>`.
@@ -133,6 +135,7 @@ impl Default for Place {
             listen_port: 80,
             server_admin: String::new(),
             server_software: String::new(),
+            names_components: true,
             host: 0,
             is_virtual: false,
             location: String::new(),

@@ -260,8 +260,8 @@ impl RequestRec {
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
             Number::RemotePort => i64::from(self.frame.remote_port()),
-            Number::LocalPort => i64::from(self.frame.server_port()),
-            Number::ServerPort => i64::from(self.place.server_port.unwrap_or(self.frame.server_port())),
+            Number::LocalPort => i64::from(self.frame.local_port()),
+            Number::ServerPort => i64::from(self.frame.server_port()),
             Number::AllowOptions => self.place.options,
             Number::Aborted => {
                 self.look_for_client();

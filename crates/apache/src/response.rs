@@ -2,8 +2,9 @@
 
 use wire::reply::{End, Head, LogKind, Reply};
 
-use crate::error_page::{is_bodyless, page};
+use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
+use crate::fitting::{self, MAX_TARGET, fits};
 use crate::head::is_header;
 use crate::output::Stage;
 use crate::request::{Finished, RequestRec};
@@ -14,10 +15,10 @@ impl RequestRec {
     pub fn finish(&mut self) -> Finished {
         self.send_info();
         if let Some(path) = self.output.file.take() {
-            return self.refer(self.file_head(), &Reply::File(&path));
+            return self.refer(self.file_head(), &path, Reply::File);
         }
         if let Some(target) = self.output.elsewhere.take() {
-            return self.refer(None, &Reply::Elsewhere(&target));
+            return self.refer(Head { status: 200, ..Head::default() }, &target, Reply::Elsewhere);
         }
         self.commit();
         self.leave(self.output.truncated)
@@ -30,35 +31,61 @@ impl RequestRec {
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.
-    pub fn send_page(&mut self, status: u16, text: Option<&[u8]>) {
+    pub fn send_page(&mut self, status: u16, text: Page<'_>) {
         if !self.output.discard() {
             self.output.truncated = true;
             return;
+        }
+        if let Some(name) = self.bad_header_of_page(status) {
+            self.fail_invalid(&name);
+            return self.send_page(500, Page::Ours(""));
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
         let mut headers: Vec<_> = self.tables.of(Id::ErrHeadersOut).iter().filter(|(n, v)| is_header(n, v)).collect();
         headers.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
         let mut headers: Vec<_> = headers.into_iter().map(|(n, v)| (n.to_vec(), v.to_vec())).collect();
+        if !fits(&headers) {
+            headers.clear();
+        }
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
-            self.output.body = text.map_or_else(|| page(status, location.as_deref()), <[u8]>::to_vec);
+            self.output.body = match text {
+                Page::Ours(foot) => page(status, location.as_deref(), foot),
+                Page::Text(text) => text.to_vec(),
+            };
         }
         self.status = status;
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
     }
 
+    /// What the application's mistake is, unless the page tells of one anyway.
+    fn bad_header_of_page(&self, status: u16) -> Option<Vec<u8>> {
+        if status >= 500 {
+            return None;
+        }
+        let location = self.tables.of(Id::HeadersOut).get(b"Location").filter(|_| (300..400).contains(&status));
+        let location = location.map(|location| (&b"Location"[..], location));
+        let mut said = self.tables.of(Id::ErrHeadersOut).iter().chain(location);
+        said.find(|(name, value)| !is_header(name, value)).map(|(name, _)| name.to_vec())
+    }
+
     fn location(&self) -> Option<Vec<u8>> {
         let tables = [Id::HeadersOut, Id::ErrHeadersOut].map(|id| self.tables.of(id));
         let said = tables.iter().find_map(|table| table.get(b"Location"))?;
-        is_header(b"Location", said).then(|| said.to_vec())
+        (is_header(b"Location", said) && said.len() <= MAX_TARGET).then(|| said.to_vec())
     }
 
     /// The front is to answer with something else.
-    fn refer(&mut self, head: Option<Head>, to: &Reply<'_>) -> Finished {
+    fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
+        if !fits(&head.headers) || to.len() > MAX_TARGET {
+            self.fail_long_head();
+            self.send_page(500, Page::Ours(""));
+            return self.leave(false);
+        }
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), head, &reply(to), &last, &mut *self.client);
         self.finished()
     }
 
@@ -114,6 +141,7 @@ impl RequestRec {
             log.extend(value.map(|value| (LogKind::Env, name.clone().into_bytes(), value.to_vec())));
         }
         log.extend(self.known_text(Text::User).map(|user| (LogKind::User, Vec::new(), user.to_vec())));
+        fitting::cut(&mut log);
         log
     }
 }

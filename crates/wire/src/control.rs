@@ -21,6 +21,8 @@ pub enum ToFront {
         logs: usize,
         /// The listeners that follow the logs, complete: those no longer named are closed.
         listeners: Vec<Listener>,
+        /// What goes into the `Server` header.
+        software: String,
     },
     /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
     /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
@@ -258,6 +260,8 @@ pub enum FromMold {
     Ready {
         /// How long it took, in milliseconds.
         load_ms: u64,
+        /// What the server says that it is, with the parts that this Perl named.
+        software: String,
     },
     /// It is not; the mold exits. The text names file and line.
     Failed {
@@ -296,9 +300,18 @@ pub enum ToExpander {
     Expand,
 }
 
-/// The expander's answer; then it ends.
+/// The expander to the master. After its answer it ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromExpander {
+    /// It is about to run the code of this line.
+    Reached {
+        /// The configuration file.
+        file: String,
+        /// Counted from 1.
+        line: u32,
+        /// The directive or section.
+        name: String,
+    },
     /// Descriptor: a memfd with what has become of it, or with the mistakes.
     Expanded,
 }

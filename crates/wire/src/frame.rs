@@ -5,7 +5,8 @@
 //!   8   id u64 · received u64 (µs since 1970) · body_length u64
 //!  32   flags u16 · remote_port u16 · server_port u16 · host u16
 //!  40   sections u16 · headers u16 · script_length u32
-//!  48   fields: FIELDS × (offset u32, length u32)
+//!  48   local_port u16 · nothing u16
+//!  52   fields: FIELDS × (offset u32, length u32)
 //!       headers: n × (name offset u32, name length u32, value offset u32, value length u32)
 //!       sections: n × u16
 //!       the bytes that the offsets point into, then the body when it travels inline
@@ -19,7 +20,7 @@ use crate::Malformed;
 
 const MAGIC: u32 = 0x314c_4d43;
 const FIELDS: usize = 14;
-const FIXED: usize = 48;
+const FIXED: usize = 52;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
 /// A field of the request that is a byte string.
@@ -40,7 +41,7 @@ pub enum Field {
     RemoteAddr = 5,
     /// The address that the client connected to, without port.
     LocalAddr = 6,
-    /// The host of the request (`Host` without port), or `ServerName`.
+    /// What the server calls itself: the host of the request (`Host` without port), or `ServerName`.
     ServerName = 7,
     /// The file that the path maps to by DocumentRoot and Alias. Not looked up on disk unless [`Flags::RESOLVED`].
     Filename = 8,
@@ -118,8 +119,10 @@ pub struct Request<'a> {
     pub flags: Flags,
     /// The client's port.
     pub remote_port: u16,
-    /// The port that the client connected to.
+    /// The port that goes with [`Field::ServerName`].
     pub server_port: u16,
+    /// The port that the client connected to.
+    pub local_port: u16,
     /// Index of the virtual host in the configuration.
     pub host: u16,
     /// How many bytes of `Path` are the script's name; `None` when that needs a look at the disk.
@@ -166,6 +169,7 @@ impl Request<'_> {
         put(out, 40, &(sections as u16).to_le_bytes());
         put(out, 42, &(headers as u16).to_le_bytes());
         put(out, 44, &self.script_length.unwrap_or(u32::MAX).to_le_bytes());
+        put(out, 48, &self.local_port.to_le_bytes());
     }
 }
 
@@ -271,6 +275,11 @@ impl Frame {
     /// See [`Request::server_port`].
     pub fn server_port(&self) -> u16 {
         self.u16(36)
+    }
+
+    /// See [`Request::local_port`].
+    pub fn local_port(&self) -> u16 {
+        self.u16(48)
     }
 
     /// See [`Request::host`].

@@ -158,8 +158,9 @@ impl FrontPort for SocketFront {
     }
 
     fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
-        // Descriptors that a worker sends unasked are closed as they drop here.
-        receive_packet(self.socket.as_fd(), into, &mut Vec::new())
+        let mut fds = Vec::new();
+        let received = receive_packet(self.socket.as_fd(), into, &mut fds)?;
+        if fds.is_empty() { Ok(received) } else { Err(Malformed("descriptors from a worker").into()) }
     }
 
     fn can_take_back(&self) -> bool {
@@ -206,6 +207,12 @@ impl SocketWorker {
     /// Takes an end of a pair over.
     pub fn new(socket: OwnedFd) -> SocketWorker {
         SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into(), heard: VecDeque::new() }
+    }
+}
+
+impl AsFd for SocketWorker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 
@@ -282,12 +289,18 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
 /// All bytes of a memfd, from its start.
 pub fn read_all(memory: OwnedFd) -> io::Result<Vec<u8>> {
     let mut file = File::from(memory);
-    if file.metadata()?.len() > MAX_FRAME {
+    let about = file.metadata()?;
+    if !about.is_file() {
+        // Reading a pipe would wait for whoever has its other end.
+        return Err(Malformed("a descriptor that is no file").into());
+    }
+    if about.len() > MAX_FRAME {
         return Err(Malformed("frame larger than allowed").into());
     }
     let mut bytes = Vec::new();
     file.rewind()?;
-    file.read_to_end(&mut bytes)?;
+    // Others may hold it too, and make it longer meanwhile.
+    file.take(MAX_FRAME).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -336,6 +349,22 @@ mod tests {
         assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
         assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn a_worker_that_sends_descriptors_is_not_heard() {
+        let (front, worker) = socketpair().expect("socketpair");
+        let (_reading, writing) = nix::unistd::pipe().expect("a pipe");
+        send_packet(worker.as_fd(), &[IoSlice::new(b"hello")], &[writing.as_raw_fd()]).expect("sent");
+        assert_eq!(front.receive(&mut [0; 16]).expect_err("refused").kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let (reading, _writing) = nix::unistd::pipe().expect("a pipe");
+        assert_eq!(read_all(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
+        let memory = in_memory("test", b"text").expect("a memfd");
+        assert_eq!(read_all(memory.into()).expect("read"), b"text");
     }
 
     #[test]

@@ -172,8 +172,9 @@ our ( @EXPORT, @EXPORT_OK, %EXPORT_TAGS );
 for my $tag ( keys %GROUPS ) {
     my @pairs = map { [split] } split /\n/, $GROUPS{$tag};
     for (@pairs) {
-        my ( $name, $value ) = @$_;
-        $value =~ s/\\x(..)/chr hex $1/ge;
+        my ( $name, $text ) = @$_;
+        # A number where it can be one: `|` of two texts would join their characters.
+        my $value = $text =~ /\A-?\d+\z/ ? 0 + $text : $text =~ s/\\x(..)/chr hex $1/ger;
         no strict 'refs';
         # An empty prototype, not a signature: perl inlines it, and it takes $r all the same (`PerlHandler …::OK`).
         no feature 'signatures';

@@ -55,6 +55,9 @@ Counts perl's values before and after. C<leak_test> runs the code twice and look
 freed is a line in the error log, and its number is returned. C<NoteSV(COUNT)> sets COUNT to the number of values,
 C<CheckSV(COUNT)> returns by how many there are more now, 0 for none.
 
+C<Apache::Leak::arenas> is the number of the pieces of memory from which perl takes its values: it never shrinks, and
+does not grow in a program that loses nothing.
+
 =head1 DIFFERENCES
 
 Values are counted, not dumped: L<Apache::Peek> and Devel::Leak do that.

@@ -13,3 +13,14 @@ NoteSV(...)
         sv_setiv(ST(0), RETVAL);
   OUTPUT:
     RETVAL
+
+IV
+arenas()
+  PREINIT:
+    SV *arena;
+  CODE:
+    RETVAL = 0;
+    for (arena = PL_sv_arenaroot; arena; arena = MUTABLE_SV(SvANY(arena)))
+        RETVAL++;
+  OUTPUT:
+    RETVAL

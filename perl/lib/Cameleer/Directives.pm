@@ -13,11 +13,11 @@ my ( %DIR, %SERVER, %MERGED );
 # The server section that a directive at work stands in.
 our $CURRENT;
 
-# As http_config.h numbers them; how many arguments each takes, -1 for any number.
-my @ARGS_HOW = qw(RAW_ARGS TAKE1 TAKE2 ITERATE ITERATE2 FLAG NO_ARGS TAKE12 TAKE3 TAKE23 TAKE123);
+# As http_config.h numbers them; how many arguments each takes.
+my @ARGS_HOW = qw(RAW_ARGS TAKE1 TAKE2 ITERATE ITERATE2 FLAG NO_ARGS TAKE12 TAKE3 TAKE23 TAKE123 TAKE13);
 my %COUNT    = (
-    TAKE1  => [ 1, 1 ], TAKE2  => [ 2, 2 ], TAKE3   => [ 3, 3 ],  TAKE12 => [ 1, 2 ], TAKE23 => [ 2, 3 ], TAKE123 => [ 1, 3 ],
-    FLAG   => [ 1, 1 ], NO_ARGS => [ 0, 0 ], ITERATE => [ 1, -1 ], ITERATE2 => [ 2, -1 ],
+    NO_ARGS => 'none',     TAKE1  => '1',      TAKE2  => '2',      TAKE3    => '3', TAKE12 => '1 or 2', TAKE23 => '2 or 3',
+    TAKE123 => '1, 2 or 3', TAKE13 => '1 or 3', FLAG   => '1',      ITERATE  => '1 or more', ITERATE2 => '2 or more',
 );
 my %OF_PROTOTYPE = (
     '$$'     => 'NO_ARGS', '$$$'    => 'TAKE1',   '$$$$' => 'TAKE2',   '$$$;$' => 'TAKE12',   '$$$$$'  => 'TAKE3',
@@ -82,11 +82,23 @@ sub apply ($packed) {
         cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
         server => Apache->server, override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
     }, 'Apache::CmdParms';
-    $row->{req_override} & $parms->{override} or die "$name: is not allowed here\n";
+    $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $section == $server ) . "\n";
     $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE');
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
     call( $row, $config, $parms, $rest, @words );
     return;
+}
+
+sub elsewhere ($outside) {
+    return $outside
+        ? 'outside of sections: write it in a <Directory> or <Location>'
+        : 'in a section: write it outside of all but <VirtualHost>';
+}
+
+sub takes ( $how, $count ) {
+    return $count >= $1 if $COUNT{$how} =~ /(\d) or more/;
+    return $count == 0 if $COUNT{$how} eq 'none';
+    return $COUNT{$how} =~ /\b$count\b/;
 }
 
 sub create ( $class, $method, $parms ) {
@@ -102,11 +114,8 @@ sub call ( $row, $config, $parms, $rest, @words ) {
         return &$code( $config, $parms, $rest, \$handle ) if prototype($code) && prototype($code) =~ /\*/;
         return &$code( $config, $parms, $rest );
     }
-    my ( $least, $most ) = @{ $COUNT{$how} // die "$row->{name}: its module says args_how $how, which nobody knows\n" };
-    if ( @words < $least || ( $most >= 0 && @words > $most ) ) {
-        die "$row->{name}: " . ( $row->{errmsg} // "takes $least" . ( $most < 0 ? ' or more' : $most > $least ? " to $most" : '' ) . ' arguments' )
-            . ', got ' . @words . "\n";
-    }
+    my $count = $COUNT{$how} // die "$row->{name}: its module says args_how $how, which nobody knows\n";
+    takes( $how, scalar @words ) or die "$row->{name}: " . ( $row->{errmsg} // "expected arguments: $count" ) . ', got ' . @words . "\n";
     if ( $how eq 'FLAG' ) {
         $words[0] =~ /\A(?:on|off)\z/i or die "$row->{name}: expected On or Off, got \"$words[0]\"\n";
         return &$code( $config, $parms, lc $words[0] eq 'on' ? 1 : 0 );

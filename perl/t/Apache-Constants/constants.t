@@ -27,6 +27,8 @@ my %numbers = (
 );
 is Apache::Constants->can($_)->(), $numbers{$_}, $_ for sort keys %numbers;
 
+is Apache::Constants::OPT_INDEXES() | Apache::Constants::OPT_EXECCGI(), 9, 'constants are numbers: | joins their bits';
+
 ok My::response->can('NOT_FOUND'), ':response has what :common has';
 ok !exists $Apache::Constants::EXPORT_TAGS{other}, 'what has no tag in 1.x has none';
 is Apache::Constants->name(404), 'NOT_FOUND', 'name';

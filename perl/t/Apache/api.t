@@ -14,7 +14,7 @@ my %NAMES = (
         current_callback perl_hook send_http_header basic_http_header send_cgi_header cgi_header_out sent_header handler
         notes pnotes subprocess_env cgi_env cgi_var content_type content_encoding content_language content_languages
         status status_line headers_out header_out err_headers_out err_header_out no_cache print printf write write_client
-        send_fd rflush soft_timeout hard_timeout kill_timeout reset_timeout post_connection register_cleanup
+        send_fd rflush soft_timeout hard_timeout kill_timeout reset_timeout extend_timeout post_connection register_cleanup
         child_terminate log_reason log_error warn log exit chdir_file slurp_filename gensym seqno clear_rgy_endav
         stash_rgy_endav taint untaint module define add_version_component unescape_url unescape_url_info parse_args
         TIEHANDLE PRINT PRINTF OPEN CLOSE FILENO BINMODE WRITE

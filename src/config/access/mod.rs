@@ -35,6 +35,8 @@ pub struct Said {
     pub user_file: Option<PathBuf>,
     /// `AuthGroupFile`
     pub group_file: Option<PathBuf>,
+    /// `AuthAuthoritative`
+    pub authoritative: Option<bool>,
     /// `Require`: one replaces all of the outer section.
     pub requires: Option<Vec<Requirement>>,
     /// `HostnameLookups`
@@ -58,6 +60,8 @@ pub struct Rules {
     pub user_file: Option<PathBuf>,
     /// Absolute.
     pub group_file: Option<PathBuf>,
+    /// Default on.
+    pub authoritative: Option<bool>,
     /// One of those that hold for the method must be met.
     pub requires: Vec<Requirement>,
     /// Default Off.
@@ -109,6 +113,7 @@ impl Rules {
         keep(&mut self.auth_name, &said.auth_name);
         keep(&mut self.user_file, &said.user_file);
         keep(&mut self.group_file, &said.group_file);
+        keep(&mut self.authoritative, &said.authoritative);
     }
 
     /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
@@ -125,6 +130,21 @@ impl Rules {
     /// `Require` alone.
     pub fn of_users(&self) -> Rules {
         Rules { requires: self.requires.clone(), ..Rules::default() }
+    }
+
+    /// The files are asked before Perl code, which hears of those whom they do not know.
+    pub fn are_asked_first(&self) -> bool {
+        self.authoritative == Some(false)
+    }
+
+    /// Passwords are compared with those of an AuthUserFile.
+    pub fn has_users(&self) -> bool {
+        self.user_file.is_some() && self.is_basic()
+    }
+
+    /// `AuthType Basic`
+    pub fn is_basic(&self) -> bool {
+        self.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Basic"))
     }
 
     /// Nothing is asked of anybody: most places of most sites.

@@ -110,12 +110,13 @@ pub(super) static ROWS: &[Row] = &[
         name: "AuthAuthoritative",
         aliases: &["AuthBasicAuthoritative"],
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Flag(|_, _| {}),
+        takes: Takes::Flag(|d, on| d.said().access.authoritative = Some(on)),
         default: None,
-        because: "it has nothing to decide",
+        because: "On, as in httpd: whom the files do not know is refused",
         effect: Effect::Reload,
-        about: "Accepted for old configurations. Perl handlers are asked before AuthUserFile and AuthGroupFile; whoever none of them knows is \
-            refused.",
+        about: "On: a PerlAuthenHandler or PerlAuthzHandler is asked first, then AuthUserFile and Require, which have the last word. Off: the files \
+            are asked first; a user whom AuthUserFile does not know, or whom no Require names, is left to the Perl handlers. A wrong password is \
+            refused at once. Whom nobody knows is refused.",
     },
     Row {
         name: "AuthBasicProvider",

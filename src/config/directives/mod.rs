@@ -7,6 +7,7 @@ mod clients;
 mod files;
 mod folders;
 mod headers;
+mod identity;
 mod limits;
 mod logs;
 mod old;
@@ -15,6 +16,7 @@ mod perl_switches;
 mod phases;
 mod pool;
 mod redirects;
+mod remote_ip;
 mod sections;
 mod server;
 mod types;
@@ -246,9 +248,11 @@ impl Takes {
 pub fn all() -> impl Iterator<Item = &'static Row> {
     let topics = [
         server::ROWS,
+        identity::ROWS,
         pool::ROWS,
         admission::ROWS,
         limits::ROWS,
+        remote_ip::ROWS,
         clients::ROWS,
         files::ROWS,
         types::ROWS,

@@ -1,10 +1,7 @@
 //! The server as a whole: where it lives, whom it runs as, which hosts it is.
 
-use super::super::draft::Draft;
-use super::super::overrides::Class;
 use super::super::site;
-use super::super::value;
-use super::{ANYWHERE, Effect, HOSTS, MANY, Row, SERVER, Takes};
+use super::{Effect, HOSTS, MANY, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
@@ -112,16 +109,6 @@ pub(super) static ROWS: &[Row] = &[
         about: "More names of a virtual host; `*` and `?` are wildcards.",
     },
     Row {
-        name: "UseCanonicalName",
-        aliases: &[],
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("On|Off|DNS", canonical_name),
-        default: None,
-        because: "Off: programs see the name that the client asked for",
-        effect: Effect::Reload,
-        about: "Whether programs see ServerName as the server's name, whatever the client called it.",
-    },
-    Row {
         name: "ServerAdmin",
         aliases: &[],
         contexts: HOSTS,
@@ -161,13 +148,5 @@ pub(super) static ROWS: &[Row] = &[
 
 fn set(field: &mut Option<String>, value: &str) -> Result<(), String> {
     *field = Some(value.to_owned());
-    Ok(())
-}
-
-fn canonical_name(draft: &mut Draft, text: &str) -> Result<(), String> {
-    if text.eq_ignore_ascii_case("dns") {
-        return Err("expected On or Off, got \"DNS\": name every host by its ServerName".to_owned());
-    }
-    draft.said().rules.canonical_name = Some(value::flag(text)?);
     Ok(())
 }

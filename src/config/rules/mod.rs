@@ -21,6 +21,8 @@ use listing::Listing;
 use setenv::SetEnvIf;
 use types::Types;
 
+use super::{CanonicalName, Signature};
+
 /// `None` and empty mean: nothing, keep what was.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
@@ -45,7 +47,9 @@ pub struct Rules {
     /// `DirectorySlash`; default on.
     pub directory_slash: Option<bool>,
     /// `UseCanonicalName`; default off.
-    pub canonical_name: Option<bool>,
+    pub canonical_name: Option<CanonicalName>,
+    /// `ServerSignature`; default off.
+    pub signature: Option<Signature>,
     /// `FileETag`; default size and time.
     pub file_etag: Option<FileEtag>,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
@@ -78,6 +82,7 @@ impl Rules {
         self.listing.merge(&inner.listing);
         self.directory_slash = inner.directory_slash.or(self.directory_slash);
         self.canonical_name = inner.canonical_name.or(self.canonical_name);
+        self.signature = inner.signature.or(self.signature);
         self.file_etag = inner.file_etag.or(self.file_etag);
         self.compress.merge(&inner.compress);
     }

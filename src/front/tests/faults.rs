@@ -77,13 +77,50 @@ fn a_header_that_cannot_be_sent_is_an_error_of_the_application() {
 
 #[test]
 fn a_worker_that_breaks_the_protocol_is_killed() {
-    for path in ["/two-heads", "/body-first", "/wrong-id", "/ready-again", "/after-end", "/garbage"] {
+    for path in ["/two-heads", "/body-first", "/wrong-id", "/ready-again", "/after-end", "/garbage", "/descriptors"] {
         let mut server = Server::with_workers(APP, 1, Script::default());
         let mut client = server.client();
         assert_eq!(client.get(&format!("/app{path}")).status, 502, "{path}");
         server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
         server.worker(1, 1, Script::default());
         assert_eq!(client.get("/").text(), "hello");
+    }
+}
+
+#[test]
+fn a_worker_that_informs_without_end_is_killed() {
+    let server = Server::with_workers(APP, 1, Script::default());
+    let mut client = server.client();
+    client.send("GET /app/endless-hints HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    let last = std::iter::repeat_with(|| client.head().status).find(|status| *status != 103);
+    assert_eq!(last, Some(502));
+}
+
+#[test]
+fn a_worker_that_falls_silent_and_lives_is_killed() {
+    let (script, gate) = Script::gated();
+    let mut server = Server::with_workers(APP, 1, script);
+    assert_eq!(server.client().get("/app/falls-silent").status, 502);
+    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    gate.send(()).expect("opened");
+    server.worker(1, 1, Script::default());
+    assert_eq!(server.client().get("/").text(), "hello");
+}
+
+#[test]
+fn no_worker_reads_files_that_only_the_front_has_open() {
+    for options in ["FollowSymLinks", "SymLinksIfOwnerMatch", "None"] {
+        let server = Server::with_workers(
+            &format!("{APP}<Directory />\nOptions {options}\n</Directory>\n"),
+            1,
+            Script::default(),
+        );
+        let mut secret = tempfile::tempfile().expect("a file");
+        std::io::Write::write_all(&mut secret, b"another client's upload").expect("written");
+        let mut client = server.client();
+        let answer = client.get(&format!("/app/our-descriptors?{}", std::os::fd::AsRawFd::as_raw_fd(&secret)));
+        assert!([403, 404].contains(&answer.status), "{options}: {answer:?}");
     }
 }
 

@@ -50,7 +50,8 @@ fn an_absolute_target_brings_its_own_host() {
     let server = app("");
     let mut client = server.client();
     client.send("GET http://Other.example:81/app/echo?q HTTP/1.1\r\nHost: a\r\n\r\n");
-    let expected = "GET|http://other.example:81/app/echo?q|HTTP/1.1|/app/echo|q|other.example|host: a|0\n";
+    let expected =
+        "GET|http://other.example:81/app/echo?q|HTTP/1.1|/app/echo|q|other.example|host: other.example:81|0\n";
     assert_eq!(client.answer().text().to_lowercase(), expected.to_lowercase());
 }
 

@@ -78,7 +78,12 @@ impl Server {
         let mut listeners = vec![(self.address().to_string(), self.listener.as_raw_fd())];
         listeners.extend(self.unix.iter().map(|unix| ("unix".to_owned(), unix.as_raw_fd())));
         let names = listeners.iter().map(|(name, _)| Listener { address: name.clone() });
-        let message = ToFront::Configure { generation, logs: self.logs.len(), listeners: names.collect() };
+        let message = ToFront::Configure {
+            generation,
+            logs: self.logs.len(),
+            listeners: names.collect(),
+            software: "Cameleer".to_owned(),
+        };
         let logs = self.logs.iter().map(AsRawFd::as_raw_fd);
         let listeners = listeners.iter().map(|(_, socket)| *socket);
         let fds: Vec<_> = [memory.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();

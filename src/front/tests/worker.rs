@@ -1,12 +1,14 @@
 //! A worker without Perl: a thread that does what the request's path says.
 
 use std::io::{IoSlice, Read, Seek};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use nix::sys::socket::{Shutdown, shutdown};
+use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::reply::{End, Head, LogKind, Reply};
 use wire::transport::{Inbound, SocketWorker, WorkerPort};
@@ -198,6 +200,27 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
         "/wrong-id" => lie(port, id + 1, &[head(200, &[]), end()]),
         "/ready-again" => lie(port, 0, &[Reply::Ready { fork_us: 1 }]),
         "/after-end" => lie(port, id, &[head(200, &[]), end(), Reply::Body(b"more")]),
+        "/endless-hints" => {
+            let hint = || Reply::Info(Head { status: 103, ..Head::default() });
+            (0..100).for_each(|_| say(port, id, &[hint()]));
+            whole(port, id, b"page")
+        }
+        "/falls-silent" => {
+            shutdown(port.as_fd().as_raw_fd(), Shutdown::Write).expect("shut");
+            script.wait();
+            false
+        }
+        "/descriptors" => {
+            let mine = std::fs::File::open("/dev/null").expect("opened");
+            let packet = [IoSlice::new(b"here you are")];
+            send_packet(port.as_fd(), &packet, &[mine.as_raw_fd()]).expect("sent");
+            true
+        }
+        "/our-descriptors" => {
+            let path = format!("/proc/self/fd/{}", String::from_utf8_lossy(frame.field(Field::Query)));
+            say(port, id, &[Reply::File(path.as_bytes()), end()]);
+            true
+        }
         "/garbage" => {
             let _ = port.send(&[IoSlice::new(b"\xff\xff\xff garbage")]);
             true

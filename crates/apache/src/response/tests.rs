@@ -10,7 +10,7 @@ fn end(r: &mut RequestRec, code: i32) {
     match r.outcome(code) {
         Outcome::Answered => {}
         Outcome::File(path) => r.output.file = Some(path),
-        Outcome::Error(status) => r.send_page(status, None),
+        Outcome::Error(status) => r.send_page(status, Page::Ours("")),
     }
     r.finish();
 }
@@ -245,5 +245,42 @@ fn a_scripts_output_begins_with_its_header() {
             end(r, 0);
         });
         assert_eq!(heard, *expected, "{pieces:?}");
+    }
+}
+
+/// A message that is too long would cost the worker its life.
+#[test]
+fn whatever_is_too_long_leaves_as_messages_that_the_front_takes() {
+    const LONG: &[u8] = &[b'x'; 200_000];
+    let cases: [Handler; 9] = [
+        |r| r.tables.of_mut(Id::HeadersOut).set(b"X-Long", LONG),
+        |r| r.tables.of_mut(Id::ErrHeadersOut).set(b"X-Long", LONG),
+        |r| r.set_text(Text::StatusLine, Some(&[b"200 ", LONG].concat())),
+        |r| r.set_text(Text::User, Some(LONG)),
+        |r| r.output.file = Some(LONG.to_vec()),
+        |r| r.output.elsewhere = Some(LONG.to_vec()),
+        |r| r.tables.of_mut(Id::HeadersOut).set(b"Location", LONG),
+        |r| {
+            r.head_start(200);
+            (0..1000).for_each(|_| r.head_add(b"X-Many", &LONG[..100]));
+        },
+        |r| {
+            r.head_start(103);
+            r.head_add(b"Link", LONG);
+        },
+    ];
+    for (number, set) in cases.into_iter().enumerate() {
+        for code in [0, 302, 404, -1] {
+            let kept = Kept::default();
+            let mut r = record(Place::default(), "/cgi/a.pl", &[], None);
+            r.client = Box::new(kept.clone());
+            set(&mut r);
+            r.write(&LONG[..30_000]);
+            end(&mut r, code);
+            for packet in kept.0.take() {
+                assert!(packet.len() <= wire::reply::MAX_PACKET, "case {number}, {code}: {}", packet.len());
+                assert!(Packet::new(&packet).all(|message| message.is_ok()), "case {number}, {code}");
+            }
+        }
     }
 }

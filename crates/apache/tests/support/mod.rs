@@ -192,7 +192,7 @@ impl Server {
         match apache::outcome(request, code) {
             Outcome::Answered => {}
             Outcome::File(path) => apache::send_file(request, &path),
-            Outcome::Error(status) => apache::send_page(request, status, None),
+            Outcome::Error(status) => apache::send_page(request, status, apache::Page::Ours("")),
         }
         apache::finish().expect("a request is current")
     }

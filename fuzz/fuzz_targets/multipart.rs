@@ -1,0 +1,60 @@
+//! Whatever a browser sends as multipart/form-data: it ends, it keeps the limits, how it is cut into pieces does not
+//! matter, and what a browser has put there is what is found.
+#![no_main]
+
+use form::multipart::{Event, MAX_HEADER, Multipart};
+use libfuzzer_sys::fuzz_target;
+
+const TYPE: &[u8] = b"multipart/form-data; boundary=b";
+
+#[derive(Debug, PartialEq)]
+enum Told {
+    Part(Vec<u8>, Option<Vec<u8>>, Vec<u8>),
+    End,
+    Bad(&'static str),
+}
+
+fuzz_target!(|asked: (u8, &[u8])| {
+    let (size, bytes) = asked;
+    let whole = told(bytes, bytes.len());
+    assert_eq!(told(bytes, usize::from(size)), whole);
+    assert!(whole.iter().map(weight).sum::<usize>() <= bytes.len());
+    drop(Multipart::new(bytes));
+
+    if !bytes.windows(5).any(|window| window == b"\r\n--b") && !bytes.starts_with(b"--b") {
+        let sent = [b"--b\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n", bytes, b"\r\n--b--\r\n"].concat();
+        assert_eq!(told(&sent, usize::from(size)), [Told::Part(b"f".to_vec(), None, bytes.to_vec()), Told::End]);
+    }
+});
+
+/// The parts, whatever the pieces were.
+fn told(bytes: &[u8], size: usize) -> Vec<Told> {
+    let mut body = Multipart::new(TYPE).expect("a boundary");
+    let mut told = Vec::new();
+    for piece in bytes.chunks(size.max(1)) {
+        body.feed(piece);
+        while let Some(event) = body.event() {
+            match event {
+                Event::Part(part) => {
+                    assert!(part.headers.iter().all(|(name, value)| name.len() + value.len() <= MAX_HEADER));
+                    told.push(Told::Part(part.name, part.filename, Vec::new()));
+                }
+                Event::Data(data) => match told.last_mut() {
+                    Some(Told::Part(_, _, whole)) => whole.extend_from_slice(data),
+                    other => panic!("data behind {other:?}"),
+                },
+                Event::PartEnd => {}
+                Event::End => told.push(Told::End),
+                Event::Bad(why) => told.push(Told::Bad(why)),
+            }
+        }
+    }
+    told
+}
+
+fn weight(told: &Told) -> usize {
+    match told {
+        Told::Part(name, file, data) => name.len() + file.as_ref().map_or(0, Vec::len) + data.len(),
+        Told::End | Told::Bad(_) => 0,
+    }
+}

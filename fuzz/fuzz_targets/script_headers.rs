@@ -1,0 +1,82 @@
+//! Whatever a script prints: one whole answer that keeps the order of messages, whose headers cannot break out of their
+//! lines, and whose body is the end of what was printed. How it was cut into pieces does not matter.
+#![no_main]
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::rc::Rc;
+
+use apache::{Client, Incoming, Outcome, Place};
+use libfuzzer_sys::fuzz_target;
+use wire::frame::{Frame, Request};
+use wire::reply::{Head, Packet, Reply};
+
+#[derive(Clone, Default)]
+struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Client for Kept {
+    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
+        packet.iter().for_each(|part| self.0.borrow_mut().extend_from_slice(part));
+        Ok(())
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Error(u16),
+    Elsewhere(Vec<u8>),
+    Page(Head, Vec<u8>),
+}
+
+fuzz_target!(|asked: (u8, &[u8])| {
+    let (size, printed) = asked;
+    let whole = answered(printed, printed.len());
+    assert_eq!(answered(printed, usize::from(size)), whole);
+    match whole {
+        Answer::Error(status) => assert_eq!(status, 500),
+        Answer::Elsewhere(path) => assert!(path.starts_with(b"/") && !path.starts_with(b"//")),
+        Answer::Page(head, body) => {
+            assert!((100..600).contains(&head.status));
+            assert!(printed.ends_with(&body));
+            assert!(head.headers.iter().all(|(name, _)| name.iter().all(u8::is_ascii_graphic)));
+            let breaks = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
+            assert!(!head.headers.iter().any(|(_, value)| value.iter().any(breaks)));
+        }
+    }
+});
+
+/// What the worker sends for a script that prints this.
+fn answered(printed: &[u8], size: usize) -> Answer {
+    let kept = Kept::default();
+    let place = Place { send_header: true, ..Place::default() };
+    let request = apache::begin(Incoming { frame: frame(), place: Rc::new(place), client: Box::new(kept.clone()) });
+    printed.chunks(size.max(1)).for_each(apache::output);
+    let outcome = apache::outcome(request, 0);
+    if outcome == Outcome::Answered {
+        apache::finish();
+    }
+    apache::end();
+    match outcome {
+        Outcome::Error(status) => Answer::Error(status),
+        Outcome::File(file) => panic!("no file was asked for: {file:?}"),
+        Outcome::Answered => read(&kept.0.borrow()),
+    }
+}
+
+fn frame() -> Frame {
+    let mut bytes = Vec::new();
+    Request { id: 1, ..Request::default() }.encode(&mut bytes);
+    Frame::parse(bytes).expect("our own")
+}
+
+fn read(sent: &[u8]) -> Answer {
+    let replies: Vec<Reply<'_>> = Packet::new(sent).map(|message| message.expect("our own").1).collect();
+    match &replies[..] {
+        [Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec()),
+        [Reply::Head(head), bodies @ .., Reply::End(_)] => {
+            let pieces = bodies.iter().map(|reply| if let Reply::Body(piece) = reply { *piece } else { panic!("{reply:?}") });
+            Answer::Page(head.clone(), pieces.collect::<Vec<_>>().concat())
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,51 @@
+//! What the server calls itself: to programs, in headers, below pages, in links.
+
+use super::super::identity::{CanonicalName, Signature, Tokens};
+use super::super::overrides::Class;
+use super::{ANYWHERE, Effect, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "ServerTokens",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Word("Prod|Major|Minor|Min|OS|Full", |d, word| {
+            d.config.tokens = Tokens::parse(word)?;
+            Ok(())
+        }),
+        default: None,
+        because: "clients need no version: `Server:` is Cameleer and what Apache->add_version_component added; SERVER_SOFTWARE has the version",
+        effect: Effect::Reload,
+        about: "How much the `Server` header and SERVER_SOFTWARE tell: the name alone (Prod), parts of the version, the system (OS), or all \
+            (Full): `Cameleer/0.1.0 (Unix) mod_perl/1.31` and what Apache->add_version_component added.",
+    },
+    Row {
+        name: "ServerSignature",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Word("On|Off|EMail", |d, word| {
+            d.said().rules.signature = Some(Signature::parse(word)?);
+            Ok(())
+        }),
+        default: None,
+        because: "Off, as in httpd: readers of an error page need no name of a program",
+        effect: Effect::Reload,
+        about: "A last line below error pages and lists of folders that the server makes itself: the `Server` header's text, name and port; with \
+            EMail the name is a link to ServerAdmin.",
+    },
+    Row {
+        name: "UseCanonicalName",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("On|Off|DNS", |d, word| {
+            d.said().rules.canonical_name = Some(CanonicalName::parse(word)?);
+            Ok(())
+        }),
+        default: None,
+        because: "Off: programs see the name that the client asked for",
+        effect: Effect::Reload,
+        about: "Where SERVER_NAME and SERVER_PORT come from, which links to the server itself are made of. On: name and port of ServerName. Off: \
+            name and port of the Host header. DNS: the name that our address has, the port of the Host header. What one does not say is taken \
+            from ServerName, then from the connection.",
+    },
+];

@@ -1,0 +1,96 @@
+//! The end of an HTTP/1 connection. A socket that is closed while the client still sends is reset, and the client loses
+//! the very answer that says why: so we end our half, and let it send for a while into the void.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::time::Duration;
+
+use http::Version;
+use http::header::SERVER;
+use http::request::Parts;
+use tokio::io::{AsyncWriteExt, ReadBuf};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::client::Client;
+use super::connections::Guest;
+use super::error_page::Refusal;
+use super::own_name;
+use super::payload::Kind;
+use super::record::{Unreadable, Visit};
+use super::sifted::Sifted;
+use super::strict::Violation;
+
+/// httpd's numbers: the longest silence, and the longest in all.
+const SILENCE: Duration = Duration::from_secs(2);
+const IN_ALL: Duration = Duration::from_secs(30);
+/// What is thrown away at once.
+const PIECE: usize = 16 * 1024;
+
+/// Answers what the strict reader has refused, and closes.
+pub async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>, violation: Violation) {
+    let patience = client.site.config.timeouts.client;
+    if timeout(patience, answer(client, sifted, violation)).await.is_ok() {
+        part(client, sifted, guest).await;
+    }
+}
+
+/// Closes so that what was sent arrives.
+pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
+        linger(client, sifted, guest).await;
+    }
+}
+
+/// The same page that hyper would send for us, had it understood the request.
+async fn answer(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
+    let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
+    visit.status.set(violation.status.as_u16());
+    let (head, kind) = Refusal::closing(violation.status).response("").into_parts();
+    let body = match kind {
+        Kind::Whole(body) => body,
+        _ => Default::default(),
+    };
+    let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
+    let server = own_name::header(&client.site);
+    for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
+        page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    let date = httpdate::fmt_http_date(visit.received);
+    page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
+    page.extend_from_slice(&body);
+    if sifted.write_all(&page).await.is_ok() {
+        visit.body_bytes.set(body.len() as u64);
+        visit.complete(false);
+    }
+    drop(visit);
+    client.flushed();
+}
+
+/// A request of which nothing is known.
+pub fn unreadable() -> Parts {
+    let mut head = http::Request::new(()).into_parts().0;
+    head.version = Version::HTTP_11;
+    head.extensions.insert(Unreadable);
+    head
+}
+
+async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    let is_amid = sifted.is_amid();
+    let until = Instant::now() + IN_ALL;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let discarded = poll_fn(|cx| {
+            guest.remember(cx);
+            let mut into = ReadBuf::new(&mut piece);
+            match sifted.poll_discard(cx, &mut into) {
+                // Nothing is under way, or nobody waits any more for what is.
+                std::task::Poll::Pending if !is_amid || client.front.is_stopping() => std::task::Poll::Ready(0),
+                read => read.map(|read| read.map_or(0, |()| into.filled().len())),
+            }
+        });
+        match timeout_at(until.min(Instant::now() + SILENCE), discarded).await {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A body in chunks (RFC 9112, 7.1), without the liberties that parsers take with it.
+
+use super::line::{Lines, TooLong};
+use super::{Limits, Violation, field};
+
+/// Of all extensions of one body together: nobody uses them but to make a server read for nothing.
+const EXTENSIONS: usize = 4096;
+/// Bytes of all trailers together.
+const TRAILERS: usize = 8192;
+/// 16 digits are 64 bits; zeros before them would be read without end.
+const MOST_DIGITS: usize = 16;
+
+/// How far a body has come.
+#[derive(Default)]
+pub struct Chunked {
+    part: Part,
+    lines: Lines,
+    extensions: usize,
+    trailers: usize,
+    trailer_bytes: usize,
+}
+
+#[derive(Default, PartialEq)]
+enum Part {
+    #[default]
+    Size,
+    Data(u64),
+    /// The end of line behind a chunk.
+    End,
+    Trailers,
+    Over,
+}
+
+impl Chunked {
+    /// Whether the last line was passed.
+    pub fn is_over(&self) -> bool {
+        self.part == Part::Over
+    }
+
+    /// How many bytes are in order; `None` while a line is not all there.
+    pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<usize>, Violation> {
+        if let Part::Data(left) = &mut self.part {
+            let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= passed as u64;
+            if *left == 0 {
+                self.part = Part::End;
+            }
+            return Ok(Some(passed));
+        }
+        let most = match self.part {
+            Part::Size => MOST_DIGITS + EXTENSIONS,
+            Part::Trailers => limits.field.min(TRAILERS),
+            _ => 0,
+        };
+        let line = match self.lines.next(bytes, most) {
+            Ok(None) => return Ok(None),
+            Ok(Some(line)) => line?,
+            Err(TooLong) => return Err(Violation::bad("a chunk's size, extension or trailer that does not end")),
+        };
+        let passed = std::mem::take(&mut self.lines).passed();
+        self.part = match self.part {
+            Part::Size => self.size(line)?,
+            Part::End => Part::Size,
+            _ if line.is_empty() => Part::Over,
+            _ => self.trailer(line, limits)?,
+        };
+        Ok(Some(passed))
+    }
+
+    fn size(&mut self, line: &[u8]) -> Result<Part, Violation> {
+        let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let (digits, extension) = line.split_at(digits);
+        let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MOST_DIGITS);
+        let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).filter(|size| *size <= i64::MAX as u64);
+        let size = size.ok_or(Violation::bad("a chunk's size that is no number"))?;
+        self.extensions += extension.len();
+        if !matches!(extension.first(), None | Some(b';')) || !field::is_value(extension) {
+            return Err(Violation::bad("a chunk's size that is no number"));
+        }
+        if self.extensions > EXTENSIONS {
+            return Err(Violation::bad("too many chunk extensions"));
+        }
+        Ok(if size == 0 { Part::Trailers } else { Part::Data(size) })
+    }
+
+    fn trailer(&mut self, line: &[u8], limits: &Limits) -> Result<Part, Violation> {
+        field::split(line)?;
+        self.trailers += 1;
+        self.trailer_bytes += line.len();
+        match self.trailers > limits.fields || self.trailer_bytes > TRAILERS {
+            true => Err(Violation::bad("too many trailers")),
+            false => Ok(Part::Trailers),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Header fields: a name, a colon at once, a value without control characters.
+
+use super::Violation;
+
+/// What names of methods and fields are made of (RFC 9110, 5.6.2).
+const TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", true);
+/// What values of fields are made of: no control character but the tab (RFC 9110, 5.5).
+const VALUE: [bool; 256] = value();
+/// http's own limit is 64 KiB; no name is as long as this.
+const LONGEST_NAME: usize = 1024;
+
+const fn table(marks: &[u8], alphanumeric: bool) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = alphanumeric && (at as u8).is_ascii_alphanumeric();
+        at += 1;
+    }
+    at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
+const fn value() -> [bool; 256] {
+    let mut table = [true; 256];
+    let mut at = 0;
+    while at < b' ' as usize {
+        table[at] = at as u8 == b'\t';
+        at += 1;
+    }
+    table[0x7f] = false;
+    table
+}
+
+/// Whether it is a token.
+pub fn is_token(word: &[u8]) -> bool {
+    !word.is_empty() && word.iter().all(|byte| TOKEN[usize::from(*byte)])
+}
+
+/// Whether it may stand in a value.
+pub fn is_value(text: &[u8]) -> bool {
+    text.iter().all(|byte| VALUE[usize::from(*byte)])
+}
+
+/// A line's name, and its value without the blanks around it.
+pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
+    if matches!(line.first(), Some(b' ' | b'\t')) {
+        return Err(Violation::bad("a header field that goes on in a second line"));
+    }
+    let colon = memchr::memchr(b':', line).ok_or(Violation::bad("a header field without a colon"))?;
+    let (name, rest) = line.split_at(colon);
+    let value = rest.get(1..).unwrap_or_default();
+    if !is_token(name) || name.len() > LONGEST_NAME {
+        return Err(Violation::bad("a header field whose name is none"));
+    }
+    if !is_value(value) {
+        return Err(Violation::bad("a control character in a header field"));
+    }
+    Ok((name, trim(value)))
+}
+
+/// Without the blanks around it (RFC 9110, 5.6.3).
+fn trim(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}

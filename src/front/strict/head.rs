@@ -1,0 +1,116 @@
+//! A request's head, and what it says of the body's length.
+
+use http::StatusCode;
+
+use super::line::{Lines, TooLong};
+use super::request_line::{self, Version};
+use super::{Limits, Violation, field};
+
+/// Half of what 64 bits hold, so that no sum of lengths overflows anywhere.
+const LONGEST_BODY: u64 = i64::MAX as u64;
+
+/// How the end of the body is found (RFC 9112, 6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// It has so many bytes.
+    Fixed(u64),
+    /// It comes in chunks.
+    Chunked,
+}
+
+/// A head as far as it has come.
+#[derive(Default)]
+pub struct Head {
+    lines: Lines,
+    /// An empty line before a request is left over from an old client's form (RFC 9112, 2.2).
+    skipped: bool,
+    version: Option<Version>,
+    fields: usize,
+    length: Option<u64>,
+    chunked: bool,
+}
+
+impl Head {
+    /// The length of the head when it is whole, and how its body is framed.
+    pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<(usize, Framing)>, Violation> {
+        while let Some(line) = self.next_line(bytes, limits)? {
+            match (line, self.version) {
+                (b"", None) if !self.skipped => self.skipped = true,
+                (line, None) => self.version = Some(request_line::read(line)?),
+                (b"", Some(version)) => return Ok(Some((self.lines.passed(), self.framing(version)?))),
+                (line, Some(_)) => self.field(line, limits)?,
+            }
+            if self.lines.passed() > limits.head {
+                return Err(too_large("a head that is too long"));
+            }
+        }
+        match bytes.get(self.lines.passed()) {
+            // What is no HTTP at all may never have an end of line.
+            Some(byte) if self.version.is_none() && *byte != b'\r' && !field::is_token(&[*byte]) => {
+                Err(Violation::bad("a method that is no word"))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn next_line<'a>(&mut self, bytes: &'a [u8], limits: &Limits) -> Result<Option<&'a [u8]>, Violation> {
+        let most = if self.version.is_some() { limits.field } else { limits.line };
+        match self.lines.next(bytes, most) {
+            Ok(line) => line.transpose(),
+            Err(TooLong) if self.version.is_some() => Err(too_large("a header field that is too long")),
+            Err(TooLong) => Err(Violation::of(StatusCode::URI_TOO_LONG, "a request line that is too long")),
+        }
+    }
+
+    fn field(&mut self, line: &[u8], limits: &Limits) -> Result<(), Violation> {
+        let (name, value) = field::split(line)?;
+        self.fields += 1;
+        if self.fields > limits.fields {
+            return Err(too_large("too many header fields"));
+        }
+        // Lengths first: they are all that most fields are asked.
+        match name.len() {
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.transfer_encoding(value),
+            _ => Ok(()),
+        }
+    }
+
+    /// Twice the same length would be allowed, and twice a header is what a proxy may count otherwise.
+    fn content_length(&mut self, value: &[u8]) -> Result<(), Violation> {
+        if self.length.is_some() {
+            return Err(Violation::bad("more than one Content-Length"));
+        }
+        let digits = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        self.length = digits.and_then(|digits| digits.parse().ok()).filter(|length| *length <= LONGEST_BODY);
+        self.length.map(drop).ok_or(Violation::bad("a Content-Length that is no number"))
+    }
+
+    fn transfer_encoding(&mut self, value: &[u8]) -> Result<(), Violation> {
+        if self.chunked {
+            return Err(Violation::bad("more than one Transfer-Encoding"));
+        }
+        self.chunked = value.eq_ignore_ascii_case(b"chunked");
+        let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
+        match self.chunked {
+            true => Ok(()),
+            false if last.eq_ignore_ascii_case(b"chunked") => {
+                Err(Violation::of(StatusCode::NOT_IMPLEMENTED, "a Transfer-Encoding other than chunked"))
+            }
+            false => Err(Violation::bad("a Transfer-Encoding that does not end with chunked")),
+        }
+    }
+
+    fn framing(&self, version: Version) -> Result<Framing, Violation> {
+        match (self.chunked, self.length, version) {
+            (true, Some(_), _) => Err(Violation::bad("Content-Length beside Transfer-Encoding")),
+            (true, None, Version::Old) => Err(Violation::bad("a Transfer-Encoding in HTTP/1.0")),
+            (true, None, Version::Current) => Ok(Framing::Chunked),
+            (false, length, _) => Ok(Framing::Fixed(length.unwrap_or(0))),
+        }
+    }
+}
+
+fn too_large(why: &'static str) -> Violation {
+    Violation::of(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why)
+}

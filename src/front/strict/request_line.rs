@@ -1,0 +1,84 @@
+//! `GET /path HTTP/1.1`
+
+use http::{StatusCode, Uri};
+
+use super::Violation;
+use super::field::is_token;
+
+/// The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
+const LONGEST_METHOD: usize = 32;
+/// What `http::Uri` can hold.
+const LONGEST_TARGET: usize = u16::MAX as usize - 1;
+
+/// The two versions that are spoken here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// 1.0
+    Old,
+    /// 1.1
+    Current,
+}
+
+/// Looks at a request line.
+pub fn read(line: &[u8]) -> Result<Version, Violation> {
+    let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line of one word"))?;
+    let (method, rest) = line.split_at(space);
+    if !is_token(method) {
+        return Err(Violation::bad("a method that is no word"));
+    }
+    if method.len() > LONGEST_METHOD {
+        return Err(Violation::of(StatusCode::NOT_IMPLEMENTED, "a method of more than 32 letters"));
+    }
+    let rest = rest.get(1..).unwrap_or_default();
+    let space = memchr::memrchr(b' ', rest).ok_or(Violation::bad("a request line without a version"))?;
+    let (target, version) = rest.split_at(space);
+    let version = self::version(version.get(1..).unwrap_or_default())?;
+    if target.len() > LONGEST_TARGET {
+        return Err(Violation::of(StatusCode::URI_TOO_LONG, "a request target of more than 65534 bytes"));
+    }
+    match is_target(method, target) {
+        true => Ok(version),
+        false => Err(Violation::bad("a request target that is none")),
+    }
+}
+
+fn version(text: &[u8]) -> Result<Version, Violation> {
+    match text {
+        b"HTTP/1.1" => Ok(Version::Current),
+        b"HTTP/1.0" => Ok(Version::Old),
+        [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
+            Err(Violation::of(StatusCode::HTTP_VERSION_NOT_SUPPORTED, "a version other than 1.0 and 1.1"))
+        }
+        _ => Err(Violation::bad("a request line without a version")),
+    }
+}
+
+/// The four forms of RFC 9112, 3.2. Whether CONNECT is allowed at all is not asked here.
+fn is_target(method: &[u8], target: &[u8]) -> bool {
+    match target {
+        b"*" => method == b"OPTIONS",
+        [b'/', ..] => is_path(target),
+        _ if method == b"CONNECT" => {
+            Uri::try_from(target).is_ok_and(|uri| uri.authority().is_some() && uri.scheme().is_none())
+        }
+        _ => {
+            let is_web = |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && is_written_out(target);
+            Uri::try_from(target).is_ok_and(is_web)
+        }
+    }
+}
+
+/// `http` would cut a fragment off and say nothing; a name before the host would be taken for a part of it.
+fn is_written_out(target: &[u8]) -> bool {
+    let authority = target.split(|byte| *byte == b'/').nth(2).unwrap_or_default();
+    !target.contains(&b'#') && !authority.contains(&b'@')
+}
+
+/// The bytes that `http::Uri` takes, which are those that browsers send, and no `#`.
+fn is_path(target: &[u8]) -> bool {
+    let (path, query) = target.split_at(memchr::memchr(b'?', target).unwrap_or(target.len()));
+    let is_visible = |byte: &u8| matches!(byte, b'!'..=b'~' | 0x80..);
+    path.iter().all(|byte| is_visible(byte) && !b"#<>`".contains(byte))
+        && query.iter().all(|byte| is_visible(byte) && !b"#<>\"".contains(byte))
+        && (target.is_ascii() || std::str::from_utf8(target).is_ok())
+}

@@ -1,0 +1,91 @@
+//! Holds back what is not known to be in order yet.
+
+use super::{Limits, Scanner, Step, Violation};
+
+/// A buffer that a long head has grown is not kept for the next.
+const SPARE: usize = 16 * 1024;
+
+/// See the module's text.
+pub struct Sieve {
+    scanner: Scanner,
+    /// A head, or a line of a chunked body, that is not all there; or one that is and has not been taken yet.
+    held: Vec<u8>,
+    /// So much of it may go on.
+    cleared: usize,
+    violation: Option<Violation>,
+}
+
+impl Sieve {
+    /// At the beginning of a connection.
+    pub fn new(limits: Limits) -> Sieve {
+        Sieve { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, violation: None }
+    }
+
+    /// What was wrong; nothing is passed on after it.
+    pub fn violation(&self) -> Option<Violation> {
+        self.violation
+    }
+
+    /// Heads that were passed on, or can be.
+    pub fn heads(&self) -> u32 {
+        self.scanner.heads()
+    }
+
+    /// Whether everything that came was passed on and is whole: the client may not even be sending.
+    pub fn is_between_requests(&self) -> bool {
+        self.violation.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
+    }
+
+    /// Looks at bytes of the client, of which the first so many can go on as they are; the others are kept here. All that
+    /// was cleared before must have been given.
+    pub fn take(&mut self, fresh: &[u8]) -> usize {
+        if self.violation.is_some() {
+            return 0;
+        }
+        if self.held.is_empty() {
+            let passed = self.scan(fresh);
+            if self.violation.is_none() {
+                self.held.extend_from_slice(fresh.get(passed..).unwrap_or_default());
+            }
+            return passed;
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(fresh);
+        self.cleared = self.scan(&held);
+        if self.violation.is_some() {
+            held.truncate(self.cleared);
+        }
+        self.held = held;
+        0
+    }
+
+    fn scan(&mut self, bytes: &[u8]) -> usize {
+        let mut passed = 0;
+        while let Some(rest @ [_, ..]) = bytes.get(passed..) {
+            match self.scanner.step(rest) {
+                Step::Pass(more) => passed += more,
+                Step::Wait => break,
+                Step::Refuse(violation) => {
+                    self.violation = Some(violation);
+                    break;
+                }
+            }
+        }
+        passed
+    }
+
+    /// At most `room` of the bytes that were held and can go on, which `to` is called with.
+    pub fn give(&mut self, room: usize, to: impl FnOnce(&[u8])) -> usize {
+        let given = self.cleared.min(room);
+        if given == 0 {
+            return 0;
+        }
+        to(self.held.get(..given).unwrap_or_default());
+        self.cleared -= given;
+        self.held.drain(..given);
+        if self.held.is_empty() && self.held.capacity() > SPARE {
+            self.held = Vec::new();
+        }
+        given
+    }
+}

@@ -1,0 +1,81 @@
+use super::*;
+
+const LIMITS: Limits = Limits { line: 200, field: 200, fields: 5, head: 1000 };
+
+/// What a sieve lets through when bytes come in pieces of `size`, and what it says.
+fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
+    let mut sieve = Sieve::new(LIMITS);
+    let mut through = Vec::new();
+    for piece in bytes.chunks(size) {
+        let passed = sieve.take(piece);
+        through.extend_from_slice(&piece[..passed]);
+        while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
+    }
+    (through, sieve.violation(), sieve.heads(), sieve.is_between_requests())
+}
+
+/// The status that bytes are refused with, the same however they arrive; what went through is a beginning of them.
+fn judge(text: &str) -> u16 {
+    let whole = sift(text.as_bytes(), text.len());
+    for size in [1, 2, 3, 7] {
+        assert_eq!(sift(text.as_bytes(), size), whole, "{text:?} in pieces of {size}");
+    }
+    assert!(text.as_bytes().starts_with(&whole.0), "{text:?}");
+    match whole.1 {
+        Some(violation) => violation.status.as_u16(),
+        None if whole.3 => 200,
+        None => 0,
+    }
+}
+
+#[test]
+fn what_is_in_order_goes_through_unchanged() {
+    for text in [
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\r\nGET / HTTP/1.0\r\n\r\n",
+        "POST /a?b=%zz|{} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nGET /GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: CHUNKED\r\n\r\n5;a=\"b\"\r\n\r\n\r\n\n\r\n0000\r\nT: x\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost:\t a \t\r\n\r\n",
+        "GET http://a:80/b?c HTTP/1.1\r\nHost: a\r\nX:\r\n\r\n",
+        "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n",
+    ] {
+        assert_eq!(judge(text), 200, "{text:?}");
+        assert_eq!(sift(text.as_bytes(), 1).0, text.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_not_whole_waits() {
+    for text in ["GET / HTTP/1.1\r\nHost: a\r\n", "\r\n", "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nx"] {
+        assert_eq!(judge(text), 0, "{text:?}");
+    }
+}
+
+#[test]
+fn a_head_is_passed_on_whole_or_not_at_all() {
+    let (through, violation, heads, _) = sift(b"GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\nA: b\r\n C\r\n\r\n", 5);
+    assert_eq!((&through[..], heads), (&b"GET /1 HTTP/1.1\r\n\r\n"[..], 1));
+    assert!(violation.is_some_and(|violation| !violation.in_body));
+}
+
+#[test]
+fn what_breaks_the_rules_is_refused() {
+    let head = |fields: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
+    let cases = [
+        (head("Content-Length: 1\r\nContent-Length: 1"), 400),
+        (head("Content-Length: 9223372036854775808"), 400),
+        (head("Transfer-Encoding: gzip, chunked"), 501),
+        (head("A: b\r\nB: b\r\nC: b\r\nD: b\r\nE: b"), 431),
+        (head(&format!("A: {}", "b".repeat(200))), 431),
+        (format!("GET /{} HTTP/1.1\r\n\r\n", "b".repeat(200)), 414),
+        (format!("GET /{}", "b".repeat(300)), 414),
+        ("GET / HTTP/1.2\r\n\r\n".to_owned(), 505),
+        (format!("{} / HTTP/1.1\r\n\r\n", "A".repeat(33)), 501),
+        ("\x16\x03\x01".to_owned(), 400),
+        (head("Transfer-Encoding: chunked") + "1;" + &"a".repeat(5000), 400),
+        (head("Transfer-Encoding: chunked") + &"1;aaaaaaaaaaa\r\nx\r\n".repeat(500), 400),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(judge(&text), expected, "{text:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! `AuthAuthoritative`: who is asked first about a user, the files or Perl code, and who has the last word.
+
+use super::{get_as, site};
+use crate::support::Server;
+
+/// `dbi` is known to Perl alone; a user `ana` of Perl's has another password than the file's; `none` is left to others.
+const DOOR: &str = r#"package Door;
+use Apache::Constants qw(:common);
+sub authen {
+    my $r = shift;
+    my ( $status, $password ) = $r->get_basic_auth_pw;
+    return $status if $status != OK;
+    my $user = $r->connection->user;
+    $r->log_error("Perl is asked who $user is");
+    return DECLINED if $user eq 'none';
+    return OK if $password eq 'perl';
+    $r->note_basic_auth_failure;
+    return AUTH_REQUIRED;
+}
+sub authz {
+    my $r = shift;
+    my $user = $r->connection->user;
+    $r->log_error("Perl is asked what $user may");
+    return $user eq 'dbi' ? OK : $user eq 'none' ? DECLINED : AUTH_REQUIRED;
+}
+1;
+"#;
+
+fn serve(lines: &str) -> Server {
+    let users = "ana:{SHA}lxxBndYJMxND3uEF//0PRgjcC/I=\nben:{SHA}lxxBndYJMxND3uEF//0PRgjcC/I=\n";
+    let site = site().file("lib/Door.pm", DOOR).file("users", users).file("groups", "staff: ana\n");
+    site.serve(&format!(
+        "PerlLib lib\nPerlModule My Door\n<Location /perl>\nSetHandler perl-script\nPerlHandler My\n\
+         AuthType Basic\nAuthName x\nAuthUserFile users\nAuthGroupFile groups\n{lines}\n</Location>"
+    ))
+}
+
+/// Each user with its password, and what comes of it.
+#[track_caller]
+fn answers(server: &Server, cases: &[(&str, &str, u16)]) {
+    for (user, password, status) in cases {
+        let answer = server.send(get_as("/perl", user, password)).is(*status);
+        assert!(
+            *status != 200 || answer.text().starts_with(&format!("user={user} env={user} type=Basic")),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn without_it_perl_code_is_asked_first_and_the_file_has_the_last_word() {
+    for said in ["", "AuthAuthoritative On"] {
+        let server = serve(&format!("{said}\nRequire valid-user\nPerlAuthenHandler Door::authen"));
+        answers(&server, &[("dbi", "perl", 200), ("ana", "perl", 200), ("ana", "file", 401), ("none", "file", 401)]);
+        server.logged("user none not found");
+    }
+}
+
+#[test]
+fn when_the_file_is_not_authoritative_whom_it_does_not_know_is_left_to_perl_code() {
+    let server = serve("AuthAuthoritative Off\nRequire valid-user\nPerlAuthenHandler Door::authen");
+    answers(&server, &[("ana", "file", 200), ("ana", "perl", 401), ("ana", "wrong", 401)]);
+    server.logged("user ana: password mismatch");
+    assert!(!server.log().contains("who ana is"), "the file knows her, and nobody else is asked");
+    answers(&server, &[("dbi", "perl", 200), ("dbi", "file", 401), ("none", "perl", 401)]);
+    server.get("/perl").is(401);
+    server.logged("user none not found");
+}
+
+#[test]
+fn whom_no_require_names_is_left_to_perl_code_too() {
+    let lines = |said: &str| {
+        format!(
+            "AuthAuthoritative {said}\nRequire group staff\nPerlAuthenHandler Door::authen\nPerlAuthzHandler Door::authz"
+        )
+    };
+    let server = serve(&lines("Off"));
+    answers(&server, &[("ana", "file", 200)]);
+    assert!(!server.log().contains("what ana may"));
+    answers(&server, &[("dbi", "perl", 200), ("ben", "file", 401)]);
+    let server = serve(&lines("On"));
+    answers(&server, &[("dbi", "perl", 200), ("ana", "perl", 401)]);
+    server.logged("what ana may");
+}
+
+#[test]
+fn without_perl_code_nobody_else_is_asked() {
+    let server = serve("AuthAuthoritative Off\nRequire valid-user");
+    answers(&server, &[("ana", "file", 200), ("ana", "x", 401), ("dbi", "perl", 401)]);
+}

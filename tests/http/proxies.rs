@@ -1,0 +1,139 @@
+//! Who the client is behind proxies: `RemoteIP…`.
+
+use crate::support::{Connection, Request, Server, Site};
+
+const APP: &str = r#"sub { my $e = shift; [200, [], [join '|', $e->{REMOTE_ADDR}, map $e->{$_} // '-', qw(HTTP_X_FORWARDED_FOR HTTP_X_BY)]] }"#;
+const HANDLER: &str = "package Who; sub handler { my $r = shift; $r->send_http_header('text/plain'); \
+     $r->print($r->connection->remote_ip); 0 } 1;";
+
+/// An application and a handler that tell who asks.
+fn serve(conf: &str) -> Server {
+    let places = "PerlLib lib\nPerlModule Who\n<Location /app>\nPsgiApp app.psgi\n</Location>\n\
+         <Location /who>\nSetHandler perl-script\nPerlHandler Who\n</Location>\n\
+         <Location /private>\nOrder Deny,Allow\nDeny from all\nAllow from 192.0.2.0/24\n</Location>\n\
+         CustomLog access.log \"%h %a %{c}a %>s\"\n";
+    Site::new()
+        .file("app.psgi", APP)
+        .file("lib/Who.pm", HANDLER)
+        .file("htdocs/private/a.txt", "private")
+        .serve(&format!("{places}{conf}"))
+}
+
+fn asked_for(target: &str, clients: &str) -> Request {
+    Request::get(target).header("X-Forwarded-For", clients)
+}
+
+#[test]
+fn a_trusted_proxy_says_who_the_client_is() {
+    let server = serve("RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1\nRemoteIPProxiesHeader X-By");
+    let said = server.send(asked_for("/app", "198.51.100.1, 192.0.2.7")).is(200).text();
+    assert_eq!(said, "192.0.2.7|198.51.100.1|127.0.0.1");
+    assert_eq!(server.send(asked_for("/who", "192.0.2.7")).text(), "192.0.2.7");
+    assert_eq!(server.send(asked_for("/app", "10.0.0.1")).text(), "127.0.0.1|10.0.0.1|-", "a private address");
+    assert_eq!(server.send(Request::get("/app")).text(), "127.0.0.1|-|-");
+    assert_eq!(
+        server.send_as("127.0.0.2", asked_for("/app", "192.0.2.7")).text(),
+        "127.0.0.2|192.0.2.7|-",
+        "not trusted"
+    );
+    server.send(asked_for("/private/a.txt", "192.0.2.7")).is(200);
+    server.send(asked_for("/private/a.txt", "203.0.113.1")).is(403);
+    server.send_as("127.0.0.2", asked_for("/private/a.txt", "192.0.2.7")).is(403);
+    assert!(server.logged("client denied").contains("[client 203.0.113.1:"));
+    crate::support::until("the log names both", || {
+        server.site.read("access.log").contains("192.0.2.7 192.0.2.7 127.0.0.1 200")
+    });
+}
+
+#[test]
+fn nobody_is_believed_unless_it_is_configured() {
+    let server = serve("");
+    assert_eq!(server.send(asked_for("/app", "192.0.2.7")).text(), "127.0.0.1|192.0.2.7|-");
+    server.send(asked_for("/private/a.txt", "192.0.2.7")).is(403);
+}
+
+#[test]
+fn an_internal_proxy_may_name_private_addresses() {
+    let server = serve("RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.0/8 10.0.0.0/8");
+    assert_eq!(server.send(asked_for("/app", "192.0.2.7, 10.1.1.1")).text(), "192.0.2.7|-|-");
+    assert_eq!(server.send(asked_for("/app", "10.1.1.1")).text(), "10.1.1.1|-|-");
+}
+
+#[test]
+fn forwarded_is_understood() {
+    let server = serve("RemoteIPHeader Forwarded\nRemoteIPInternalProxy 127.0.0.1");
+    let asked = |value: &str| server.send(Request::get("/who").header("Forwarded", value)).text();
+    assert_eq!(asked("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
+    assert_eq!(asked("for=192.0.2.1, for=\"[2001:db8::17]:4711\""), "2001:db8::17");
+    assert_eq!(asked("for=unknown"), "127.0.0.1");
+}
+
+#[test]
+fn a_virtual_host_has_its_own_proxies() {
+    let host = |name: &str, inside: &str| {
+        format!(
+            "<VirtualHost *:@PORT@>\nServerName {name}\n{inside}\n<Location /who>\nSetHandler perl-script\nPerlHandler Who\n</Location>\n</VirtualHost>\n"
+        )
+    };
+    let conf = host("a", "") + &host("b", "RemoteIPHeader X-Real-IP") + "RemoteIPHeader X-Forwarded-For\n";
+    let server = serve(&conf);
+    let asked = |name: &str| {
+        server.send(asked_for("/who", "192.0.2.7").header("X-Real-IP", "192.0.2.8").header("Host", name)).text()
+    };
+    assert_eq!((asked("a"), asked("b")), ("192.0.2.7".to_owned(), "192.0.2.8".to_owned()));
+}
+
+/// Sends a header of the balancer's and then a request.
+fn through(server: &Server, header: &[u8]) -> Connection {
+    let mut connection = server.connect();
+    connection.send_if_heard(header);
+    connection.send_if_heard(b"GET /who HTTP/1.1\r\nHost: a\r\n\r\n");
+    connection
+}
+
+#[test]
+fn a_proxy_header_says_who_the_client_is() {
+    let server = serve("RemoteIPProxyProtocol On\nRemoteIPProxyProtocolExceptions 127.0.0.9");
+    let v4 =
+        [b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c".as_slice(), &[192, 0, 2, 8, 127, 0, 0, 1, 0x13, 0x88, 0, 80]].concat();
+    let own = b"\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00";
+    let headers: [(&[u8], &str); 5] = [
+        (b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\n", "192.0.2.7"),
+        (b"PROXY TCP6 2001:db8::7 ::1 5000 80\r\n", "2001:db8::7"),
+        (b"PROXY UNKNOWN\r\n", "127.0.0.1"),
+        (&v4, "192.0.2.8"),
+        (own, "127.0.0.1"),
+    ];
+    for (header, client) in headers {
+        let mut connection = through(&server, header);
+        assert_eq!(connection.response().text(), client);
+        assert_eq!(connection.ask(Request::get("/who")).text(), client, "it holds for the whole connection");
+        let mut slow = server.connect();
+        header.iter().for_each(|byte| slow.raw([*byte]));
+        assert_eq!(slow.ask(Request::get("/who")).text(), client, "byte by byte");
+    }
+    assert_eq!(server.send_as("127.0.0.9", Request::get("/who")).text(), "127.0.0.9", "an exception");
+}
+
+#[test]
+fn a_connection_without_its_proxy_header_is_not_served() {
+    let server = serve("RemoteIPProxyProtocol On\nRemoteIPProxyProtocolExceptions 127.0.0.9");
+    let wrong: [&[u8]; 5] = [
+        b"",
+        b"PROXY TCP4 192.0.2.7\r\n",
+        b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\n",
+        b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80 and much more than a header has, up to a hundred and seven bytes or so\r\n",
+        b"\r\n\r\n\0\r\nQUIT\n\x31\x11\x00\x00",
+    ];
+    for header in wrong {
+        through(&server, header).is_closed();
+    }
+    server.logged("does not begin as RemoteIPProxyProtocol wants it");
+    assert_eq!(server.send_as("127.0.0.9", Request::get("/who")).text(), "127.0.0.9");
+}
+
+#[test]
+fn a_proxy_header_that_nobody_asked_for_is_a_400() {
+    let server = serve("");
+    through(&server, b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\n").response().is(400);
+}

@@ -1,0 +1,180 @@
+//! What an application says, and what of it goes out.
+
+use crate::support::{Connection, Request, Server, Site};
+
+/// An application whose paths are mistakes.
+const APP: &str = r#"
+my %answers = (
+    '/long'    => [200, ['Content-Length', 3], ['abcdef']],
+    '/longer'  => [200, ['Content-Length', 3], ['abc', 'def']],
+    '/short'   => [200, ['Content-Length', 30], ['abcdef']],
+    '/none'    => [204, [], ['a body']],
+    '/same'    => [304, ['Content-Length', 6], ['a body']],
+    '/split'   => [200, ['X-A', "a\r\nSet-Cookie: stolen=1"], ['x']],
+    '/lf'      => [200, ['X-A', "a\nb"], ['x']],
+    '/zero'    => [200, ['X-A', "a\0b"], ['x']],
+    '/name'    => [200, ["X-A\r\nX-B: c", 'd'], ['x']],
+    '/type'    => [200, ['Content-Type', "text/html\r\nX-B: c"], ['x']],
+    '/place'   => [302, ['Location', "/\r\nSet-Cookie: stolen=1"], []],
+    '/lengths' => [200, ['Content-Length', '3, 3'], ['abc']],
+    '/minus'   => [200, ['Content-Length', '-3'], ['abc']],
+);
+sub {
+    my $path = $_[0]{PATH_INFO};
+    return $answers{$path} if $answers{$path};
+    return [200, [], ['fine']] if $path ne '/dies';
+    return sub { my $out = $_[0]->([200, ['Content-Type', 'text/plain']]); $out->write("first,\n"); die "in the middle\n" };
+}
+"#;
+
+fn serve() -> Server {
+    let app = "<Location />\nPsgiApp app.psgi\n</Location>\nCustomLog access.log \"%U %>s %X\"\n";
+    Site::new().file("app.psgi", APP).serve(app)
+}
+
+/// All that comes for a request, to the end of the connection when the server ends it, else to the next answer.
+fn bytes_of(server: &Server, method: &str, path: &str) -> String {
+    let mut connection = server.connect();
+    connection.raw(format!(
+        "{method} {path} HTTP/1.1\r\nHost: a\r\n\r\nGET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    ));
+    String::from_utf8_lossy(&connection.rest()).into_owned()
+}
+
+/// What follows the head of the first answer.
+fn after_head(bytes: &str) -> &str {
+    bytes.split_once("\r\n\r\n").expect("a head").1
+}
+
+#[test]
+fn answers_without_a_body_have_not_a_byte_of_one() {
+    let server = serve();
+    for (method, path, status) in [
+        ("HEAD", "/", 200),
+        ("HEAD", "/long", 200),
+        ("GET", "/none", 204),
+        ("GET", "/same", 304),
+        ("HEAD", "/none", 204),
+    ] {
+        let bytes = bytes_of(&server, method, path);
+        assert!(bytes.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {bytes}");
+        assert!(after_head(&bytes).starts_with("HTTP/1.1 200 OK\r\n"), "{method} {path}: {bytes}");
+        assert!(bytes.ends_with("\r\n\r\nfine"), "{method} {path}: {bytes}");
+    }
+}
+
+#[test]
+fn a_body_that_is_longer_than_was_promised_ends_the_connection() {
+    let server = serve();
+    for path in ["/long", "/longer"] {
+        let bytes = bytes_of(&server, "GET", path);
+        assert_eq!(after_head(&bytes), "abc", "{path}");
+        assert!(
+            server.logged(path).ends_with(&format!("{path}: the body is longer than its Content-Length")),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_body_that_is_shorter_than_was_promised_ends_the_connection() {
+    let server = serve();
+    let bytes = bytes_of(&server, "GET", "/short");
+    assert_eq!(after_head(&bytes), "abcdef");
+    assert_eq!(bytes.to_lowercase().matches("content-length: 30\r\n").count(), 1, "{bytes}");
+}
+
+#[test]
+fn a_body_that_breaks_off_has_no_last_chunk() {
+    let server = serve();
+    let bytes = bytes_of(&server, "GET", "/dies");
+    assert_eq!(after_head(&bytes), "7\r\nfirst,\n\r\n");
+    server.logged("in the middle");
+    let mut old = server.connect();
+    old.raw("GET /dies HTTP/1.0\r\n\r\n");
+    assert!(String::from_utf8_lossy(&old.rest()).ends_with("first,\n"));
+}
+
+#[test]
+fn line_ends_in_an_applications_headers_are_a_500() {
+    let server = serve();
+    for path in ["/split", "/lf", "/zero", "/name", "/type", "/place", "/lengths", "/minus"] {
+        let response = server.get(path).is(500);
+        assert_eq!(response.header("set-cookie").or(response.header("x-b")), None, "{path}: {response:?}");
+        server.logged(path);
+    }
+    assert_eq!(server.text("/"), "fine");
+}
+
+#[test]
+fn line_ends_in_a_handlers_headers_are_a_500() {
+    let server = Site::new()
+        .file(
+            "lib/Bad.pm",
+            "package Bad; use Apache::Constants qw(OK REDIRECT FORBIDDEN); sub handler { my $r = shift; my $bad = \"a\\r\\nSet-Cookie: stolen=1\"; \
+             for ($r->path_info) { \
+             /out/ and $r->header_out('X-A', $bad); /err/ and $r->err_header_out('X-A', $bad); /type/ and $r->content_type($bad); \
+             if (/redirect/) { $r->header_out(Location => \"http://b/$bad\"); return REDIRECT } \
+             if (/refuse/) { $r->err_header_out('X-A', $bad); return FORBIDDEN } } \
+             $r->send_http_header; $r->print('body'); OK } 1;",
+        )
+        .serve("PerlLib lib\nPerlModule Bad\n<Location /bad>\nSetHandler perl-script\nPerlHandler Bad\n</Location>");
+    for path in ["/bad/out", "/bad/err", "/bad/type", "/bad/redirect", "/bad/refuse"] {
+        let response = server.get(path).is(500);
+        assert_eq!(response.header("set-cookie"), None, "{path}: {response:?}");
+    }
+    server.get("/bad").is(200);
+}
+
+#[test]
+fn pages_of_errors_show_nothing_of_the_request_as_it_came() {
+    let server = Site::new().file("htdocs/dir/index.html", "x").serve(
+        "Redirect /old http://b.example/new\n<Location /secret>\nOrder Allow,Deny\n</Location>\nServerAdmin \"a<b>@c\"",
+    );
+    let tag = "%3Cscript%3Ealert(1)%3C/script%3E";
+    for (path, status) in [
+        (format!("/{tag}"), 404),
+        (format!("/{tag}?<script>"), 400),
+        (format!("/{tag}%zz"), 400),
+        (format!("/secret/{tag}"), 403),
+        (format!("/old/{tag}%22%27"), 302),
+        (format!("/dir?{tag}"), 301),
+        ("/old/%0d%0aSet-Cookie:%20a=b".to_owned(), 302),
+    ] {
+        let mut connection = server.connect();
+        connection
+            .raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nReferer: <script>\r\n\r\n"));
+        let response = connection.response().is(status);
+        let page = response.text();
+        assert!(!page.contains("<script") && !page.contains("@DIR@") && !page.contains("htdocs"), "{path}: {page}");
+        assert_eq!(response.header("set-cookie"), None, "{path}: {response:?}");
+        assert_eq!(response.header("server").as_deref(), Some("Cameleer"), "{path}: no version, no system");
+    }
+}
+
+#[test]
+fn what_is_refused_is_answered_like_any_error_and_is_in_both_logs() {
+    let server = serve();
+    let mut connection: Connection = server.connect();
+    connection.raw("GET / HTTP/1.1\r\nHost: a\r\nBad : x\r\n\r\n");
+    let refused = connection.response().is(400);
+    connection.is_closed();
+    let usual = server.send(Request::get("/%zz")).is(400);
+    assert_eq!(refused.text(), usual.text());
+    for name in ["server", "content-type", "connection", "content-length"] {
+        assert_eq!(refused.header(name), usual.header(name), "{name}");
+    }
+    assert!(server.logged("cannot be read").contains("a header field whose name is none"));
+    crate::support::until("the access log has it", || server.site.read("access.log").contains("400 -"));
+}
+
+#[test]
+fn a_client_that_goes_on_sending_gets_to_read_why_it_was_refused() {
+    let server = serve();
+    let mut connection = server.connect();
+    connection.raw("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n");
+    // More than the buffers of both sides hold: were the socket closed, this would be answered with a reset.
+    let more = vec![b'x'; 1024 * 1024];
+    (0..16).for_each(|_| connection.send_if_heard(&more));
+    connection.response().is(400);
+}

@@ -28,6 +28,10 @@ impl Client for Nobody {
     fn send(&mut self, _: &[IoSlice<'_>]) -> io::Result<()> {
         Ok(())
     }
+
+    fn is_gone(&mut self) -> bool {
+        false
+    }
 }
 
 fuzz_target!(|bytes: &[u8]| {

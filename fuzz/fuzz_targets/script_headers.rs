@@ -19,6 +19,10 @@ impl Client for Kept {
         packet.iter().for_each(|part| self.0.borrow_mut().extend_from_slice(part));
         Ok(())
     }
+
+    fn is_gone(&mut self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug, PartialEq)]

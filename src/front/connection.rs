@@ -48,6 +48,7 @@ async fn drive(client: &Rc<Client>, socket: Socket) {
     match exchange(client, &sifted, &guest).await {
         End::InOrder => farewell::part(client, &sifted, &guest).await,
         End::Refused(violation) => farewell::refuse(client, &mut sifted, &guest, violation).await,
+        End::Late => farewell::dismiss(client, &mut sifted).await,
         End::GivenUp => {}
     }
 }
@@ -58,6 +59,8 @@ enum End {
     InOrder,
     /// The same, but for this.
     Refused(Violation),
+    /// The head of a request took too long.
+    Late,
     /// The client is too slow, or has gone.
     GivenUp,
 }
@@ -101,6 +104,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
                     closing = true;
                     connection.as_mut().graceful_shutdown();
                 }
+                Err(Overdue::Late) => return Poll::Ready(End::Late),
                 Err(_) => return Poll::Ready(End::GivenUp),
             }
         }

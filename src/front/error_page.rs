@@ -8,6 +8,9 @@ use super::failure::Failure;
 use super::payload::Kind;
 use crate::path::BadPath;
 
+/// After so many seconds there may be room for what was refused.
+const SOON: u32 = 2;
+
 /// A request that is answered with a page that says no.
 #[derive(Debug)]
 pub struct Refusal {
@@ -17,33 +20,37 @@ pub struct Refusal {
     pub header: Option<(HeaderName, HeaderValue)>,
     /// The rest of the request was not read, or makes no sense.
     pub close: bool,
+    /// What a reader is told; `None`: what is usual for the status.
+    pub why: Option<&'static str>,
 }
-
-/// After so many seconds a client that found us full may try again.
-const SOON: u32 = 2;
 
 impl Refusal {
     /// Only a status; the connection can go on.
     pub fn new(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: false }
+        Refusal { status, header: None, close: false, why: None }
     }
 
     /// The same, after which the connection is closed.
     pub fn closing(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: true }
+        Refusal { status, header: None, close: true, why: None }
     }
 
     /// With a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
-        Refusal { status, header: Some((name, value)), close: false }
+        Refusal { status, header: Some((name, value)), close: false, why: None }
     }
 
     /// What has gone wrong, for a reader.
     pub fn explanation(&self) -> &'static str {
-        explanation(self.status)
+        self.why.unwrap_or_else(|| explanation(self.status))
     }
 
-    /// There is no place for it now; it is not known for how long.
+    /// With a reason of its own.
+    pub fn because(self, why: &'static str) -> Refusal {
+        Refusal { why: Some(why), ..self }
+    }
+
+    /// There is no place for it now; the client should ask again soon.
     pub fn busy() -> Refusal {
         Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
     }
@@ -55,7 +62,7 @@ impl Refusal {
 
     /// The page, with `foot` below.
     pub fn response(self, foot: &str) -> Response<Kind> {
-        let page = page(self.status, foot);
+        let page = page(self.status, self.explanation(), foot);
         self.saying(page)
     }
 
@@ -89,10 +96,9 @@ impl From<Failure> for Refusal {
 }
 
 /// Nothing that a client sent is on it, so there is nothing to escape.
-fn page(status: StatusCode, foot: &str) -> Bytes {
+fn page(status: StatusCode, why: &str, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
-    let why = explanation(status);
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
          <body><h1>{reason}</h1>\n<p>{why}</p>\n{foot}</body></html>\n"
@@ -111,6 +117,7 @@ fn explanation(status: StatusCode) -> &'static str {
         408 => "The request took too long to arrive.",
         413 => "The request is larger than this server accepts.",
         414 => "The address is longer than this server accepts.",
+        421 => "This connection was made for another host.",
         416 => "The page has no such part.",
         417 => "The server cannot do what the request expects of it.",
         429 => "You ask for more than this server gives to one visitor. Please slow down.",

@@ -5,9 +5,9 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
 
-use http::Version;
 use http::header::SERVER;
 use http::request::Parts;
+use http::{StatusCode, Version};
 use tokio::io::{AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -29,8 +29,17 @@ const PIECE: usize = 16 * 1024;
 /// Answers what the strict reader has refused, and closes.
 pub async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>, violation: Violation) {
     let patience = client.site.config.timeouts.client;
-    if timeout(patience, answer(client, sifted, violation)).await.is_ok() {
+    if timeout(patience, answer(client, sifted, violation.status)).await.is_ok() {
         part(client, sifted, guest).await;
+    }
+}
+
+/// Tells a client that it was too slow. It has had its time: nobody waits for what it still sends.
+pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
+    let told = answer(client, sifted, StatusCode::REQUEST_TIMEOUT);
+    if timeout(SILENCE, told).await.is_ok() {
+        // It is closed next, whether this works or not.
+        let _ = poll_fn(|cx| sifted.poll_end(cx)).await;
     }
 }
 
@@ -42,10 +51,10 @@ pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
 }
 
 /// The same page that hyper would send for us, had it understood the request.
-async fn answer(client: &Rc<Client>, sifted: &mut Sifted, violation: Violation) {
+async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
     let visit = Visit::begin(client.clone(), client.site.clone(), unreadable());
-    visit.status.set(violation.status.as_u16());
-    let (head, kind) = Refusal::closing(violation.status).response("").into_parts();
+    visit.status.set(status.as_u16());
+    let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
         Kind::Whole(body) => body,
         _ => Default::default(),

@@ -19,7 +19,9 @@ use super::client::{Client, Phase};
 pub enum Overdue {
     /// It uses its right to keep quiet for too long: close in order.
     Idle,
-    /// It stopped in the middle, or never gets to an end: give it up.
+    /// It has begun a head and never gets to an end: tell it so.
+    Late,
+    /// It says nothing, or takes nothing: give it up.
     Stalled,
 }
 
@@ -34,7 +36,8 @@ impl Client {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
             (Some(since), _) => (Some(since + self.timeouts().client), Overdue::Stalled),
             (None, Phase::Kept) => (Some(self.since() + self.timeouts().keep_alive), Overdue::Idle),
-            (None, Phase::Fresh | Phase::Head) => (self.head_by(), Overdue::Stalled),
+            (None, Phase::Fresh) => (self.head_by(), Overdue::Stalled),
+            (None, Phase::Head) => (self.head_by(), Overdue::Late),
             (None, Phase::Request) => (None, Overdue::Stalled),
         };
         match deadline {

@@ -74,6 +74,49 @@ fn content_length_beside_chunked_cannot_smuggle_a_request() {
     assert!(refused || closed || said.is_empty(), "{said}");
 }
 
+/// A body that nobody reads is read and thrown away, or the connection ends: which of the two depends on what has come
+/// when the answer is there.
+#[test]
+fn an_unread_body_is_never_a_request() {
+    let server = crate::support::Site::new()
+        .file("app.psgi", super::ECHO)
+        .file("htdocs/files/a.txt", "a file")
+        .serve(
+            "<Location /app>\nPsgiApp app.psgi\nLimitRequestBody 10\n</Location>\n<Location /closed>\nOrder Allow,Deny\n</Location>\n\
+             CustomLog access.log \"%U %>s\"",
+        );
+    let body = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+    let next = "GET /files/a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let framings = [
+        format!("Content-Length: {}\r\n\r\n{body}", body.len()),
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len()),
+    ];
+    for framing in &framings {
+        for (line, status) in [
+            ("GET /files/a.txt", 200),
+            ("POST /files/a.txt", 405),
+            ("POST /files/none", 404),
+            ("POST /closed", 403),
+            ("POST /app", 413),
+            ("POST /%00", 404),
+            ("POST /..", 400),
+            ("TRACE /", 405),
+        ] {
+            let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{framing}{next}");
+            for size in [request.len(), 1] {
+                let mut connection = server.connect();
+                request.as_bytes().chunks(size).for_each(|bytes| connection.send_if_heard(bytes));
+                let said = String::from_utf8_lossy(&connection.rest()).into_owned();
+                assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{line} in pieces of {size}: {said}");
+                assert!(said.matches("HTTP/1.1 ").count() <= 2, "{line} in pieces of {size}: {said}");
+            }
+        }
+    }
+    drop(server.get("/files/a.txt").is(200));
+    crate::support::until("the log is written", || server.site.read("access.log").contains("/files/none 404"));
+    assert!(!server.site.read("access.log").contains("smuggled"));
+}
+
 #[test]
 fn an_absolute_uri_is_understood() {
     let server = serve("");

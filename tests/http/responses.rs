@@ -153,6 +153,47 @@ fn pages_of_errors_show_nothing_of_the_request_as_it_came() {
 }
 
 #[test]
+fn a_page_of_an_error_does_not_say_what_died_and_where() {
+    let server = Site::new()
+        .file("lib/Die.pm", "package Die; sub handler { die qq(secret reason <b>) } 1;")
+        .file("die.psgi", "sub { die qq(secret reason <b>) }")
+        .serve(
+            "PerlLib lib\nPerlModule Die\n<Location /handler>\nSetHandler perl-script\nPerlHandler Die\n</Location>\n\
+             <Location /psgi>\nPsgiApp die.psgi\n</Location>",
+        );
+    for path in ["/handler", "/psgi"] {
+        let page = server.get(path).is(500).text();
+        for told in ["secret", "<b>", "Die.pm", "die.psgi", " line ", &*server.site.folder().to_string_lossy()] {
+            assert!(!page.contains(told), "{path}: {told}: {page}");
+        }
+    }
+    server.logged("secret reason");
+}
+
+#[test]
+fn what_a_client_sends_cannot_forge_a_line_of_the_error_log() {
+    let server = Site::new().serve("<Location /secret>\nOrder Allow,Deny\n</Location>");
+    server.get("/secret/%0a%5bforged%5d%20%1b%22%7f").is(403);
+    let line = server.logged("client denied");
+    assert!(line.ends_with(r#"/secret/\n[forged] \x1b"\x7f: client denied by server configuration"#), "{line}");
+}
+
+#[test]
+fn a_thousand_ranges_and_ranges_over_one_another_are_the_whole_file() {
+    let server = Site::new().file("htdocs/a.txt", &"0123456789".repeat(1000)).serve("");
+    let ranges = |text: String| server.send(Request::get("/a.txt").header("Range", &text));
+    let thousand = (0..1000).map(|n| format!("{n}-{n}")).collect::<Vec<_>>().join(",");
+    for text in [format!("bytes={thousand}"), format!("bytes={}", vec!["0-"; 90].join(","))] {
+        assert_eq!(ranges(text).is(200).body.len(), 10_000);
+    }
+    let hundred = (0..100).map(|n| format!("{n}-{n}")).collect::<Vec<_>>().join(",");
+    let parts = ranges(format!("bytes={hundred}")).is(206).text();
+    assert_eq!(parts.matches("Content-Range: bytes ").count(), 100);
+    ranges("bytes=99999999999999999999-".to_owned()).is(416);
+    assert_eq!(ranges("bytes=-18446744073709551616".to_owned()).is(206).body.len(), 10_000);
+}
+
+#[test]
 fn what_is_refused_is_answered_like_any_error_and_is_in_both_logs() {
     let server = serve();
     let mut connection: Connection = server.connect();

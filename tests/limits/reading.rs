@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::{OK, serve};
-use crate::support::{Connection, Server, within};
+use crate::support::{Connection, Server, until, within};
 
 /// Sends pieces until the server ends the connection; says how long that took and what it said.
 #[track_caller]
@@ -28,10 +28,12 @@ fn ended(connection: &mut Connection, patience: Duration) -> Option<String> {
 
 #[test]
 fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
-    let server = serve(OK, "RequestReadTimeout header=1");
+    let server = serve(OK, "RequestReadTimeout header=1\nCustomLog access.log \"%>s %r\"");
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
-    let (took, _) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
+    let (took, said) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
     assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+    until("it is logged", || server.site.read("access.log").starts_with("408 "));
 }
 
 #[test]

@@ -33,7 +33,9 @@ pub struct Head {
 impl Head {
     /// The length of the head when it is whole, and how its body is framed.
     pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<(usize, Framing)>, Violation> {
-        while let Some(line) = self.next_line(bytes, limits)? {
+        loop {
+            self.begins_well(bytes)?;
+            let Some(line) = self.next_line(bytes, limits)? else { return Ok(None) };
             match (line, self.version) {
                 (b"", None) if !self.skipped => self.skipped = true,
                 (line, None) => self.version = Some(request_line::read(line)?),
@@ -44,12 +46,15 @@ impl Head {
                 return Err(too_large("a head that is too long"));
             }
         }
+    }
+
+    /// What is no HTTP at all may never have an end of line.
+    fn begins_well(&self, bytes: &[u8]) -> Result<(), Violation> {
         match bytes.get(self.lines.passed()) {
-            // What is no HTTP at all may never have an end of line.
             Some(byte) if self.version.is_none() && *byte != b'\r' && !field::is_token(&[*byte]) => {
                 Err(Violation::bad("a method that is no word"))
             }
-            _ => Ok(None),
+            _ => Ok(()),
         }
     }
 

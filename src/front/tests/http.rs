@@ -179,6 +179,7 @@ fn a_client_that_stops_in_the_middle_is_let_go() {
     slow.send("GET / HT");
     let mut body = server.client();
     body.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+    assert_eq!(slow.answer().status, 408);
     assert!(slow.is_closed());
     assert_eq!(body.answer().status, 408);
     assert!(body.is_closed());

@@ -1,0 +1,36 @@
+//! Whatever a client sends: how it is cut into segments does not matter, what goes through is a beginning of it, and where
+//! a head ends there it ends for hyper's parser too.
+#![no_main]
+
+use cameleer::front::strict::{Limits, Scanner, Sieve, Step, Violation};
+use libfuzzer_sys::fuzz_target;
+
+const LIMITS: Limits = Limits { line: 400, field: 400, fields: 20, head: 2000 };
+
+fuzz_target!(|asked: (u8, &[u8])| {
+    let (size, bytes) = asked;
+    let whole = sift(bytes, bytes.len());
+    assert_eq!(sift(bytes, usize::from(size)), whole);
+    assert!(bytes.starts_with(&whole.0));
+    if let (false, Step::Pass(length)) = (bytes.is_empty(), Scanner::new(LIMITS).step(bytes)) {
+        let mut headers = [httparse::EMPTY_HEADER; LIMITS.fields];
+        match httparse::Request::new(&mut headers).parse(bytes) {
+            Ok(httparse::Status::Complete(end)) => assert_eq!(end, length),
+            Ok(httparse::Status::Partial) => panic!("hyper would wait for more of a head of {length} bytes"),
+            // Then hyper refuses what we let through, and nothing comes of it.
+            Err(_) => {}
+        }
+    }
+});
+
+/// What goes through when the bytes come in pieces, what was wrong, and how many heads there were.
+fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32) {
+    let mut sieve = Sieve::new(LIMITS);
+    let mut through = Vec::new();
+    for piece in bytes.chunks(size.max(1)) {
+        let passed = sieve.take(piece);
+        through.extend_from_slice(&piece[..passed]);
+        while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
+    }
+    (through, sieve.violation(), sieve.heads())
+}

@@ -156,6 +156,14 @@ pub fn keep_inherited_from_children() {
     unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
 }
 
+/// Whether a process is stopped, by a signal or by a debugger. One that cannot be seen is not.
+pub fn is_stopped(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name in parentheses may hold anything, so look from its end.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('T' | 't'))
+}
+
 /// Forks. `None` in the child.
 pub fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the caller is a process that has one thread, so the child finds no lock taken.

@@ -18,6 +18,7 @@ use wire::frame::Frame;
 use wire::transport::{FrontPort, Order, SocketFront};
 
 use super::exchange::Shared;
+use super::pick_up::LOOK;
 use crate::log;
 
 /// More than this saves nothing: the worker is awake already.
@@ -42,8 +43,8 @@ pub struct Worker {
     pub ahead: RefCell<VecDeque<Shared>>,
     /// It has said `Ready`.
     pub booted: Cell<bool>,
-    /// It is known to have begun with the request that it has.
-    pub begun: Cell<bool>,
+    /// When to look whether it has begun with the request that it has, unless that is known.
+    pub look_at: Cell<Option<Instant>>,
     port: AsyncFd<SocketFront>,
     state: Cell<WorkerState>,
     since: Cell<Instant>,
@@ -67,7 +68,7 @@ impl Worker {
             exchange: RefCell::new(None),
             ahead: RefCell::default(),
             booted: Cell::new(false),
-            begun: Cell::new(false),
+            look_at: Cell::new(None),
             port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
             state: Cell::new(WorkerState::Starting),
             since: Cell::new(Instant::now()),
@@ -95,7 +96,7 @@ impl Worker {
     pub fn occupy(&self, exchange: &Shared, now: Instant) {
         *self.exchange.borrow_mut() = Some(exchange.clone());
         self.state.set(WorkerState::Busy);
-        self.begun.set(false);
+        self.look_at.set(Some(now + LOOK));
         self.since.set(now);
     }
 

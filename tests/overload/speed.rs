@@ -65,3 +65,12 @@ fn a_page_for_those_who_are_too_fast_takes_no_worker_either() {
     let plain = server.get("/app/worker").is(429);
     assert!(plain.text().contains("slow down"), "{plain:?}");
 }
+
+#[test]
+fn behind_a_proxy_each_of_its_clients_counts_for_itself() {
+    let server = serve(1, "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\nSpeedLimit requests=1/60s");
+    let ask = |client: &str| server.send(Request::get("/x").header("X-Forwarded-For", client)).status;
+    assert_eq!([ask("192.0.2.1"), ask("192.0.2.2"), ask("192.0.2.1")], [200, 200, 429]);
+    assert_eq!([ask("2001:db8::1"), ask("2001:db8::2")], [200, 429], "64 bits are one client");
+    server.logged("client 2001:db8:: asks for more");
+}

@@ -61,7 +61,7 @@ fn a_hundred_megabyte_upload_that_nobody_reads_harms_nobody() {
 const FOUND: &str = "use Cwd (); my $fds = grep { -e } glob '/proc/self/fd/*';
 print join '|', Cwd::getcwd(), umask, alarm(0), $fds, ref \\$_, $/ eq \"\\n\", defined $\\ ? 1 : 0, defined $, ? 1 : 0, $|,
     ref select, join(',', grep { defined $SIG{$_} && $SIG{$_} ne 'DEFAULT' } sort keys %SIG), exists $ENV{SOILED} ? 1 : 0, exists $ENV{PATH} ? 1 : 0,
-    (-t STDIN) ? 1 : 0, scalar(grep { m{^State:\\s+Z} } map { open my $f, '<', $_; <$f> } map { \"/proc/$_/status\" } split ' ', do { open my $f, '<', \"/proc/$$/task/$$/children\"; <$f> // '' });";
+    (-t STDIN) ? 1 : 0;";
 
 /// What a script does, and how it is answered.
 const MISDEEDS: &[(&str, u16)] = &[
@@ -76,7 +76,7 @@ const MISDEEDS: &[(&str, u16)] = &[
     ("close STDOUT; close STDERR; close STDIN", 200),
     ("open STDOUT, '>', '/dev/null'; select STDERR", 200),
     ("for (1 .. 50) { open my $f, '<', '/etc/passwd' or die; $f[$_] = $f } @f = ()", 200),
-    ("for (1 .. 5) { my $kid = fork // die; CORE::exit(0) if !$kid } select undef, undef, undef, 0.05", 200),
+    ("for (1 .. 5) { my $kid = fork // die; CORE::exit(0) if !$kid }", 200),
     ("my $kid = fork // die; exec 'true' if !$kid", 200),
     ("system 'true'; `true`; open my $p, '-|', 'echo x'; print <$p>", 200),
     ("use POSIX (); POSIX::setsid(); $0 = 'soiled'", 200),

@@ -148,3 +148,18 @@ fn a_subrequest_may_be_the_current_request_for_a_while() {
     );
     assert_eq!(server.text("/main"), "/inner /inner /main");
 }
+
+#[test]
+fn the_default_type_is_what_is_sent_and_not_what_a_look_up_says() {
+    let server = serve(
+        "sub main { my $r = shift; my $type = $r->lookup_uri('/none')->content_type // '-'; $r->send_http_header; $r->print($type); OK }
+         sub inner { $_[0]->internal_redirect('/none'); OK }",
+        &format!("{PLACES}DefaultType text/x-default\n"),
+    );
+    server.site.write("htdocs/none", "plain");
+    for (path, text) in [("/main", "-"), ("/inner", "plain")] {
+        let response = server.get(path).is(200);
+        assert_eq!(response.text(), text);
+        assert_eq!(response.header("content-type").as_deref(), Some("text/x-default"), "{path}");
+    }
+}

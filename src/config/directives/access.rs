@@ -197,7 +197,8 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "MaxClients limits the whole site",
         effect: Effect::Reload,
-        about: "So many requests of the section may be under way; one more is answered 503 at once, and takes no worker.",
+        about: "So many requests of the section may be under way; one more is answered 503 at once, and takes no \
+                worker. A request counts where its URI leads, not where Perl code leads it on to.",
     },
     Row {
         name: "HostnameLookups",

@@ -32,7 +32,8 @@ use crate::log;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// Serves a connection from accept to close; then its place is free.
+/// Serves a connection from accept to close; then its place is free. What most connections never come to is boxed, here and
+/// below: the whole is copied whenever one is accepted.
 pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
     match proxy_protocol::greet(&client, &mut socket).await {
         Ok(remote) => client.remote = remote,
@@ -45,7 +46,7 @@ pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
     let guest = client.front.connections.enter(&client);
     match patiently(&client, &guest, greet(&client, socket)).await {
         Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
-        Some(Ok(Greeted::Http2(line))) => http2::drive(&client, line, &guest).await,
+        Some(Ok(Greeted::Http2(line))) => Box::pin(http2::drive(&client, line, &guest)).await,
         Some(Err(error)) => log::info("front", format_args!("client={} no connection: {error}", client.remote)),
         None => {}
     }
@@ -78,8 +79,8 @@ async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
     let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.site.config.limits));
     match exchange(client, &sifted, guest).await {
         End::InOrder => farewell::part(client, &sifted, guest).await,
-        End::Refused(violation) => farewell::refuse(client, &mut sifted, guest, violation).await,
-        End::Late => farewell::dismiss(client, &mut sifted).await,
+        End::Refused(violation) => Box::pin(farewell::refuse(client, &mut sifted, guest, violation)).await,
+        End::Late => Box::pin(farewell::dismiss(client, &mut sifted)).await,
         End::GivenUp => {}
     }
 }

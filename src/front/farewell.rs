@@ -86,11 +86,11 @@ pub fn unreadable() -> Parts {
 async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
     let is_amid = sifted.is_amid();
     let until = Instant::now() + IN_ALL;
-    let mut piece = vec![0; PIECE];
+    let mut piece = Vec::with_capacity(PIECE);
     loop {
         let discarded = poll_fn(|cx| {
             guest.remember(cx);
-            let mut into = ReadBuf::new(&mut piece);
+            let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
             match sifted.poll_discard(cx, &mut into) {
                 // Nothing is under way, or nobody waits any more for what is.
                 std::task::Poll::Pending if !is_amid || client.front.is_stopping() => std::task::Poll::Ready(0),

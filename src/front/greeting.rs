@@ -42,14 +42,14 @@ pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
     let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
     if config.speaks_tls(client.local.socket) {
         client.security.begin(first.read_timeouts.handshake);
-        if begins_with_handshake(&mut line).await? {
-            return shake_hands(client, line).await;
+        if Box::pin(begins_with_handshake(&mut line)).await? {
+            return Box::pin(shake_hands(client, line)).await;
         }
         client.security.give_up();
         return Ok(Greeted::Http1(Line::Plain(line)));
     }
     let (h2c, http1) = (first.protocols.has(Protocol::H2c), first.protocols.has(Protocol::Http1));
-    let is_http2 = h2c && (!http1 || begins_with_preface(&mut line).await?);
+    let is_http2 = h2c && (!http1 || Box::pin(begins_with_preface(&mut line)).await?);
     let line = Line::Plain(line);
     Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
 }

@@ -26,7 +26,7 @@ pub async fn greet(client: &Client, socket: &mut Socket) -> Result<Address, io::
     if !host.remote_ip.expects_proxy_header(remote.socket.map(|remote| remote.ip())) {
         return Ok(remote);
     }
-    let said = timeout(config.timeouts.client, read(socket)).await??;
+    let said = timeout(config.timeouts.client, Box::pin(read(socket))).await??;
     Ok(said.map_or(remote, Address::tcp))
 }
 

@@ -307,6 +307,7 @@ impl Master {
     pub(super) fn retired(&mut self, number: Number) {
         if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
             generation.retire();
+            self.workers.let_go(Some(number));
         }
     }
 

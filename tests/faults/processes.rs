@@ -1,21 +1,9 @@
-//! Front, mold and master die.
+//! Mold and master die.
 
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
 use crate::support::{children, signal, until};
-
-#[test]
-fn a_front_that_dies_is_replaced_and_the_port_never_refuses() {
-    let server = serve("sub { [200, [], ['ok']] }", "");
-    let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
-    signal(front, Signal::SIGKILL);
-    until("another one answers", || {
-        let status = server.status();
-        status["front_pid"].as_i64().is_some_and(|pid| pid > 0 && pid as i32 != front)
-    });
-    assert_eq!(server.text("/"), "ok");
-}
 
 #[test]
 fn a_mold_that_dies_is_replaced_and_requests_go_on() {

@@ -57,6 +57,11 @@ impl Pool {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let Some(outcome) = &heard.outcome else {
+            if heard.is_for_nobody() {
+                drop(heard);
+                self.abandon(exchange);
+                return Next::Packet;
+            }
             if heard.is_full() && self.queued.get() > 0 {
                 heard.spill();
             }

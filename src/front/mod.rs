@@ -42,6 +42,7 @@ mod headers;
 mod hear;
 mod htaccess;
 mod http2;
+mod length;
 mod listener;
 mod locate;
 mod log_item;

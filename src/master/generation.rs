@@ -191,7 +191,6 @@ impl Master {
         let Some(generation) = self.generation(number) else { return };
         generation.loaded = true;
         generation.software = software;
-        generation.backoff.succeeded();
         let state = generation.state;
         let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());
         log::info("master", format_args!("mold pid={pid} gen={number} ready load_ms={load_ms}"));

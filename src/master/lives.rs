@@ -79,7 +79,6 @@ impl Master {
         let (number, pid) = (worker.generation, worker.pid());
         log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
         self.backoff.succeeded();
-        self.front_backoff.succeeded();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
         }

@@ -81,7 +81,7 @@ async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
         End::InOrder => farewell::part(client, &sifted, guest).await,
         End::Refused(violation) => Box::pin(farewell::refuse(client, &mut sifted, guest, violation)).await,
         End::Late => Box::pin(farewell::dismiss(client, &mut sifted)).await,
-        End::GivenUp => {}
+        End::GivenUp => sifted.end_with_reset(client.is_open_ended()),
     }
 }
 
@@ -122,6 +122,8 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
                 // An answer that broke off: no word of farewell may make it look whole.
                 Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
+                // Even if this process should not live to see how it ends.
+                Poll::Pending if client.is_open_ended() => sifted.end_with_reset(true),
                 Poll::Pending => {}
             }
             if let Some(violation) = sifted.unanswered() {

@@ -46,6 +46,7 @@ pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
 
 /// Closes so that what was sent arrives.
 pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    sifted.end_with_reset(false);
     if client.session().is_none() && is_done(sifted).await {
         return;
     }

@@ -330,6 +330,9 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if close {
         head.headers.insert(CONNECTION, CLOSE);
     }
+    if visit.stream.is_none() && (old || visit.head.version < Version::HTTP_11) && kind.is_of_unknown_length() {
+        visit.client.reads_to_the_end();
+    }
     visit.status.set(head.status.as_u16());
     if visit.site.access_logs.want_answer() {
         let _ = visit.answer.set(head.headers.clone());

@@ -8,6 +8,7 @@ mod limits;
 mod messages;
 mod proxies;
 mod responses;
+mod truncation;
 
 use crate::support::{Server, Site};
 

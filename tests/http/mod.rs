@@ -9,6 +9,7 @@ mod messages;
 mod proxies;
 mod responses;
 mod truncation;
+mod unread;
 
 use crate::support::{Server, Site};
 

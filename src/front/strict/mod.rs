@@ -10,6 +10,7 @@
 //! While requests are in order this costs one look at each byte of a head and none at a body's.
 
 mod chunked;
+mod extension;
 mod field;
 mod head;
 mod line;

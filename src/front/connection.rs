@@ -148,7 +148,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable(), None);
+    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable(Vec::new()), None);
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 

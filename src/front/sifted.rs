@@ -40,6 +40,11 @@ impl Sifted {
         inner.client.has_answered(inner.sieve.heads()).then_some(violation)
     }
 
+    /// The request line of a head that was wrong or is not all there, as far as it is known.
+    pub fn request_line(&self) -> Vec<u8> {
+        self.0.borrow().sieve.request_line().to_vec()
+    }
+
     /// Whether the client may be in the middle of sending something that nobody will read.
     pub fn is_amid(&self) -> bool {
         let inner = self.0.borrow();
@@ -88,8 +93,8 @@ impl Inner {
             }
             let passed = self.sieve.take(fresh);
             into.set_filled(before + passed);
-            if let Some(violation) = self.sieve.violation() {
-                self.client.complain(&format!("the request cannot be read: {}", violation.why));
+            if let (Some(violation), Some(evidence)) = (self.sieve.violation(), self.sieve.evidence()) {
+                self.client.complain(&format!("the request cannot be read: {}{evidence}", violation.why));
             }
             if passed > 0 {
                 return Poll::Ready(Ok(()));

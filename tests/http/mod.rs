@@ -7,6 +7,7 @@ mod lengths;
 mod limits;
 mod messages;
 mod proxies;
+mod refusals;
 mod responses;
 mod truncation;
 mod unread;

@@ -37,7 +37,7 @@ fn an_answer_to_http_1_0_that_breaks_off_ends_with_a_reset() {
     for path in ["/dies", "/killed"] {
         let mut connection = begun(&server, path);
         server.site.write("go", "");
-        let (rest, was_reset) = connection.to_the_end();
+        let (rest, was_reset) = connection.ending();
         assert!(was_reset, "{path}: {:?}", String::from_utf8_lossy(&rest));
         std::fs::remove_file(server.site.path("go")).expect("it was written");
     }
@@ -48,7 +48,7 @@ fn an_answer_to_http_1_0_that_is_whole_ends_in_order() {
     let server = serve("");
     let mut connection = begun(&server, "/whole");
     server.site.write("go", "");
-    assert_eq!(connection.to_the_end(), (b"last.\n".to_vec(), false));
+    assert_eq!(connection.ending(), (b"last.\n".to_vec(), false));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_client_that_is_answered_in_http_1_0_whatever_it_speaks_sees_the_reset_too()
     assert_eq!(connection.head().header("transfer-encoding"), None);
     connection.expect("first,\n");
     server.site.write("go", "");
-    assert!(connection.to_the_end().1);
+    assert!(connection.ending().1);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn where_a_length_or_chunks_show_that_something_is_missing_the_end_is_in_order()
     for request in ["GET /long HTTP/1.0\r\n\r\n", "GET /dies HTTP/1.1\r\nHost: a\r\n\r\n"] {
         let mut connection = server.connect();
         connection.raw(request);
-        let (bytes, was_reset) = connection.to_the_end();
+        let (bytes, was_reset) = connection.ending();
         assert!(String::from_utf8_lossy(&bytes).contains("first,\n") && !was_reset, "{request}");
     }
 }
@@ -80,7 +80,7 @@ fn an_answer_that_ends_with_the_front_ends_with_a_reset() {
     let mut connection = begun(&server, "/whole");
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     signal(front, Signal::SIGKILL);
-    assert!(connection.to_the_end().1);
+    assert!(connection.ending().1);
     server.site.write("go", "");
     until(
         "there is another front",

@@ -262,7 +262,7 @@ impl Connection {
     }
 
     /// Everything up to the end of the connection, and whether that was a reset.
-    pub fn to_the_end(&mut self) -> (Vec<u8>, bool) {
+    pub fn ending(&mut self) -> (Vec<u8>, bool) {
         let mut bytes = Vec::new();
         match self.stream.read_to_end(&mut bytes) {
             Err(error) if !is_hang_up(&error) => panic!("the server neither answers nor closes: {error}"),

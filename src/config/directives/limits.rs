@@ -54,7 +54,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("8190"),
         because: "httpd's; proxies send no more",
         effect: Effect::Reload,
-        about: "Bytes of the request line. A longer one is answered 414.",
+        about: "Bytes of the request line. A longer one is answered 414. For the head as a whole see LimitRequestFields.",
     },
     Row {
         name: "LimitRequestFields",
@@ -64,7 +64,9 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("100"),
         because: "httpd's; browsers send twenty",
         effect: Effect::Reload,
-        about: "Header fields of a request. More are answered 431.",
+        about: "Header fields of a request. More are answered 431. All of a head may have as many bytes as LimitRequestLine and 16 times \
+            LimitRequestFieldSize (or LimitRequestFields times, where that is fewer), never less than 16384 and never more than \
+            1048576; a longer one is a 431, too.",
     },
     Row {
         name: "LimitRequestFieldSize",
@@ -74,7 +76,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("8190"),
         because: "httpd's; cookies stay below 4096",
         effect: Effect::Reload,
-        about: "Bytes of one header field. A longer one is answered 431.",
+        about: "Bytes of one header field. A longer one is answered 431. For the head as a whole see LimitRequestFields.",
     },
     Row {
         name: "LimitRequestBody",

@@ -86,7 +86,7 @@ impl Pool {
     /// Takes a worker in that was asked of the mold.
     pub fn add(&self, worker: Rc<Worker>) {
         if self.draining.get() {
-            worker.ask_to_leave();
+            self.ask_to_leave(&worker);
         }
         self.workers.borrow_mut().push(worker);
         self.changed();
@@ -118,8 +118,13 @@ impl Pool {
         let mut idle = self.idle.borrow_mut();
         let count = count.min(idle.len());
         for worker in idle.drain(..count) {
-            worker.ask_to_leave();
+            self.ask_to_leave(&worker);
         }
+    }
+
+    fn ask_to_leave(&self, worker: &Worker) {
+        worker.ask_to_leave();
+        self.say(FromFront::Leaving { slot: worker.slot });
     }
 
     /// No new requests will come: workers leave as soon as nothing waits.
@@ -129,7 +134,7 @@ impl Pool {
             self.leave_idle(usize::MAX);
         }
         let is_away = |worker: &&Rc<Worker>| worker.state() == WorkerState::Starting || worker.adopted.get();
-        self.workers.borrow().iter().filter(is_away).for_each(|worker| worker.ask_to_leave());
+        self.workers.borrow().iter().filter(is_away).for_each(|worker| self.ask_to_leave(worker));
     }
 
     /// Whether nothing is under way or waits.

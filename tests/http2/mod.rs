@@ -3,6 +3,7 @@
 mod clients;
 mod conformance;
 mod floods;
+mod large;
 mod life;
 mod raw;
 mod requests;

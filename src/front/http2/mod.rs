@@ -2,15 +2,17 @@
 //! number of frames that it may send, and how a stream becomes a request.
 //!
 //! ```text
-//!   connection (this file) ──▶ frames: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
-//!                                                  ◀── outgoing: at the client's speed ──────────┘
+//!   connection (this file) ──▶ watched: floods ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
+//!                                                   ◀── outgoing: at the client's speed ──────────┘
 //! ```
 
+mod floods;
 mod frames;
 mod interim;
 mod outgoing;
 mod stream;
 mod upload;
+mod watched;
 
 pub use interim::Interim;
 pub use upload::Upload;
@@ -31,7 +33,7 @@ use super::connections::Guest;
 use super::overdue::Overdue;
 use super::site::Site;
 use super::socket::Line;
-use frames::Watched;
+use watched::Watched;
 
 /// A connection without requests that was told to go has so long to do it.
 const LEAVE: Duration = Duration::from_secs(1);

@@ -14,7 +14,7 @@ use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
 use super::payload::{Kind, Payload};
-use super::record::{Interim, Record, Visit};
+use super::record::{Record, Stream, Visit};
 use super::route::{Asked, Route};
 use super::source::Source;
 use super::static_files::Found;
@@ -31,7 +31,7 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// Answers a request of `client`; `stream` is where it came from when the connection carries several at once.
-pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Interim>>) -> Response<Payload> {
+pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Stream>>) -> Response<Payload> {
     let (mut head, body) = request.into_parts();
     let named = authority::settle(&mut head);
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
@@ -292,7 +292,7 @@ fn unconditional(head: &Parts) -> Parts {
 /// HTTP/1.0 knows no interim responses.
 fn inform(visit: &Record, head: &wire::reply::Head) {
     if let Some(stream) = &visit.stream {
-        stream.send(head);
+        stream.interim.send(head);
     } else if visit.head.version >= Version::HTTP_11 {
         visit.client.interim.borrow_mut().extend(response::interim(head).unwrap_or_default());
     }

@@ -1,5 +1,6 @@
 //! HTTP/2, over TLS and without.
 
+mod bytes;
 mod clients;
 mod conformance;
 mod floods;

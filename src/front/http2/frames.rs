@@ -14,6 +14,7 @@ pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
 const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 
 /// What a frame says of itself.
@@ -75,9 +76,19 @@ impl Frame {
         self.kind == DATA && self.length > padding
     }
 
+    /// Whether it belongs to a message.
+    pub fn is_of_message(&self) -> bool {
+        matches!(self.kind, DATA | HEADERS | CONTINUATION)
+    }
+
     /// Whether its sender sends nothing more on its stream.
     pub fn ends_stream(&self) -> bool {
         matches!(self.kind, DATA | HEADERS) && self.flags & END_STREAM != 0
+    }
+
+    /// Whether no part of a head follows in a CONTINUATION.
+    pub fn ends_head(&self) -> bool {
+        self.kind == DATA || self.flags & END_HEADERS != 0
     }
 }
 
@@ -150,7 +161,7 @@ pub mod tests {
     #[test]
     fn frames_are_found_however_their_bytes_are_cut() {
         let bytes =
-            [frame(HEADERS, 4, b"head"), frame(DATA, END_STREAM, &[7; 300]), frame(DATA, 0, b"")].concat();
+            [frame(HEADERS, END_HEADERS, b"head"), frame(DATA, END_STREAM, &[7; 300]), frame(DATA, 0, b"")].concat();
         for cut in [1, 2, 7, 12, 13, 14, 1000] {
             let found = pieces(&bytes, cut);
             assert_eq!(found.iter().map(|piece| piece.bytes).sum::<usize>(), bytes.len(), "{cut}");

@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use super::super::socket::Line;
 use super::floods::Floods;
 use super::frames::Frames;
+use super::meter::{Meter, Traffic};
 use crate::config::protocols::Http2;
 
 /// See the module's text; all clones are one.
@@ -24,6 +25,7 @@ struct Inner {
     incoming: Frames,
     outgoing: Frames,
     floods: Floods,
+    meter: Meter,
     /// Nobody wants to know any more.
     blind: bool,
 }
@@ -31,13 +33,30 @@ struct Inner {
 impl Watched {
     /// Watches `line` from its first byte on.
     pub fn new(line: Line, limits: &Http2) -> Watched {
-        let (incoming, outgoing) = (Frames::of_client(), Frames::of_server());
-        Watched(Rc::new(RefCell::new(Inner { line, incoming, outgoing, floods: Floods::new(limits), blind: false })))
+        Watched(Rc::new(RefCell::new(Inner {
+            line,
+            incoming: Frames::of_client(),
+            outgoing: Frames::of_server(),
+            floods: Floods::new(limits),
+            // h2 keeps no more before we ask: those that may be under way, and those that were reset meanwhile.
+            meter: Meter::new(limits.streams.saturating_add(limits.resets) as usize),
+            blind: false,
+        })))
     }
 
     /// Whether the client has sent too much that serves no purpose. Then nothing more is read.
     pub fn is_flooded(&self) -> bool {
         self.0.borrow().floods.is_over()
+    }
+
+    /// What goes over a request's stream.
+    pub fn traffic(&self, stream: u32) -> Rc<Traffic> {
+        self.0.borrow_mut().meter.traffic(stream)
+    }
+
+    /// The connection is over: what has not gone out never will.
+    pub fn close(&self) {
+        self.0.borrow_mut().meter.close();
     }
 
     /// Sends nothing more, and reads what still comes, for nobody.
@@ -52,8 +71,9 @@ impl Watched {
 
 impl Inner {
     fn received(&mut self, bytes: &[u8]) {
-        let (floods, now) = (&mut self.floods, Instant::now());
+        let (floods, meter, now) = (&mut self.floods, &mut self.meter, Instant::now());
         self.incoming.pass(bytes, |piece| {
+            meter.received(&piece);
             if piece.begins {
                 floods.received(&piece.frame, now);
             }
@@ -62,11 +82,12 @@ impl Inner {
 
     /// The first `n` bytes of `parts` have gone.
     fn sent(&mut self, parts: &[io::IoSlice<'_>], mut n: usize) {
-        let (floods, now) = (&mut self.floods, Instant::now());
+        let (floods, meter, now) = (&mut self.floods, &mut self.meter, Instant::now());
         for part in parts {
             let gone = part.get(..n.min(part.len())).unwrap_or_default();
             n -= gone.len();
             self.outgoing.pass(gone, |piece| {
+                meter.sent(&piece);
                 if piece.begins {
                     floods.sent(&piece.frame, now);
                 }

@@ -1,7 +1,9 @@
 //! What programs and logs see of TLS, and what is sent to who comes without.
 
+use nix::sys::signal::Signal;
+
 use super::{TLS, curl, serve, site};
-use crate::support::{Request, until};
+use crate::support::{Request, Server, until};
 
 const URL: &str = "https://localhost:@PORT@/";
 
@@ -112,4 +114,20 @@ fn large_bodies_pass_in_both_directions() {
     let said = curl(&server, &["--data-binary", "@@DIR@/body", URL]).succeeded().out;
     assert_eq!(said.len(), "3000000 ".len() + 5_000_000);
     assert!(said.starts_with("3000000 x"));
+}
+
+#[test]
+fn one_process_alone_speaks_tls_too() {
+    let site = site().file("app.psgi", "sub { [200, [], [\"@{$_[0]}{qw(psgi.url_scheme SERVER_PROTOCOL)} $$\"]] }");
+    site.configure(&format!("{TLS}Protocols h2 http/1.1\n<Location />\nPsgiApp app.psgi\n</Location>"));
+    let mut command = site.serve_command();
+    command.arg("-X");
+    let mut server = Server::start(site, command);
+    for (option, version) in [("--http2", "HTTP/2.0"), ("--http1.1", "HTTP/1.1")] {
+        let said = curl(&server, &[option, URL]).succeeded().out;
+        assert_eq!(said, format!("https {version} {}", server.pid()));
+    }
+    server.connect().ask(Request::get("/")).is(400);
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
 }

@@ -58,6 +58,12 @@ impl Identity {
     }
 }
 
+/// Whether these, in PEM, belong together and can be used.
+pub fn fit(chain: &str, key: &str) -> bool {
+    let identity = Identity { host: 0, chain: chain.to_owned(), key: key.to_owned(), staple: None };
+    identity.certified().is_ok()
+}
+
 /// What cannot be used.
 #[derive(Debug)]
 pub enum Wrong {

@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 
-use super::{TLS, curl, serve, site};
+use super::{TLS, curl, openssl, s_client, serve, site};
 use crate::support::{Request, Server, until};
 
 const URL: &str = "https://localhost:@PORT@/";
@@ -43,6 +43,54 @@ fn std_env_vars_tell_scripts_what_was_agreed_on() {
     };
     assert_eq!(ask("plain"), "on localhost - - - -");
     assert_eq!(ask("told"), "on localhost TLSv1.3 TLS_AES_128_GCM_SHA256 128 Initial");
+}
+
+#[test]
+fn std_env_vars_tell_scripts_what_our_certificate_says() {
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
+        print map { \"$_=$ENV{$_}\\n\" } grep { /^SSL_(SERVER|CLIENT)_/ } sort keys %ENV;";
+    let site = site().script("scripts/env.pl", script);
+    openssl(
+        &site,
+        "req -x509 -newkey rsa:2048 -nodes -keyout rsa.key -out rsa.crt -days 30 -set_serial 0xab0c \
+        -subj '/C=DE/O=Camel, Ltd/OU=Sand/OU=Dune/CN=localhost' -addext subjectAltName=DNS:localhost,DNS:www.example.org,email:a@example.org",
+    );
+    let server = site.serve(&format!(
+        "{TLS}SSLCertificateFile rsa.crt\nSSLCertificateKeyFile rsa.key\nScriptAlias /told/ scripts/\nCustomLog tls.log \"%{{SSL_SERVER_S_DN_CN}}x\"\n\
+         <Location /told>\nSSLOptions +StdEnvVars\n</Location>"
+    ));
+    let ask = |signatures: &str| {
+        let request = "GET /told/env.pl HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n";
+        s_client(&server, &["-servername localhost -sigalgs", signatures], request)
+    };
+    let said = ask("rsa_pss_rsae_sha256");
+    let expected =
+        openssl(&server.site, "x509 -in rsa.crt -noout -serial -startdate -enddate -subject -issuer -nameopt RFC2253");
+    let mut expected = expected.lines().map(|line| line.split_once('=').expect("name=value").1.trim());
+    for name in ["M_SERIAL", "V_START", "V_END", "S_DN", "I_DN"] {
+        let line = format!("SSL_SERVER_{name}={}\n", expected.next().expect("a line for each"));
+        assert!(said.contains(&line), "{line}{said}");
+    }
+    for line in [
+        "SSL_SERVER_S_DN_CN=localhost",
+        "SSL_SERVER_S_DN_C=DE",
+        "SSL_SERVER_S_DN_OU=Sand",
+        "SSL_SERVER_S_DN_OU_1=Dune",
+        "SSL_SERVER_I_DN_O=Camel, Ltd",
+        "SSL_SERVER_SAN_DNS_0=localhost",
+        "SSL_SERVER_SAN_DNS_1=www.example.org",
+        "SSL_SERVER_SAN_Email_0=a@example.org",
+        "SSL_SERVER_M_VERSION=3",
+        "SSL_SERVER_A_KEY=rsaEncryption",
+        "SSL_SERVER_A_SIG=sha256WithRSAEncryption",
+        "SSL_CLIENT_VERIFY=NONE",
+    ] {
+        assert!(said.contains(&format!("{line}\n")), "{line}: {said}");
+    }
+    let other = ask("ecdsa_secp256r1_sha256");
+    assert!(other.contains("SSL_SERVER_A_KEY=id-ecPublicKey\n"), "the certificate that this client was shown: {other}");
+    until("both are logged", || server.site.read("tls.log").lines().count() == 2);
+    assert!(server.site.read("tls.log").starts_with("localhost\n"));
 }
 
 #[test]

@@ -85,6 +85,30 @@ fn sessions_are_resumed_over_reloads_and_with_both_versions() {
 }
 
 #[test]
+fn sessions_are_resumed_for_as_long_as_the_configuration_says() {
+    for (version, tickets) in [("-tls1_2", "On"), ("-tls1_2", "Off"), ("-tls1_3", "On"), ("-tls1_3", "Off")] {
+        let conf = format!("{TLS}SSLSessionTickets {tickets}\n");
+        let server = site().serve(&conf);
+        let save = ["-servername localhost", version, "-sess_out @DIR@/session"];
+        let again = ["-servername localhost", version, "-sess_in @DIR@/session"];
+        s_client(&server, &save, GET);
+        // What is kept for 1.3 is good for one time.
+        if (version, tickets) != ("-tls1_3", "Off") {
+            assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version} {tickets}");
+        }
+        // The client was told twelve hours; the server has changed its mind.
+        server.site.configure(&format!("{conf}SSLSessionCacheTimeout 1\n"));
+        server.reload().succeeded();
+        until("it has been too long", || !s_client(&server, &again, GET).contains("Reused, TLSv"));
+        s_client(&server, &save, GET);
+        let text = super::openssl(&server.site, "sess_id -in session -noout -text");
+        if tickets == "On" {
+            assert!(text.contains("lifetime hint: 1 (seconds)"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn without_tickets_and_without_a_cache_nothing_is_resumed() {
     let server = serve("SSLSessionTickets Off\nSSLSessionCache none");
     let save = ["-servername localhost", "-tls1_2", "-sess_out @DIR@/session"];

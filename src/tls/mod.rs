@@ -6,6 +6,7 @@ pub mod identity;
 pub mod names;
 pub mod server;
 pub mod sessions;
+pub mod staple;
 
 pub use identity::Identity;
 pub use server::Servers;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
@@ -13,6 +13,7 @@ use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
 
 use super::identity::Wrong;
 use super::names::{self, Variables};
+use super::staple::Good;
 use super::{Identity, Sessions};
 use crate::config::protocols::Protocol;
 use crate::config::tls::{Tls, Versions};
@@ -28,7 +29,7 @@ pub struct Servers(HashMap<u16, Server>);
 /// How a host speaks TLS.
 pub struct Server {
     config: Arc<ServerConfig>,
-    keys: Vec<Arc<CertifiedKey>>,
+    keys: Vec<Key>,
     /// What each certificate says of itself.
     certificates: Vec<Arc<Variables>>,
 }
@@ -44,13 +45,13 @@ pub struct Handshake<'a> {
 impl Servers {
     /// As `config` says, with what the master has read.
     pub fn new(config: &Config, identities: &[Identity], sessions: &Sessions) -> anyhow::Result<Servers> {
-        let mut keys: HashMap<u16, Vec<Arc<CertifiedKey>>> = HashMap::new();
+        let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
         for identity in identities {
             let certified = identity.certified().map_err(|wrong| match wrong {
                 Wrong::Certificate(why) => anyhow::anyhow!("a certificate {why}"),
                 Wrong::Key(why) => anyhow::anyhow!("a key {why}"),
             })?;
-            keys.entry(identity.host).or_default().push(Arc::new(certified));
+            keys.entry(identity.host).or_default().push(Key::new(certified, identity.staple_is_good()));
         }
         let cached = config.hosts.first().is_none_or(|main| main.tls.cache != Some(false));
         let made = keys.into_iter().filter_map(|(index, keys)| {
@@ -67,12 +68,7 @@ impl Servers {
 }
 
 impl Server {
-    fn new(
-        host: &Host,
-        keys: Vec<Arc<CertifiedKey>>,
-        sessions: &Sessions,
-        cached: bool,
-    ) -> Result<Server, rustls::Error> {
+    fn new(host: &Host, keys: Vec<Key>, sessions: &Sessions, cached: bool) -> Result<Server, rustls::Error> {
         let tls = &host.tls;
         let provider = CryptoProvider { cipher_suites: suites(tls), ..ring::default_provider() };
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
@@ -86,7 +82,7 @@ impl Server {
         if tls.tickets != Some(false) {
             config.ticketer = sessions.tickets(life);
         }
-        let leaves = keys.iter().map(|key| key.cert.first().map(names::variables).unwrap_or_default());
+        let leaves = keys.iter().map(|key| key.bare.cert.first().map(names::variables).unwrap_or_default());
         Ok(Server { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
     }
 
@@ -144,15 +140,38 @@ fn alpn(host: &Host) -> Vec<Vec<u8>> {
     names
 }
 
+/// A certificate, with an OCSP response as long as that is good.
+#[derive(Debug, Clone)]
+struct Key {
+    bare: Arc<CertifiedKey>,
+    stapled: Option<(Arc<CertifiedKey>, Good)>,
+}
+
+impl Key {
+    fn new(certified: CertifiedKey, good: Good) -> Key {
+        let bare = CertifiedKey { ocsp: None, ..certified.clone() };
+        let stapled = certified.ocsp.is_some().then(|| (Arc::new(certified), good));
+        Key { bare: Arc::new(bare), stapled }
+    }
+
+    /// As it is to be shown now.
+    fn now(&self) -> Arc<CertifiedKey> {
+        match &self.stapled {
+            Some((stapled, good)) if good.is_good(SystemTime::now()) => stapled.clone(),
+            _ => self.bare.clone(),
+        }
+    }
+}
+
 /// The certificates of a host, one for each kind of key, and which of them was taken last.
 #[derive(Debug)]
 struct Chosen {
-    keys: Vec<Arc<CertifiedKey>>,
+    keys: Vec<Key>,
     number: AtomicUsize,
 }
 
 impl Chosen {
-    fn of(keys: &[Arc<CertifiedKey>]) -> Chosen {
+    fn of(keys: &[Key]) -> Chosen {
         Chosen { keys: keys.to_vec(), number: AtomicUsize::new(0) }
     }
 }
@@ -161,8 +180,8 @@ impl ResolvesServerCert for Chosen {
     /// The first whose signatures the client understands.
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let offered = hello.signature_schemes();
-        let number = self.keys.iter().position(|key| key.key.choose_scheme(offered).is_some()).unwrap_or(0);
+        let number = self.keys.iter().position(|key| key.bare.key.choose_scheme(offered).is_some()).unwrap_or(0);
         self.number.store(number, Ordering::Relaxed);
-        self.keys.get(number).cloned()
+        self.keys.get(number).map(Key::now)
     }
 }

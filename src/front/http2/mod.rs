@@ -8,6 +8,7 @@
 
 mod floods;
 mod frames;
+mod head;
 mod interim;
 mod meter;
 mod outgoing;
@@ -15,6 +16,7 @@ mod stream;
 mod upload;
 mod watched;
 
+pub use head::check;
 pub use interim::Interim;
 pub use stream::Stream;
 pub use upload::Upload;

@@ -65,11 +65,14 @@ fn a_host_that_contradicts_the_authority_is_refused() {
     assert_eq!(server.site.read("access.log"), "400 GET /contradicts HTTP/2.0\n200 GET /agrees HTTP/2.0\n");
 }
 
+/// What is logged, the method, further fields.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 #[test]
 fn what_is_refused_in_http_1_is_refused_here() {
     let server = serve("CustomLog access.log \"%s %{what}i\"");
     let long = "G".repeat(33);
-    let cases: [(&str, &str, &[(&str, &str)]); 6] = [
+    let cases: [Case<'_>; 6] = [
         ("501 method", &long, &[]),
         ("400 lengths", "POST", &[("content-length", "0"), ("content-length", "0")]),
         ("400 before", "GET", &[("a", " b")]),

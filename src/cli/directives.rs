@@ -3,12 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
-use super::Misuse;
 use super::run::{Program, Run};
+use super::{Misuse, development};
 use crate::master::listeners::{self, Listeners};
-use crate::tls::development;
 
 /// What the directives depend on besides the options.
 #[derive(Debug, Default)]
@@ -20,6 +17,8 @@ pub struct Surroundings {
     concurrency: Option<String>,
     /// Where the certificate of `--tls` is kept.
     certificates: PathBuf,
+    /// What this machine calls itself.
+    host_name: Option<String>,
     /// Addresses of systemd's sockets.
     passed: Vec<String>,
 }
@@ -55,6 +54,7 @@ impl Surroundings {
             port: var("PORT"),
             concurrency: var("WEB_CONCURRENCY"),
             certificates: home.join("cameleer/development"),
+            host_name: std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()),
             passed,
         })
     }
@@ -63,14 +63,15 @@ impl Surroundings {
 /// The directives.
 pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<String> {
     let mut text = Text::default();
-    for address in listen(run, around)? {
+    let addresses = listen(run, around)?;
+    for address in &addresses {
         match run.tls {
-            true => text.line("Listen", &[&address, "https"]),
-            false => text.line("Listen", &[&address]),
+            true => text.line("Listen", &[address, "https"]),
+            false => text.line("Listen", &[address]),
         }
     }
     if run.tls {
-        tls(around, &mut text)?;
+        tls(&addresses, around, &mut text)?;
     }
     pool(run, around, &mut text)?;
     files(run, around, &mut text);
@@ -88,10 +89,8 @@ pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Strin
 }
 
 /// A certificate of our own making, kept in the user's folder.
-fn tls(around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
-    let names = ["localhost", "127.0.0.1", "::1"].map(str::to_string);
-    let files = development::write(&around.certificates, &names)
-        .with_context(|| format!("--tls: a certificate in {}", around.certificates.display()))?;
+fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;
     text.line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
     text.line("SSLCertificateKeyFile", &[&files.key.display().to_string()]);
     text.line("Protocols", &["h2", "http/1.1"]);

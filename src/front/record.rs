@@ -13,7 +13,7 @@ use super::admit::Visitor;
 use super::client::{Address, Client};
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
-pub use super::http2::Interim;
+pub use super::http2::Stream;
 use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
@@ -46,7 +46,7 @@ pub struct Record {
     /// The request's head.
     pub head: Parts,
     /// Where it came from when its connection carries several at once.
-    pub stream: Option<Rc<Interim>>,
+    pub stream: Option<Rc<Stream>>,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
@@ -73,7 +73,7 @@ pub struct Record {
     pub took: Cell<Duration>,
     /// Body bytes sent, without chunk sizes.
     pub body_bytes: Cell<u64>,
-    /// All bytes received for it.
+    /// All bytes received for it; of HTTP/2, those of its stream.
     pub received_bytes: Cell<u64>,
     /// All bytes sent for it.
     pub sent_bytes: Cell<u64>,
@@ -139,7 +139,7 @@ pub struct Visit(Rc<Record>);
 
 impl Visit {
     /// The head of a request is whole.
-    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Interim>>) -> Visit {
+    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Stream>>) -> Visit {
         let started = Instant::now();
         client.begins(started);
         count(&client.front.counters.requests);

@@ -9,6 +9,7 @@ use wire::transport::in_memory;
 use super::peer::Fd;
 use crate::config::parse::{Reader, Source};
 use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen, directives};
+use crate::log;
 use crate::tls::{self, Identity};
 
 /// Where a configuration is read from, now and at every reload.
@@ -154,8 +155,11 @@ impl Site {
 
     /// Reads certificates and keys again. Says whether they have changed; those that cannot be used change nothing.
     pub fn renew_identities(&self) -> Result<bool, Mistakes> {
-        let (identities, _) = tls::read(&self.config).map_err(Mistakes)?;
+        let (identities, odd) = tls::read(&self.config).map_err(Mistakes)?;
         let changed = *self.identities.borrow() != identities;
+        if changed {
+            odd.iter().for_each(|odd| log::warn("master", odd));
+        }
         self.identities.replace(identities);
         Ok(changed)
     }

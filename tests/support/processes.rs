@@ -50,6 +50,14 @@ pub fn private_memory(pid: i32) -> u64 {
     kilobytes.map(|n: u64| n * 1024).expect("a line Pss")
 }
 
+/// The most memory that it has had at once, in bytes.
+#[track_caller]
+pub fn peak_memory(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.map(|n: u64| n * 1024).expect("a line VmHWM")
+}
+
 /// Every process that was started with `folder` in its environment, however it has moved since.
 pub fn of_site(folder: &Path) -> Vec<i32> {
     let mark = format!("TMPDIR={}/tmp", folder.display());

@@ -10,8 +10,9 @@ use std::rc::Rc;
 use apache::{Lead, Page, Said, Target};
 
 use super::admit::complain;
+use super::located::{Located, PlaceKey};
 use super::phases::{DECLINED, Kind, OK, Stop};
-use super::site::{Located, PlaceKey, Site};
+use super::site::Site;
 use super::variables;
 use super::way::{Way, plain};
 use crate::config::rules::ErrorDocument;

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use libperl::{Code, Interrupted};
 
 use super::cycle::report;
-use super::site::{Located, Site};
+use super::located::Located;
+use super::site::Site;
 use crate::config::{Handler, Phase};
 
 /// A handler's answers that are no HTTP status.

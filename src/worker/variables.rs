@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::site::Located;
+use super::located::Located;
 use crate::config::rules::setenv::{Attribute, Variables};
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now.

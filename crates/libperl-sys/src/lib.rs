@@ -43,6 +43,7 @@ mod declarations {
     unsafe extern "C" {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
+        pub fn cml_before_forks();
         pub fn cml_after_fork();
         pub fn cml_end(destruct: c_int);
         pub fn cml_set_title(title: *const c_char);

@@ -41,6 +41,9 @@ typedef struct {
 
 extern cml_hooks cml_hooks_table;
 
+/* fork.c */
+void cml_before_forks(void);
+
 /* boot.c */
 int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);
 void cml_after_fork(void);

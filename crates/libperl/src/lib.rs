@@ -110,6 +110,12 @@ impl Interpreter {
         text(out)
     }
 
+    /// To be called in a process that has loaded what it will, and from now on only forks.
+    pub fn before_forks(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_before_forks() }
+    }
+
     /// To be called once in every forked worker, before its first request.
     pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.

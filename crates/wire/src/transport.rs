@@ -144,14 +144,12 @@ impl FrontPort for SocketFront {
                 send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
             }
             Order::Request { frame, body } => {
-                let mut fds: Vec<RawFd> = Vec::new();
+                let body = body.map(|body| body.as_raw_fd());
                 if frame.len() <= MAX_INLINE {
-                    fds.extend(body.map(|b| b.as_raw_fd()));
-                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], &fds);
+                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], body.as_slice());
                 }
                 let memory = in_memory("request frame", frame)?;
-                fds.push(memory.as_raw_fd());
-                fds.extend(body.map(|b| b.as_raw_fd()));
+                let fds: Vec<RawFd> = [memory.as_raw_fd()].into_iter().chain(body).collect();
                 send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD])], &fds)
             }
         }
@@ -197,17 +195,23 @@ impl FrontPort for SocketFront {
 #[derive(Debug)]
 pub struct SocketWorker {
     socket: OwnedFd,
-    /// Allocated once: zeroing this much for every request would cost more than a small request does.
+    /// See [`packet_buffer`].
     packet: Box<[u8]>,
     /// What was heard in the middle of a request and is for afterwards.
     heard: VecDeque<Inbound>,
 }
 
 impl SocketWorker {
-    /// Takes an end of a pair over.
-    pub fn new(socket: OwnedFd) -> SocketWorker {
-        SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into(), heard: VecDeque::new() }
+    /// Takes an end of a pair over, and what [`packet_buffer`] made.
+    pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> SocketWorker {
+        SocketWorker { socket, packet, heard: VecDeque::new() }
     }
+}
+
+/// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small
+/// request does. Made before a fork it is shared memory but for the pages that packets reach.
+pub fn packet_buffer() -> Box<[u8]> {
+    vec![0; MAX_INLINE + 1].into()
 }
 
 impl AsFd for SocketWorker {
@@ -316,7 +320,7 @@ mod tests {
         let mut frame = Vec::new();
         request.encode(&mut frame);
         front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        match SocketWorker::new(worker).next(Vec::new()).expect("received") {
+        match SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
             Some(Inbound::Request(frame, body)) => (frame, body),
             other => panic!("{other:?}"),
         }
@@ -336,7 +340,7 @@ mod tests {
     fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
         let (ours, theirs) = pair().expect("a pair");
         let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-        let mut worker = SocketWorker::new(theirs);
+        let mut worker = SocketWorker::new(theirs, packet_buffer());
         for id in 1..=3 {
             let mut frame = Vec::new();
             Request { id, ..Default::default() }.encode(&mut frame);
@@ -370,7 +374,7 @@ mod tests {
     #[test]
     fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
         let (front, worker) = socketpair().expect("socketpair");
-        let mut worker = SocketWorker::new(worker);
+        let mut worker = SocketWorker::new(worker, packet_buffer());
         assert!(!worker.is_abandoned(1).expect("nothing was said"));
         let log = in_memory("log", b"").expect("a memfd");
         front.send(&Order::Abandoned { request: 7 }).expect("sent");
@@ -391,6 +395,6 @@ mod tests {
     fn the_end_is_seen_when_the_other_side_has_gone() {
         let (front, worker) = socketpair().expect("socketpair");
         drop(front);
-        assert!(SocketWorker::new(worker).next(Vec::new()).expect("end").is_none());
+        assert!(SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
     }
 }

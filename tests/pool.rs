@@ -206,8 +206,10 @@ fn the_process_tree_is_master_front_mold_and_workers() {
 
 #[test]
 fn workers_hold_no_client_and_no_listening_socket() {
-    let server = serve("");
+    let server = serve("MaxClients 1\nStartServers 1");
     let _client = server.connect();
+    // One that has just been forked still drops what was the mold's.
+    server.until_idle(1);
     let (worker, _) = server.workers()[0];
     let sockets = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it lives").flatten();
     let sockets =

@@ -72,7 +72,7 @@ impl Site {
             return Ok((first, false));
         }
         let key = self.lead_elsewhere(request, is_translated)?;
-        Ok((self.moved(request, key)?, true))
+        Ok((self.moved(request, Some(&*first), key)?, true))
     }
 
     /// Everybody who has something to say to a phase of which one answer is enough.

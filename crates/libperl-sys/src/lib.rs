@@ -77,6 +77,7 @@ mod declarations {
         pub fn cml_env_enter();
         pub fn cml_env_leave();
         pub fn cml_env_refresh();
+        pub fn cml_env_forget(key: *const c_char, key_length: usize);
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
         pub fn cml_env_base(

@@ -340,6 +340,12 @@ pub fn env_put(key: &[u8], value: &[u8]) {
     unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
 }
 
+/// Takes a name out of the request's `%ENV`, if somebody has looked at that.
+pub fn env_forget(key: &[u8]) {
+    // SAFETY: a pair of pointer and length; runs no Perl code.
+    unsafe { sys::cml_env_forget(key.as_ptr().cast(), key.len()) }
+}
+
 /// What `ps` shows, cut to the room that the process began with.
 pub fn set_title(title: &str) {
     let title = CString::new(title).unwrap_or_default();

@@ -15,7 +15,7 @@ use mod_perl           ();
 our $VERSION = '1.27';
 
 XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
-XSLoader::load('Cameleer::XS::Apache::Body');
+XSLoader::load( 'Cameleer::XS::' . $_ ) for qw(Apache::Body Apache::Response);
 
 # PerlTaintCheck
 our $__T = ${^TAINT} ? 1 : 0;
@@ -236,7 +236,7 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
     return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
 }
 
-# --- the client, the server and the process
+# --- the client and the process; what the server says of itself stands in Apache::Server
 
 # Without identd, which nobody runs any more: nothing is known.
 sub get_remote_logname ($r) { return $r->connection->remote_logname }
@@ -247,12 +247,6 @@ sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     return $c->verified_host if $type == Apache::Constants::REMOTE_DOUBLE_REV();
     my $name = $c->remote_host;
     return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
-}
-
-sub server_root_relative {
-    my ( undef, $path ) = @_;
-    return $path if defined $path && $path =~ m{\A/};
-    return ( Apache->server->server_root // $Apache::Server::CWD ) . '/' . ( $path // '' );
 }
 
 sub chdir_file ( $r, $file = $r->filename ) {
@@ -270,31 +264,6 @@ sub gensym {
     require Symbol;
     return Symbol::gensym();
 }
-
-# Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
-my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
-    mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
-
-sub module {
-    my $name = $_[-1];
-    return $BUILT_IN{$name} ? 1 : 0 if $name =~ /\.c\z/;
-    return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
-}
-
-# Apache->define('SSL'): was the server started with -DSSL?
-our %DEFINED;
-
-# Lines of configuration, which are read where the code stands that hands them over.
-sub httpd_conf ( $, @lines ) {
-    require Cameleer::Sections;
-    Cameleer::Sections::hand(@lines);
-    return;
-}
-
-sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
-
-# Text that SERVER_SOFTWARE and the Server header end with; for modules to say that they are there while the server starts.
-sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
 
 # --- timers
 

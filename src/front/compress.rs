@@ -126,6 +126,11 @@ impl Gzip {
         }
     }
 
+    /// What goes through it.
+    pub fn inner(&self) -> &Kind {
+        &self.inner
+    }
+
     /// Whether the last byte was handed out.
     pub fn is_over(&self) -> bool {
         self.encoder.is_none()

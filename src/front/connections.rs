@@ -74,6 +74,11 @@ impl Connections {
         these.filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
     }
 
+    /// Lets the connection of `client` look again at what it should do.
+    pub fn wake_one(&self, client: &Rc<Client>) {
+        self.wake(|other| std::ptr::eq(other, client.as_ref()));
+    }
+
     /// Lets every connection look again at what it should do.
     pub fn wake_all(&self) {
         self.wake(|_| true);

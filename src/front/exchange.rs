@@ -22,6 +22,7 @@ use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::failure::{Failure, Truncated};
+use super::length::Length;
 use super::record::Record;
 use super::route::Route;
 use super::speed::Charge;
@@ -98,6 +99,8 @@ pub struct Exchange {
     pub file: Option<Vec<u8>>,
     /// Body that the client has not taken yet.
     pub spool: Spool,
+    /// Of the body, as far as it has come.
+    pub length: Length,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// The log record of a client that has its whole answer, or has left, before the worker's end.
@@ -107,6 +110,8 @@ pub struct Exchange {
     /// The response is all here, though its worker is not free yet.
     whole: bool,
     abandoned: bool,
+    /// The client has the body that it was promised, though more may come.
+    served: bool,
     waker: Option<Waker>,
 }
 
@@ -153,12 +158,14 @@ impl Exchange {
             elsewhere: None,
             file: None,
             spool: Spool::default(),
+            length: Length::default(),
             outcome: None,
             record: None,
             said_infos: 0,
             said_head: false,
             whole: false,
             abandoned: false,
+            served: false,
             waker: None,
         }
     }
@@ -211,9 +218,19 @@ impl Exchange {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if !self.abandoned && !bytes.is_empty() {
+        if self.abandoned || bytes.is_empty() {
+            return;
+        }
+        let is_wanted = !self.served && !self.length.is_exceeded();
+        self.length.add(bytes.len());
+        if is_wanted {
             self.spool.push(bytes);
         }
+    }
+
+    /// Whether its worker sends more than the client was promised, and has got.
+    pub fn is_for_nobody(&self) -> bool {
+        self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 
     /// `worker` begins to work on it.
@@ -286,7 +303,7 @@ impl Exchange {
 
     /// Whether the client has everything that will ever come, and that was whole.
     pub fn is_exhausted(&self) -> bool {
-        self.spool.is_empty() && self.is_complete()
+        self.spool.is_empty() && self.is_complete() && !self.length.is_exceeded()
     }
 
     /// Others wait for its worker: what its client does not take goes to a file.
@@ -337,9 +354,11 @@ impl Exchange {
         }
     }
 
-    /// The client is not interested any more. Returns the worker that still makes something for it.
+    /// The client is not interested any more. Returns the worker that still makes something for it: one that has kept its
+    /// promise may end in peace, but is still heard.
     pub fn abandon(&mut self) -> Option<Rc<Worker>> {
-        self.abandoned = true;
+        self.served = self.spool.is_empty() && self.length.is_reached();
+        self.abandoned = !self.served;
         self.waker = None;
         self.spool.clear();
         match self.stage {
@@ -347,6 +366,6 @@ impl Exchange {
             Stage::Running => self.resume(),
             Stage::Over => {}
         }
-        self.worker.clone().filter(|_| self.stage == Stage::Running && !self.whole)
+        self.worker.clone().filter(|_| self.abandoned && self.stage == Stage::Running && !self.whole)
     }
 }

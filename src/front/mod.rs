@@ -16,6 +16,7 @@
 
 mod access_log;
 mod admit;
+mod adopted;
 mod ahead;
 mod authority;
 mod autoindex;
@@ -41,6 +42,7 @@ mod headers;
 mod hear;
 mod htaccess;
 mod http2;
+mod length;
 mod listener;
 mod locate;
 mod log_item;

@@ -15,7 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::compress::Gzip;
 use super::exchange::Shared;
 use super::failure::Truncated;
-use super::record::{Ending, Visit};
+use super::record::{Ending, Record, Visit};
 use super::site::Site;
 
 /// A file is read in pieces of this size.
@@ -81,6 +81,28 @@ impl Ticket {
     pub fn exchange(&self) -> &Shared {
         &self.exchange
     }
+
+    /// The next bytes, never more than what is `left` of those that were promised; an error when that is not how many
+    /// there are.
+    fn poll(&self, left: &mut Option<u64>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
+        let mut exchange = self.exchange.borrow_mut();
+        if *left == Some(0) && exchange.length.is_exceeded() {
+            return Poll::Ready(Some(Err(Truncated)));
+        }
+        let mut chunk = ready!(exchange.poll_chunk(cx));
+        match (&mut chunk, left) {
+            (Some(Ok(bytes)), Some(left)) => {
+                bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= bytes.len() as u64;
+            }
+            (None, Some(1..)) => {
+                exchange.length.check_end();
+                chunk = Some(Err(Truncated));
+            }
+            _ => {}
+        }
+        Poll::Ready(chunk)
+    }
 }
 
 impl Drop for Ticket {
@@ -106,19 +128,15 @@ impl Kind {
         }
     }
 
-    /// Whether there is more of it already than its head says.
-    pub fn exceeds_its_promise(&self) -> bool {
-        self.promised().is_some_and(|promised| self.waiting() > promised)
-    }
-
-    /// How much is still to come of what a worker has promised.
-    fn promised(&self) -> Option<u64> {
-        if let Kind::Stream(_, promised) = self { *promised } else { None }
-    }
-
-    /// How much of a worker's body is there already.
-    fn waiting(&self) -> u64 {
-        if let Kind::Stream(ticket, _) = self { ticket.exchange.borrow().spool.len() } else { 0 }
+    /// Holds what a worker sends against the length that it has promised.
+    pub fn measure(&self, record: &Rc<Record>) {
+        match self {
+            Kind::Stream(ticket, Some(promised)) => {
+                ticket.exchange.borrow_mut().length.promise(*promised, record);
+            }
+            Kind::Gzip(gzip) => gzip.inner().measure(record),
+            _ => {}
+        }
     }
 
     /// The next bytes.
@@ -131,15 +149,8 @@ impl Kind {
                 Poll::Ready(Some(Ok(bytes)))
             }
             Kind::Stream(ticket, left) => {
-                let chunk = ready!(ticket.exchange.borrow_mut().poll_chunk(cx));
-                match (chunk, left) {
-                    (Some(Ok(chunk)), left) => {
-                        *left = left.map(|left| left.saturating_sub(chunk.len() as u64));
-                        Poll::Ready(Some(Ok(chunk)))
-                    }
-                    (None, None | Some(0)) => Poll::Ready(None),
-                    _ => Poll::Ready(Some(Err(io::Error::other(Truncated)))),
-                }
+                let piece = ready!(ticket.poll(left, cx));
+                Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
             Kind::File(file) => Poll::Ready(file.next().transpose()),
             Kind::Gzip(gzip) => gzip.poll(cx),
@@ -150,10 +161,11 @@ impl Kind {
 impl Payload {
     /// The body of `visit`'s answer; `kept` says whether the connection goes on afterwards.
     pub fn new(kind: Kind, visit: Visit, kept: bool) -> Payload {
-        if matches!(kind, Kind::Empty) {
-            visit.complete(kept);
+        let payload = Payload { kind, visit, kept, broken: false };
+        if matches!(payload.kind, Kind::Empty) || payload.kind.length() == Some(0) {
+            payload.complete();
         }
-        Payload { kind, visit, kept, broken: false }
+        payload
     }
 
     /// Whether the body that it has not got is that of a GET.
@@ -166,18 +178,8 @@ impl Payload {
         self.visit.ending.set(Ending::Aborted);
     }
 
-    /// Of a body that is longer than was promised, the client gets what it was promised, and then the end of the
-    /// connection: nobody can know which of the two numbers is wrong.
-    fn within(&self, promised: Option<u64>, mut bytes: Bytes) -> Bytes {
-        let Some(promised) = promised else { return bytes };
-        if bytes.len() as u64 + self.kind.waiting() > promised {
-            self.visit.client.close();
-            if let Some(route) = &*self.visit.route.borrow() {
-                self.visit.complain(route, &"the body is longer than its Content-Length");
-            }
-        }
-        bytes.truncate(usize::try_from(promised).unwrap_or(usize::MAX));
-        bytes
+    fn complete(&self) {
+        self.visit.complete(self.kept && !self.visit.client.must_close());
     }
 
     /// hyper gives a connection up at an error without sending what it has: let it flush once before.
@@ -195,19 +197,17 @@ impl Body for Payload {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let promised = self.kind.promised();
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
-                let bytes = self.within(promised, bytes);
                 self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
                 if self.is_end_stream() || self.kind.length() == Some(0) {
-                    self.visit.complete(self.kept);
+                    self.complete();
                 }
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Some(Err(error)) => self.break_off(cx, error),
             None => {
-                self.visit.complete(self.kept);
+                self.complete();
                 Poll::Ready(None)
             }
         }

@@ -106,6 +106,18 @@ impl Record {
         self.site.error_logs.error(&self.site.config, route.host, Some(self.remote()), &message);
     }
 
+    /// Its answer is not as long as it says: after it the connection is closed. A stream has an end of its own.
+    pub fn end_connection(&self) {
+        if self.stream.is_some() {
+            return;
+        }
+        if self.ending.get() == Ending::Kept {
+            self.ending.set(Ending::Closed);
+        }
+        self.client.close();
+        self.client.front.connections.wake_one(&self.client);
+    }
+
     /// Who asks.
     pub fn remote(&self) -> &Address {
         self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
@@ -153,6 +165,13 @@ impl Visit {
             sent_bytes: Cell::default(),
             ending: Cell::new(Ending::Aborted),
         }))
+    }
+}
+
+impl Visit {
+    /// What is gathered of it.
+    pub fn record(&self) -> &Rc<Record> {
+        &self.0
     }
 }
 

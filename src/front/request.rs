@@ -316,11 +316,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         head.version = Version::HTTP_10;
     }
     let is_head = visit.head.method == Method::HEAD;
-    let close = ending.close || last || old || wants("nokeepalive") || (!is_head && kind.exceeds_its_promise());
     head.headers.insert(SERVER, own_name::header(&visit.site));
-    if close {
-        head.headers.insert(CONNECTION, CLOSE);
-    }
     if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
@@ -328,6 +324,11 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         kind = Kind::Empty;
     } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         kind = Kind::Empty;
+    }
+    kind.measure(visit.record());
+    let close = ending.close || last || old || wants("nokeepalive") || visit.client.must_close();
+    if close {
+        head.headers.insert(CONNECTION, CLOSE);
     }
     visit.status.set(head.status.as_u16());
     if visit.site.access_logs.want_answer() {

@@ -3,6 +3,7 @@
 mod connections;
 mod corpus;
 mod environment;
+mod lengths;
 mod limits;
 mod messages;
 mod proxies;

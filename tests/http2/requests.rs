@@ -1,6 +1,6 @@
 //! What a request of HTTP/2 is for programs, and what is refused.
 
-use super::raw::{END_HEADERS, END_STREAM, HEADERS, RST_STREAM, Raw, head};
+use super::raw::{DATA, END_HEADERS, END_STREAM, Frame, HEADERS, INTERNAL_ERROR, RST_STREAM, Raw, head};
 use super::{curl, serve, serve_tls};
 use crate::support::until;
 
@@ -128,4 +128,37 @@ fn a_head_request_has_the_length_and_no_body() {
     let server = serve("");
     let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
     assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
+}
+
+/// Says 3, sends 3, and after `go` 3 more; under /whole, all at once.
+const MORE: &str = r#"sub {
+    return [200, [], ['fine']] if $_[0]{PATH_INFO} eq '/fine';
+    return [200, ['Content-Length', 3], ['abcdef']] if $_[0]{PATH_INFO} eq '/whole';
+    sub {
+        my $out = $_[0]->([200, ['Content-Length', 3]]);
+        $out->write('abc');
+        select undef, undef, undef, 0.01 until -e '@DIR@/go';
+        $out->write('def');
+        $out->close;
+    }
+}"#;
+
+#[test]
+fn a_body_that_is_longer_than_was_promised_resets_its_stream_alone() {
+    let server = super::site()
+        .file("more.psgi", MORE)
+        .serve("Protocols h2c http/1.1\n<Location />\nPsgiApp more.psgi\n</Location>");
+    let mut raw = Raw::open(&server, &[]);
+    let data = |stream: u32| move |frame: &Frame| frame.kind == DATA && frame.stream == stream;
+    for (stream, path) in [(1, "/late"), (3, "/whole")] {
+        raw.get(stream, path);
+        let promised = raw.until(data(stream));
+        assert_eq!((&promised.payload[..], promised.flags & END_STREAM), (&b"abc"[..], 0), "{path}");
+        server.site.write("go", "");
+        let next = raw.until(|frame| frame.stream == stream);
+        assert_eq!((next.kind, next.reason()), (RST_STREAM, INTERNAL_ERROR), "{path}");
+        server.logged(&format!("{path}: the body is longer than its Content-Length: 3 bytes were promised, 6 have"));
+    }
+    raw.get(5, "/fine");
+    assert_eq!(raw.until(data(5)).payload, b"fine");
 }

@@ -31,6 +31,7 @@ const REQUEST_IN_FD: u8 = 2;
 const LOG: u8 = 3;
 const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
+const GREET: u8 = 6;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -56,6 +57,9 @@ pub enum Order<'a> {
         /// The number in its frame.
         request: u64,
     },
+    /// This front is another than the one before, whose clients are gone: answered by [`Reply::Greeted`](crate::reply::Reply)
+    /// when the worker has nothing under way.
+    Greet,
 }
 
 /// The front's end. Never blocks.
@@ -100,6 +104,8 @@ pub enum Inbound {
     Leave,
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
+    /// As [`Order::Greet`].
+    Greet,
 }
 
 /// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
@@ -137,6 +143,7 @@ impl FrontPort for SocketFront {
         let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             Order::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
             }
@@ -184,6 +191,7 @@ impl FrontPort for SocketFront {
             match other {
                 Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
+                Inbound::Greet => self.send(&Order::Greet)?,
                 Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
         }
@@ -243,6 +251,10 @@ impl WorkerPort for SocketWorker {
             match decode(&self.packet[..n], fds, Vec::new())? {
                 Inbound::Abandoned(other) if other != request => {}
                 Inbound::Abandoned(_) => return Ok(true),
+                Inbound::Greet => {
+                    self.heard.push_back(Inbound::Greet);
+                    return Ok(true);
+                }
                 other => self.heard.push_back(other),
             }
         }
@@ -256,6 +268,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
     let mut packet = Cursor(packet);
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
+        GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         LOG => {
             let log = fds.next().ok_or(Malformed("no log descriptor"))?;
@@ -309,92 +322,4 @@ pub fn read_all(memory: OwnedFd) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frame::{Field, Request};
-
-    fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
-        let (front, worker) = socketpair().expect("socketpair");
-        let mut request = Request { id: 3, ..Default::default() };
-        request.fields[Field::Path as usize] = path;
-        let mut frame = Vec::new();
-        request.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        match SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
-            Some(Inbound::Request(frame, body)) => (frame, body),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn small_and_large_frames_arrive_alike() {
-        for length in [10, MAX_INLINE - 500, MAX_INLINE + 1, 3_000_000] {
-            let path = vec![b'x'; length];
-            let (frame, body) = ask(&path);
-            assert_eq!(frame.field(Field::Path), path);
-            assert!(body.is_none());
-        }
-    }
-
-    #[test]
-    fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
-        let (ours, theirs) = pair().expect("a pair");
-        let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-        let mut worker = SocketWorker::new(theirs, packet_buffer());
-        for id in 1..=3 {
-            let mut frame = Vec::new();
-            Request { id, ..Default::default() }.encode(&mut frame);
-            front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        }
-        front.send(&Order::Leave).expect("sent");
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
-        let mut buffer = vec![0; MAX_INLINE + 1];
-        let taken = front.take_back(&mut buffer).expect("taken");
-        assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
-        assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
-    }
-
-    #[test]
-    fn a_worker_that_sends_descriptors_is_not_heard() {
-        let (front, worker) = socketpair().expect("socketpair");
-        let (_reading, writing) = nix::unistd::pipe().expect("a pipe");
-        send_packet(worker.as_fd(), &[IoSlice::new(b"hello")], &[writing.as_raw_fd()]).expect("sent");
-        assert_eq!(front.receive(&mut [0; 16]).expect_err("refused").kind(), io::ErrorKind::InvalidData);
-    }
-
-    #[test]
-    fn what_is_no_file_is_not_read() {
-        let (reading, _writing) = nix::unistd::pipe().expect("a pipe");
-        assert_eq!(read_all(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
-        let memory = in_memory("test", b"text").expect("a memfd");
-        assert_eq!(read_all(memory.into()).expect("read"), b"text");
-    }
-
-    #[test]
-    fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
-        let (front, worker) = socketpair().expect("socketpair");
-        let mut worker = SocketWorker::new(worker, packet_buffer());
-        assert!(!worker.is_abandoned(1).expect("nothing was said"));
-        let log = in_memory("log", b"").expect("a memfd");
-        front.send(&Order::Abandoned { request: 7 }).expect("sent");
-        front.send(&Order::Log { number: 2, log: log.as_fd() }).expect("sent");
-        front.send(&Order::Abandoned { request: 8 }).expect("sent");
-        assert!(worker.is_abandoned(8).expect("well formed"));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Log { number: 2, .. }))));
-        let mut frame = Vec::new();
-        Request { id: 9, ..Default::default() }.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        front.send(&Order::Abandoned { request: 8 }).expect("sent");
-        assert!(!worker.is_abandoned(8).expect("it lies behind a request"));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
-    }
-
-    #[test]
-    fn the_end_is_seen_when_the_other_side_has_gone() {
-        let (front, worker) = socketpair().expect("socketpair");
-        drop(front);
-        assert!(SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
-    }
-}
+mod tests;

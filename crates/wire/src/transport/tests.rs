@@ -82,7 +82,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
 #[test]
 fn another_front_that_greets_means_that_nobody_waits() {
     let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker);
+    let mut worker = SocketWorker::new(worker, packet_buffer());
     front.send(&Order::Greet).expect("sent");
     assert!(worker.is_abandoned(5).expect("well formed"));
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");

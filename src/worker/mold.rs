@@ -12,7 +12,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
-use wire::transport::read_all;
+use wire::transport::{SocketWorker, packet_buffer, read_all};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
@@ -46,12 +46,14 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let logs = ErrorLogs::new(logs)?;
     let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
     sys::outlive_master()?;
+    let packet = packet_buffer();
+    site.perl.before_forks();
     match mold.serve()? {
         Some(birth) => {
             let (socket, identity) = birth;
             site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
-            Worker::new(site, socket, identity).run()
+            Worker::new(site, SocketWorker::new(socket, packet), identity).run()
         }
         None => Ok(()),
     }

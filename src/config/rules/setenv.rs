@@ -17,6 +17,13 @@ pub struct SetEnvIf {
     changes: Vec<(String, Option<String>)>,
 }
 
+impl SetEnvIf {
+    /// What it does when it holds; `None` takes a variable away.
+    pub fn changes(&self) -> &[(String, Option<String>)] {
+        &self.changes
+    }
+}
+
 /// What of a request a pattern is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "Apache's names")]

@@ -7,6 +7,7 @@ mod lengths;
 mod limits;
 mod messages;
 mod proxies;
+mod proxy_protocol;
 mod responses;
 
 use crate::support::{Server, Site};

@@ -36,7 +36,7 @@ pub(super) static ROWS: &[Row] = &[
         because: "a proxy or a company's gateway is one client with many connections",
         effect: Effect::Reload,
         about: "Connections of one address, or of one IPv6 network of 64 bits, at one time; 0 is any number. One more is answered 503 \
-            and closed.",
+            and closed. Where RemoteIPProxyProtocol is on, the client is who the PROXY header names.",
     },
 ];
 

@@ -61,7 +61,7 @@ pub(super) static ROWS: &[Row] = &[
         because: "a client that sends no such header is not served at all",
         effect: Effect::Reload,
         about: "Whether connections to the host's address begin with a PROXY header, version 1 or 2, that says who the client is. The \
-            first host of an address decides for all of them. Let only the proxies connect there: whoever can, may say anything.",
+            first host of an address decides for all of them, and its RequestReadTimeout header= is the time for it. Let only the proxies connect there: whoever can, may say anything.",
     },
     Row {
         name: "RemoteIPProxyProtocolExceptions",

@@ -14,6 +14,7 @@ pub mod parse;
 
 mod include;
 mod lines;
+mod listed;
 mod modules;
 mod page;
 mod variables;

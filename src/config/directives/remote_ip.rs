@@ -40,6 +40,28 @@ pub(super) static ROWS: &[Row] = &[
         about: "Proxies whose RemoteIPHeader is believed, unless it names an address of a private network.",
     },
     Row {
+        name: "RemoteIPInternalProxyList",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("file", 1..=MANY, |d, names| remote_ip::proxies(d, names, true)),
+        default: None,
+        because: "few proxies are named in a line",
+        effect: Effect::Reload,
+        about: "As RemoteIPInternalProxy, with the addresses and networks in a file: any number a line, comments from `#` on. A file \
+            without any is an error.",
+    },
+    Row {
+        name: "RemoteIPTrustedProxyList",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Words("file", 1..=MANY, |d, names| remote_ip::proxies(d, names, false)),
+        default: None,
+        because: "see RemoteIPInternalProxyList",
+        effect: Effect::Reload,
+        about: "As RemoteIPTrustedProxy, with the addresses and networks in a file. Networks that publish their list, CDNs for instance, \
+            publish it like that; a reload reads it again.",
+    },
+    Row {
         name: "RemoteIPProxiesHeader",
         aliases: &[],
         contexts: HOSTS,

@@ -12,7 +12,7 @@ use super::context::Rank;
 use super::draft::Draft;
 use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
-use super::remote_ip::RemoteIp;
+use super::remote_ip::{self, RemoteIp};
 use super::{
     Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
     ReadTimeouts, Said, Scope, Section, Timeouts, logs, protocols, tls,
@@ -71,6 +71,7 @@ impl Draft {
         }
         logs::finish(self);
         self.inherit();
+        remote_ip::finish(self);
         self.order_containers();
         tls::finish(self);
         self.checks();

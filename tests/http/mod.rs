@@ -8,6 +8,7 @@ mod limits;
 mod messages;
 mod proxies;
 mod proxy_protocol;
+mod proxy_scheme;
 mod responses;
 
 use crate::support::{Server, Site};

@@ -75,6 +75,22 @@ pub(super) static ROWS: &[Row] = &[
         about: "The header in which programs find the trusted proxies that a request came through; internal ones are left out.",
     },
     Row {
+        name: "RemoteIPProtoHeader",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Word("header", |d, name| {
+            d.host().remote_ip.proto_header = remote_ip::header(name)?;
+            Ok(())
+        }),
+        default: None,
+        because: "anybody can send such a header; what listed proxies say counts, and there must be one",
+        effect: Effect::Reload,
+        about: "The header in which a proxy that speaks TLS for us says how the client speaks: X-Forwarded-Proto (`https` or `http`), \
+            X-Forwarded-Ssl (`on` or `off`), or Forwarded (its `proto=`). Of a RemoteIPInternalProxy or RemoteIPTrustedProxy it is \
+            believed: then HTTPS, psgi.url_scheme, SSLRequireSSL, and the port where the Host names none, are the client's. httpd has \
+            no such directive.",
+    },
+    Row {
         name: "RemoteIPProxyProtocol",
         aliases: &[],
         contexts: HOSTS,

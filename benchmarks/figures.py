@@ -40,8 +40,9 @@ class Figures:
         return min(answered) / mean(answered) if answered and any(answered) else None
 
     def slow_clients_loss(self, server):
-        without, beside = (self.median("slow_clients", server, key, "rps") for key in ("without", "with"))
-        return 1 - beside / without if without else None
+        without, beside = (self.of("slow_clients", server).get(key, []) for key in ("without", "with"))
+        kept = [b["rps"] / w["rps"] for w, b in zip(without, beside) if w["rps"]]
+        return 1 - median(kept) if kept else None
 
     def worker_kb(self, server, key):
         workers = self.of("memory", server).get("workers")

@@ -88,9 +88,10 @@ def fairness(figures):
 
 def slow_clients(figures):
     def cells(server):
-        medians = [figures.median("slow_clients", server, key, "rps") for key in ("without", "with")]
-        return [*(shown("{:.0f}", rps) for rps in medians), shown("{:.1%}", figures.slow_clients_loss(server))]
-    header = ["server", "req/s without", "req/s with", "lost"]
+        def medians(what, form):
+            return [shown(form, figures.median("slow_clients", server, key, what)) for key in ("without", "with")]
+        return [*medians("rps", "{:.0f}"), shown("{:.1%}", figures.slow_clients_loss(server)), *medians("cpu_us", "{:.1f}")]
+    header = ["server", "req/s without", "req/s with", "lost", "CPU µs without", "CPU µs with"]
     return by_server(figures, "slow_clients", "Slow clients beside 32 busy connections", header, cells)
 
 

@@ -83,9 +83,10 @@ class Run:
 
     def slow_clients(self, name, peers):
         with self.servers(name, peers) as servers, sink() as idle_port:
-            for _ in range(self.site.settings.rounds):
+            for pair in range(self.site.settings.rounds * self.site.settings.slow_pairs):
                 for server in servers:
-                    for key, slow_port in ("without", idle_port), ("with", server.port):
+                    order = [("without", idle_port), ("with", server.port)]
+                    for key, slow_port in order if pair % 2 == 0 else reversed(order):
                         self.attempt(name, server, lambda results: results.setdefault(key, []).append(
                             self.load_beside_slow_clients(server, slow_port)))
 

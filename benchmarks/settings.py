@@ -12,8 +12,9 @@ class Settings:
     warm_up_seconds: int = 1
     fairness_seconds: int = 3
     slow_clients: int = 200
+    slow_pairs: int = 3  # a round: a few per cent are looked for where one load differs from the next by ten
     ready_timeout: int = 20
 
     @classmethod
     def quick(cls):
-        return cls(rounds=1, seconds=1)
+        return cls(rounds=1, seconds=1, slow_pairs=1)

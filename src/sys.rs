@@ -66,6 +66,12 @@ pub fn default_child_signal() -> io::Result<()> {
     dispose(Signal::SIGCHLD, SigHandler::SigDfl)
 }
 
+/// SEGV and BUS end the process, as they do in any program. Rust's own handler, which looks for overflows of its stack,
+/// lets the first one pass that somebody sends.
+pub fn default_faults() -> io::Result<()> {
+    [Signal::SIGSEGV, Signal::SIGBUS].into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
+}
+
 /// The signals mean again what they mean to any program: of `-X`, where no master reads them.
 pub fn default_signals() -> io::Result<()> {
     FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))

@@ -30,6 +30,7 @@ def main():
     if args.install:
         packages.install_missing()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    # A limit for the clients; each server has its own.
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
     faults = [fault for fault in CATALOGUE if not args.only or fault.name in args.only]
     kinds = [kind for kind in SERVERS if not args.server or kind.name.lower().startswith(tuple(args.server))]
@@ -52,9 +53,11 @@ def parse_args():
 def tried(fault, kind):
     print(f"{fault.name}: {kind.name}", file=sys.stderr)
     try:
-        with running(kind) as server:
+        with running(kind, **fault.conditions) as server:
             return fault.happen(server)
-    except (Missing, Failed, OSError) as reason:
+    except Missing as reason:
+        return str(reason)
+    except (Failed, OSError) as reason:
         return f"failed: {reason}"
 
 

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import proc
-from peers import APACHE_MODULES, cameleer_binary, need
+from peers import APACHE_MODULES, Missing, cameleer_binary, need
 from server import Failed, alive, free_port, kill, wait_for
 
 from load import get
@@ -25,18 +25,36 @@ WORKERS = 4
 class Server:
     """One running server on a site of its own; everything of it is gone at the end."""
 
-    def __init__(self, root):
+    def __init__(self, root, files=16384, disk=None):
         self.root, self.port, self.children = root, free_port(), []
+        self.files, self.disk = files, disk
 
     def spawn(self, *argv):
+        environment = os.environ | {"TMPDIR": str(self.root / "tmp")}
         with open(self.root / "output", "ab") as output:
-            child = subprocess.Popen(argv, cwd=self.root, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                     start_new_session=True)
+            child = subprocess.Popen([*self.around(), *argv], cwd=self.root, stdin=subprocess.DEVNULL, stdout=output,
+                                     stderr=output, start_new_session=True, env=environment)
         self.children.append(child)
         return child
 
+    def around(self):
+        """What the program is started by: so many open files, a file system of so many bytes for temporary files."""
+        limit = ["prlimit", f"--nofile={self.files}:{self.files}"]
+        if self.disk is None:
+            return limit
+        mount = f'mount -t tmpfs -o size={self.disk},mode=777 none {self.root}/tmp && exec "$0" "$@"'
+        return [*limit, "unshare", "--mount", "sh", "-c", mount]
+
+    def disk_used(self):
+        disk = os.statvfs(f"/proc/{self.child.pid}/root{self.root}/tmp")
+        return (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+
+    def break_conf(self, name):
+        with open(self.root / name, "a") as file:
+            file.write("NoSuchDirective;\n")
+
     def conf(self, name):
-        values = dict(root=self.root, port=self.port, workers=WORKERS, modules=APACHE_MODULES,
+        values = dict(root=self.root, port=self.port, workers=WORKERS, files=self.files, modules=APACHE_MODULES,
                       user="User www-data\nGroup www-data" if os.geteuid() == 0 else "")
         target = self.root / name
         target.write_text(Template((HERE / "conf" / name).read_text()).substitute(values))
@@ -98,6 +116,12 @@ class Cameleer(Server):
     def signal_reload(self):
         os.kill(self.child.pid, signal.SIGHUP)
 
+    def break_conf(self):
+        super().break_conf("cameleer.conf")
+
+    def front(self):
+        return next(pid for pid in self.pids() if "cameleer: front" in proc.title(pid))
+
 
 class ModPerl2(Server):
     name = "Apache + mod_perl 2"
@@ -111,6 +135,12 @@ class ModPerl2(Server):
 
     def signal_reload(self):
         os.kill(self.child.pid, signal.SIGUSR1)
+
+    def break_conf(self):
+        super().break_conf("mod_perl2.conf")
+
+    def front(self):
+        raise Missing("has none")
 
     def reload(self):
         self.signal_reload()
@@ -134,6 +164,13 @@ class NginxStarman(Server):
 
     def signal_reload(self):
         os.kill(self.starman.pid, signal.SIGHUP)
+        os.kill(self.child.pid, signal.SIGHUP)
+
+    def break_conf(self):
+        super().break_conf("nginx.conf")
+
+    def front(self):
+        return next(process.pid for process in proc.tree(self.child.pid) if process.parent == self.child.pid)
 
     def reload(self):
         self.signal_reload()
@@ -144,12 +181,15 @@ SERVERS = (Cameleer, ModPerl2, NginxStarman)
 
 
 @contextmanager
-def running(kind):
+def running(kind, **conditions):
+    """A server of that kind; conditions: `files` that it may open, bytes of `disk` for temporary files."""
     root = Path(tempfile.mkdtemp(prefix="faults-"))
     shutil.copytree(HERE / "apps", root, dirs_exist_ok=True)
     (root / "htdocs").mkdir()
+    (root / "tmp").mkdir(mode=0o777)
+    (root / "tmp").chmod(0o777)
     root.chmod(0o755)
-    server = kind(root)
+    server = kind(root, **conditions)
     try:
         server.start()
         server.wait_until_ready()
@@ -166,3 +206,11 @@ def wait_for_workers(server, seconds):
 def came(condition, seconds):
     wait_for(condition, seconds)
     return condition()
+
+
+def alive_pid(pid):
+    try:
+        os.kill(pid, 0)
+        return True
+    except ProcessLookupError:
+        return False

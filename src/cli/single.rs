@@ -51,7 +51,7 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
-    let worker = ToFront::Worker { slot: SLOT, generation: GENERATION };
+    let worker = ToFront::Worker { slot: SLOT, generation: GENERATION, adopted: false };
     master.send(&worker, &[to_worker.as_raw_fd()])?;
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;

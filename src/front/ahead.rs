@@ -98,6 +98,11 @@ impl Pool {
         }
     }
 
+    /// What lies in its socket is for nobody.
+    pub(super) fn empty(&self, worker: &Worker) {
+        drop(worker.take_back(&mut self.ahead.buffer.borrow_mut()));
+    }
+
     fn recall(&self, worker: &Worker, id: u64) -> Option<Shared> {
         let mut ahead = worker.ahead.borrow_mut();
         let at = ahead.iter().position(|exchange| exchange.borrow().id == id)?;

@@ -14,11 +14,11 @@ use wire::channel::Channel;
 use wire::control::{FromFront, Listener, ToFront};
 use wire::transport::SocketFront;
 
-use super::Front;
 use super::failure::Failure;
 use super::site::Site;
 use super::spool;
 use super::worker::Worker;
+use super::{Front, adopted};
 use crate::log;
 
 /// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
@@ -118,11 +118,14 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let identities = fds.next().context("no certificates came with Certificates")?;
             front.site(generation)?.renew_identities(front, identities)?;
         }
-        ToFront::Worker { slot, generation } => {
+        ToFront::Worker { slot, generation, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
             let worker = Rc::new(Worker::new(slot, generation, SocketFront::new(socket, fds.next())?)?);
             let site = front.site(generation)?;
             site.pool.add(worker.clone());
+            if adopted {
+                adopted::adopt(&site, &worker);
+            }
             tokio::task::spawn_local(listen(front.clone(), site, worker));
         }
         ToFront::Forked { slot, pid } => {

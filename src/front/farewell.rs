@@ -3,6 +3,7 @@
 
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use http::header::SERVER;
@@ -45,6 +46,9 @@ pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
 
 /// Closes so that what was sent arrives.
 pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    if client.session().is_none() && is_done(sifted).await {
+        return;
+    }
     if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
         linger(client, sifted, guest).await;
     }
@@ -83,6 +87,13 @@ pub fn unreadable() -> Parts {
     head
 }
 
+/// Whether the client has sent nothing that was not read, and is not about to: a mere close ends such a connection well.
+async fn is_done(sifted: &Sifted) -> bool {
+    let mut byte = [0];
+    let nothing = poll_fn(|cx| Poll::Ready(sifted.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
+    nothing && !sifted.is_amid()
+}
+
 async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
     let is_amid = sifted.is_amid();
     let until = Instant::now() + IN_ALL;
@@ -93,7 +104,7 @@ async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
             let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
             match sifted.poll_discard(cx, &mut into) {
                 // Nothing is under way, or nobody waits any more for what is.
-                std::task::Poll::Pending if !is_amid || client.front.is_stopping() => std::task::Poll::Ready(0),
+                Poll::Pending if !is_amid || client.front.is_stopping() => Poll::Ready(0),
                 read => read.map(|read| read.map_or(0, |()| into.filled().len())),
             }
         });

@@ -24,6 +24,9 @@ impl Pool {
     }
 
     fn read(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
+        if worker.adopted.get() {
+            return self.await_greeting(worker, packet);
+        }
         let exchange = worker.exchange.borrow().clone();
         for message in Packet::new(packet) {
             match (message?, &exchange) {
@@ -38,12 +41,12 @@ impl Pool {
         }
     }
 
-    fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
+    pub(super) fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
         if worker.booted.replace(true) {
             return Err(Malformed("ready twice"));
         }
         self.say(FromFront::Ready { slot: worker.slot, fork_us });
-        if worker.state() == WorkerState::Starting {
+        if matches!(worker.state(), WorkerState::Starting | WorkerState::Busy) {
             self.free(worker);
         }
         Ok(())

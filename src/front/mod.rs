@@ -16,6 +16,7 @@
 
 mod access_log;
 mod admit;
+mod adopted;
 mod ahead;
 mod authority;
 mod autoindex;

@@ -130,9 +130,8 @@ impl Pool {
         if self.queued.get() == 0 {
             self.leave_idle(usize::MAX);
         }
-        for worker in self.workers.borrow().iter().filter(|worker| worker.state() == WorkerState::Starting) {
-            worker.ask_to_leave();
-        }
+        let is_away = |worker: &&Rc<Worker>| worker.state() == WorkerState::Starting || worker.adopted.get();
+        self.workers.borrow().iter().filter(is_away).for_each(|worker| worker.ask_to_leave());
     }
 
     /// Whether nothing is under way or waits.

@@ -4,6 +4,8 @@
 //!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle
 //!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
 //! ```
+//!
+//! One that had another front begins as Busy: see [`adopted`](super::adopted).
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -43,6 +45,8 @@ pub struct Worker {
     pub ahead: RefCell<VecDeque<Shared>>,
     /// It has said `Ready`.
     pub booted: Cell<bool>,
+    /// What it says may be for a front that has died: until it has answered our greeting nobody listens to it.
+    pub adopted: Cell<bool>,
     /// When to look whether it has begun with the request that it has, unless that is known.
     pub look_at: Cell<Option<Instant>>,
     port: AsyncFd<SocketFront>,
@@ -68,6 +72,7 @@ impl Worker {
             exchange: RefCell::new(None),
             ahead: RefCell::default(),
             booted: Cell::new(false),
+            adopted: Cell::new(false),
             look_at: Cell::new(None),
             port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
             state: Cell::new(WorkerState::Starting),
@@ -107,7 +112,10 @@ impl Worker {
 
     /// Whether it can be sent a request that it may have to give back.
     pub fn can_take_ahead(&self) -> bool {
-        self.state.get() == WorkerState::Busy && self.ahead.borrow().len() < MAX_AHEAD && self.can_take_back()
+        self.state.get() == WorkerState::Busy
+            && !self.adopted.get()
+            && self.ahead.borrow().len() < MAX_AHEAD
+            && self.can_take_back()
     }
 
     /// Whether [`Worker::take_back`] can.
@@ -137,6 +145,13 @@ impl Worker {
     pub fn ask_to_leave(&self) {
         self.set_state(WorkerState::Retiring);
         let _ = self.port.get_ref().send(&Order::Leave);
+    }
+
+    /// Takes it over from a front that has died, and asks it to say when it has done with that one's requests.
+    pub fn greet(&self) -> io::Result<()> {
+        self.adopted.set(true);
+        self.set_state(WorkerState::Busy);
+        self.port.get_ref().send(&Order::Greet)
     }
 
     /// Tells it that nobody waits for its request any more. One that cannot hear it works on.

@@ -1,4 +1,5 @@
-//! How long to wait before the next try at something that fails: 0.1 s, 0.2 s, … 30 s.
+//! How long to wait before the next try at something that fails: 0.1 s, 0.2 s, … 30 s, or less where nothing else serves
+//! meanwhile. What has worked for half a minute has not failed in a row.
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +7,34 @@ const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Failures in a row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Backoff {
     failures: u32,
     until: Option<Instant>,
+    longest: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Backoff {
+        Backoff::up_to(LONGEST)
+    }
 }
 
 impl Backoff {
+    /// No wait is longer than this.
+    pub fn up_to(longest: Duration) -> Backoff {
+        Backoff { failures: 0, until: None, longest }
+    }
+
     /// It failed: how long to wait. Failures during the wait are those of one batch and do not lengthen it.
     pub fn failed(&mut self, now: Instant) -> Duration {
         if let Some(until) = self.until.filter(|until| *until > now) {
             return until - now;
         }
-        let wait = FIRST.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
+        if self.until.is_some_and(|until| now - until >= LONGEST) {
+            self.failures = 0;
+        }
+        let wait = FIRST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
         self.failures += 1;
         self.until = Some(now + wait);
         wait
@@ -26,7 +42,7 @@ impl Backoff {
 
     /// It worked: the next failure starts anew.
     pub fn succeeded(&mut self) {
-        *self = Backoff::default();
+        *self = Backoff::up_to(self.longest);
     }
 
     /// How many may be tried now while `trying` are under way: after a failure one at a time.
@@ -64,6 +80,16 @@ mod tests {
             now += wait;
         }
         assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
+    }
+
+    #[test]
+    fn what_has_worked_for_long_begins_anew() {
+        let now = Instant::now();
+        let mut backoff = Backoff::up_to(FIRST * 2);
+        assert_eq!(backoff.failed(now), FIRST);
+        assert_eq!(backoff.failed(now + FIRST), FIRST * 2);
+        assert_eq!(backoff.failed(now + FIRST * 10), FIRST * 2, "that is the longest");
+        assert_eq!(backoff.failed(now + LONGEST * 2), FIRST);
     }
 
     #[test]

@@ -83,12 +83,13 @@ impl Master {
     pub(super) fn front_ended(&mut self, exit: Exit) {
         let now = Instant::now();
         self.front = None;
-        self.workers.lose_front(now + LEAVE);
+        let serving = self.serving().filter(|_| self.stop.is_none());
+        self.workers.lose_front(serving, now + LEAVE);
         self.answer_status(None);
         if self.stop.is_some() {
             return self.drained();
         }
-        if self.serving().is_none() {
+        if serving.is_none() {
             return self.fail(anyhow::anyhow!("the front, which speaks HTTP, ended with {exit}"));
         }
         let wait = self.front_backoff.failed(now).as_secs_f32();
@@ -99,7 +100,7 @@ impl Master {
         }
     }
 
-    /// Starts it again when it has waited long enough, with fresh workers.
+    /// Starts it again when it has waited long enough, and hands it the workers.
     pub(super) fn restart_front(&mut self, now: Instant) {
         let (Some(serving), Some(opened)) = (self.serving(), &self.opened) else { return };
         if self.front.is_some() || self.stop.is_some() || self.front_backoff.ends(now).is_some() {
@@ -111,6 +112,12 @@ impl Master {
             return log::error("master", format_args!("front cannot be started: {error}"));
         }
         self.configure_front(serving);
+        for (slot, socket, pid) in self.workers.orphans(serving) {
+            self.hand_to_front(serving, slot, &socket, true);
+            if let Some(pid) = pid {
+                self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
+            }
+        }
         self.tell_front(ToFront::Activate { generation: serving }, vec![]);
         self.load = Default::default();
         self.tend();

@@ -191,7 +191,6 @@ impl Master {
         let Some(generation) = self.generation(number) else { return };
         generation.loaded = true;
         generation.software = software;
-        generation.backoff.succeeded();
         let state = generation.state;
         let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());
         log::info("master", format_args!("mold pid={pid} gen={number} ready load_ms={load_ms}"));
@@ -307,6 +306,7 @@ impl Master {
     pub(super) fn retired(&mut self, number: Number) {
         if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
             generation.retire();
+            self.workers.let_go(Some(number));
         }
     }
 

@@ -6,7 +6,7 @@ use nix::unistd::{Pid, getpid};
 use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerState};
 
 use super::Master;
-use super::workers::NotForked;
+use super::workers::{NotForked, Socket};
 use crate::log;
 
 impl Master {
@@ -20,14 +20,20 @@ impl Master {
                 return self.worker_gone(slot);
             }
         };
-        let copy = workers.try_clone().inspect_err(|error| {
-            log::warn("master", format_args!("worker={slot} gen={number} gets no requests ahead: {error}"));
-        });
-        let ends = [Some(fronts), copy.ok()].into_iter().flatten().map(Into::into).collect();
-        self.tell_front(ToFront::Worker { slot, generation: number }, ends);
+        let socket = Socket { front: fronts.into(), worker: workers.into() };
+        self.hand_to_front(number, slot, &socket, false);
         if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
-            mold.peer.send(ToMold::Spawn { slot }, vec![workers.into()]);
+            mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone()]);
         }
+        if let Some(worker) = self.workers.get_mut(slot) {
+            worker.socket = Some(socket);
+        }
+    }
+
+    /// Tells the front of a worker, a new one or one that had another front.
+    pub(super) fn hand_to_front(&mut self, generation: Number, slot: Slot, socket: &Socket, adopted: bool) {
+        let ends = vec![socket.front.clone(), socket.worker.clone()];
+        self.tell_front(ToFront::Worker { slot, generation, adopted }, ends);
     }
 
     pub(super) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
@@ -73,7 +79,6 @@ impl Master {
         let (number, pid) = (worker.generation, worker.pid());
         log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
         self.backoff.succeeded();
-        self.front_backoff.succeeded();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
         }

@@ -54,6 +54,8 @@ use self::workers::Workers;
 use crate::config::Listen;
 use crate::{log, sys};
 
+/// Between starts of the front: nobody is served meanwhile.
+const FRONT_WAITS: Duration = Duration::from_secs(1);
 /// How long a `status` waits for the front.
 const STATUS_WAIT: Duration = Duration::from_secs(1);
 
@@ -145,7 +147,7 @@ impl Master {
             site: site.clone(),
             opened: None,
             front: None,
-            front_backoff: Backoff::default(),
+            front_backoff: Backoff::up_to(FRONT_WAITS),
             generations: Vec::new(),
             last_generation: 0,
             workers: Workers::default(),

@@ -100,6 +100,7 @@ impl Master {
 
     /// No request is under way any more: the Perl side may end.
     pub(super) fn drained(&mut self) {
+        self.workers.let_go(None);
         self.generations.iter_mut().for_each(|generation| generation.retire());
     }
 

@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use wire::control::{Generation, Slot, WorkerState};
 
+use super::peer::Fd;
 use crate::sys;
 
 /// One worker.
@@ -26,8 +27,20 @@ pub struct Worker {
     pub ready_us: Option<u32>,
     /// Why we killed it.
     pub killed: Option<String>,
+    /// Its socket, for a front that may come after this one: while we hold it, the worker does not see the death of its
+    /// front. `None` when it is to see it.
+    pub socket: Option<Socket>,
     /// It was left by its front and must have ended by then.
     leave_by: Option<Instant>,
+}
+
+/// Both ends of a worker's socket.
+#[derive(Debug, Clone)]
+pub struct Socket {
+    /// The front's.
+    pub front: Fd,
+    /// The worker's.
+    pub worker: Fd,
 }
 
 /// A process that cannot be mistaken for another.
@@ -55,6 +68,7 @@ impl Workers {
             process: None,
             ready_us: None,
             killed: None,
+            socket: None,
             leave_by: None,
         };
         self.by_slot.insert(slot, worker);
@@ -117,12 +131,28 @@ impl Workers {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
-    /// Their front has gone: they see that and leave.
-    pub fn lose_front(&mut self, leave_by: Instant) {
-        for worker in self.by_slot.values_mut() {
+    /// The front has gone. Those of `serving` wait for another; the others see it and leave.
+    pub fn lose_front(&mut self, serving: Option<Generation>, leave_by: Instant) {
+        for worker in self.by_slot.values_mut().filter(|worker| Some(worker.generation) != serving) {
+            worker.socket = None;
             worker.state = WorkerState::Retiring;
             worker.leave_by.get_or_insert(leave_by);
         }
+    }
+
+    /// Those of a generation that a new front can take over.
+    pub fn orphans(&self, generation: Generation) -> Vec<(Slot, Socket, Option<Pid>)> {
+        let of = self.of(generation).filter(|(_, worker)| worker.killed.is_none());
+        let known = |(slot, worker): (Slot, &Worker)| {
+            Some((slot, worker.socket.clone()?, worker.process.as_ref().map(|process| process.pid)))
+        };
+        of.filter_map(known).collect()
+    }
+
+    /// From now on they see the end of their front; of all generations, or of one.
+    pub fn let_go(&mut self, generation: Option<Generation>) {
+        let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.generation == number);
+        self.by_slot.values_mut().filter(is_meant).for_each(|worker| worker.socket = None);
     }
 
     /// Ends those that did not leave in time.

@@ -57,6 +57,8 @@ pub struct Worker {
     port: Port,
     identity: Identity,
     limit: RequestLimit,
+    /// How long it took from fork to ready, in microseconds.
+    fork_us: u32,
 }
 
 /// Whether the worker goes on after a request.
@@ -82,7 +84,7 @@ impl Worker {
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
-        Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit }
+        Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit, fork_us: 0 }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process.
@@ -99,7 +101,8 @@ impl Worker {
     }
 
     fn answer_all(&mut self) -> io::Result<()> {
-        self.say_ready()?;
+        self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
+        self.say(Reply::Ready { fork_us: self.fork_us })?;
         let mut buffer = Vec::new();
         loop {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
@@ -107,6 +110,7 @@ impl Worker {
                 None | Some(Inbound::Leave) => return Ok(()),
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_)) => {}
+                Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
                 Some(Inbound::Log { number, log }) => {
                     self.site.error_logs.borrow_mut().renew(number, log)?;
                     if number == 0 {
@@ -132,10 +136,10 @@ impl Worker {
         while is_forked && matches!(waitpid(None, Some(WaitPidFlag::WNOHANG)), Ok(ended) if ended.pid().is_some()) {}
     }
 
-    fn say_ready(&mut self) -> io::Result<()> {
-        let fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
+    /// Something of its own, which is about no request.
+    fn say(&mut self, reply: Reply<'_>) -> io::Result<()> {
         let mut packet = Vec::new();
-        Reply::Ready { fork_us }.put(0, &mut packet);
+        reply.put(0, &mut packet);
         self.port.borrow_mut().send(&[io::IoSlice::new(&packet)])
     }
 }

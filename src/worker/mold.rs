@@ -24,6 +24,7 @@ type Master = Channel<FromMold, ToMold>;
 /// Runs a mold on the master's channel; in a forked worker it never returns.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
+    sys::default_faults()?;
     let master = Master::new(control);
     let Configured { generation, config, facts, logs } = configuration(&master)?;
     sys::drop_privileges(&config)?;

@@ -1,6 +1,7 @@
 //! Everything that can break, broken: what it costs, and whom.
 
 mod children;
+mod fronts;
 mod life_cycle;
 mod processes;
 mod scripts;

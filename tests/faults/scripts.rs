@@ -83,6 +83,13 @@ const MISDEEDS: &[(&str, u16)] = &[
 ];
 
 #[test]
+fn a_worker_that_sends_itself_a_fault_dies_of_it_at_its_first_request_too() {
+    let server = serve("sub { kill SEGV => $$; [200, [], ['alive']] }", "");
+    assert_eq!(server.get("/").status, 502);
+    server.logged("killed signal=11");
+}
+
+#[test]
 fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
     let text = "print \"Content-Type: text/plain\\n\\n\";";
     let conf = "MaxClients 1\nStartServers 1\nScriptAlias /cgi/ @DIR@/scripts/";

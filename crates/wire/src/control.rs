@@ -36,6 +36,8 @@ pub enum ToFront {
         slot: Slot,
         /// Its generation.
         generation: Generation,
+        /// It had another front, which has died; it may be in the middle of a request of that one.
+        adopted: bool,
     },
     /// The mold forked it.
     Forked {

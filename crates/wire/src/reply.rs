@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The order of a response is `Info* Head Body* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
-//! with id 0, when the worker can take its first request. `Extend` may come anywhere before `End`.
+//! with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 use crate::{Cursor, Malformed, put_string};
 
@@ -22,6 +22,11 @@ pub enum Reply<'a> {
     /// The worker is booted; `fork_us` is the time from fork to here.
     Ready {
         /// Microseconds from the fork to this message.
+        fork_us: u32,
+    },
+    /// What the worker had under way for another front is over: all that follows is for this one.
+    Greeted {
+        /// As in `Ready`.
         fork_us: u32,
     },
     /// An informational response (103) to pass on at once.
@@ -87,6 +92,7 @@ const END: u8 = 6;
 const COMPLETE: u8 = 7;
 const ELSEWHERE: u8 = 8;
 const EXTEND: u8 = 9;
+const GREETED: u8 = 10;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 
@@ -152,6 +158,10 @@ impl Reply<'_> {
                 out.extend_from_slice(&fork_us.to_le_bytes());
                 (READY, 0)
             }
+            Reply::Greeted { fork_us } => {
+                out.extend_from_slice(&fork_us.to_le_bytes());
+                (GREETED, 0)
+            }
             Reply::Info(head) => {
                 head.put(out);
                 (INFO, 0)
@@ -212,6 +222,7 @@ impl<'a> Packet<'a> {
         self.0 = from.0;
         let reply = match kind {
             READY => Reply::Ready { fork_us: Cursor(payload).u32()? },
+            GREETED => Reply::Greeted { fork_us: Cursor(payload).u32()? },
             INFO => Reply::Info(Head::read(Cursor(payload))?),
             HEAD => Reply::Head(Head::read(Cursor(payload))?),
             BODY => Reply::Body(payload),
@@ -256,6 +267,7 @@ mod tests {
         };
         let said = [
             Reply::Ready { fork_us: 3 },
+            Reply::Greeted { fork_us: 4 },
             Reply::Extend(1500),
             Reply::Head(head),
             Reply::Body(b"hello"),

@@ -31,6 +31,7 @@ const REQUEST_IN_FD: u8 = 2;
 const LOG: u8 = 3;
 const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
+const GREET: u8 = 6;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -56,6 +57,9 @@ pub enum Order<'a> {
         /// The number in its frame.
         request: u64,
     },
+    /// This front is another than the one before, whose clients are gone: answered by [`Reply::Greeted`](crate::reply::Reply)
+    /// when the worker has nothing under way.
+    Greet,
 }
 
 /// The front's end. Never blocks.
@@ -100,6 +104,8 @@ pub enum Inbound {
     Leave,
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
+    /// As [`Order::Greet`].
+    Greet,
 }
 
 /// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
@@ -137,6 +143,7 @@ impl FrontPort for SocketFront {
         let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             Order::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
             }
@@ -186,6 +193,7 @@ impl FrontPort for SocketFront {
             match other {
                 Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
+                Inbound::Greet => self.send(&Order::Greet)?,
                 Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
         }
@@ -239,6 +247,10 @@ impl WorkerPort for SocketWorker {
             match decode(&self.packet[..n], fds, Vec::new())? {
                 Inbound::Abandoned(other) if other != request => {}
                 Inbound::Abandoned(_) => return Ok(true),
+                Inbound::Greet => {
+                    self.heard.push_back(Inbound::Greet);
+                    return Ok(true);
+                }
                 other => self.heard.push_back(other),
             }
         }
@@ -252,6 +264,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
     let mut packet = Cursor(packet);
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
+        GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         LOG => {
             let log = fds.next().ok_or(Malformed("no log descriptor"))?;
@@ -385,6 +398,15 @@ mod tests {
         assert!(!worker.is_abandoned(8).expect("it lies behind a request"));
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
+    }
+
+    #[test]
+    fn another_front_that_greets_means_that_nobody_waits() {
+        let (front, worker) = socketpair().expect("socketpair");
+        let mut worker = SocketWorker::new(worker);
+        front.send(&Order::Greet).expect("sent");
+        assert!(worker.is_abandoned(5).expect("well formed"));
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
     }
 
     #[test]

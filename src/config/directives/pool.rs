@@ -126,7 +126,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("30s"),
         because: "systemd kills after 90 s, orchestrators after 30",
         effect: Effect::Reload,
-        about: "How long requests at work may take to end at a graceful stop, and in an old generation; 0 is as long as they want.",
+        about: "How long requests at work may take to end at a graceful stop, in an old generation, and when the front has died, so that nobody \
+            waits for them; 0 is as long as they want.",
     },
 ];
 

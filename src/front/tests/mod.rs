@@ -1,5 +1,6 @@
 //! The front as its neighbours see it: these tests are the master and the workers, and clients on real sockets.
 
+mod adopted;
 mod client;
 mod faults;
 mod files;
@@ -126,10 +127,14 @@ impl Server {
     /// The worker's end of a socket that the front takes for a worker's.
     fn socket(&self, generation: Generation, slot: Slot) -> OwnedFd {
         let (front, worker) = pair().expect("a pair");
-        let fds = [front.as_raw_fd(), worker.as_raw_fd()];
-        self.control.send(&ToFront::Worker { slot, generation }, &fds).expect("sent");
-        self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
+        self.hand_over(generation, slot, (&front, &worker), false);
         worker
+    }
+
+    fn hand_over(&self, generation: Generation, slot: Slot, (front, worker): (&OwnedFd, &OwnedFd), adopted: bool) {
+        let fds = [front.as_raw_fd(), worker.as_raw_fd()];
+        self.control.send(&ToFront::Worker { slot, generation, adopted }, &fds).expect("sent");
+        self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
     }
 
     fn status(&self) -> FrontStatus {

@@ -60,6 +60,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
                 }
             }
             Inbound::Log { .. } | Inbound::Abandoned(_) => {}
+            Inbound::Greet => say(&mut port, 0, &[Reply::Greeted { fork_us: 7 }]),
             Inbound::Leave => return,
         }
     }

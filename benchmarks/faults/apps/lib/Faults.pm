@@ -5,6 +5,8 @@ package Faults;
 use strict;
 use warnings;
 
+use Faults::Mischief ();
+
 my $MEGABYTE = 'x' x 1_048_576;
 
 my %ACTIONS = (
@@ -14,6 +16,8 @@ my %ACTIONS = (
     '/loop'  => sub { 1 while 1 },
     '/half'  => sub { $_[0]->begin(2_000_000); $_[0]->write($MEGABYTE); kill KILL => $$ },
     '/big'   => sub { $_[0]->begin( $_[1] * length $MEGABYTE ); $_[0]->write($MEGABYTE) for 1 .. $_[1] },
+    '/commit' => sub { Faults::Mischief::commit( $_[1] ); whole( $_[0], "done\n" ) },
+    '/state'  => sub { select undef, undef, undef, 0.1; whole( $_[0], "$$ " . Faults::Mischief::state() ) },
     '/deaf'  => sub { local $SIG{TERM} = local $SIG{INT} = local $SIG{QUIT} = 'IGNORE'; 1 while 1 },
 );
 

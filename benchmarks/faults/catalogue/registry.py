@@ -1,0 +1,23 @@
+"""What a fault is, and the list of them in the order in which their modules are read."""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Fault:
+    name: str
+    title: str
+    wanted: str
+    happen: Callable  # server -> str
+    conditions: dict = field(default_factory=dict)  # of the server: see servers.running
+
+
+CATALOGUE = []
+
+
+def fault(name, title, wanted, **conditions):
+    def keep(happen):
+        CATALOGUE.append(Fault(name, title, wanted, happen, conditions))
+        return happen
+    return keep

@@ -1,0 +1,54 @@
+//! Workers that had another front, which has died. The master holds their sockets, so they have noticed nothing but that
+//! nobody takes what they say.
+//!
+//! ```text
+//!   new front                            worker
+//!     takes back what it has not begun
+//!     Greet ───────────────────────────▶ still at a request: `aborted` is true from here on
+//!     ◀── Head Body* End, passed over ── ends it
+//!     ◀───────────────────── Greeted ─── is Idle
+//! ```
+
+use std::rc::Rc;
+
+use tokio::time::sleep;
+use wire::Malformed;
+use wire::control::WorkerState;
+use wire::reply::{Packet, Reply};
+
+use super::pool::Pool;
+use super::site::Site;
+use super::worker::{Next, Worker};
+
+/// Takes `worker` over. What it works on is for nobody: it may take as long as a request of an old generation.
+pub fn adopt(site: &Rc<Site>, worker: &Rc<Worker>) {
+    site.pool.empty(worker);
+    if let Err(error) = worker.greet() {
+        return site.pool.discard(worker, &format!("cannot be greeted: {error}"));
+    }
+    let allowed = site.config.timeouts.graceful;
+    if allowed.is_zero() {
+        return;
+    }
+    let (site, worker) = (site.clone(), worker.clone());
+    tokio::task::spawn_local(async move {
+        sleep(allowed).await;
+        if worker.adopted.get() && worker.state() != WorkerState::Gone {
+            site.pool.discard(&worker, &format!("is still at a request of a front that died {allowed:.0?} ago"));
+        }
+    });
+}
+
+impl Pool {
+    /// Passes over what is for the front before us.
+    pub(super) fn await_greeting(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
+        for message in Packet::new(packet) {
+            if let (0, Reply::Greeted { fork_us }) = message? {
+                worker.adopted.set(false);
+                self.ready(worker, fork_us)?;
+                return Ok(Next::Nothing);
+            }
+        }
+        Ok(Next::Packet)
+    }
+}

@@ -107,11 +107,6 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "name the proxies in RemoteIPInternalProxy or RemoteIPTrustedProxy",
-        names: "RemoteIPInternalProxyList RemoteIPTrustedProxyList",
-    },
-    Group {
-        fate: Refused,
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "Action Script CGIMapExtension CGIPassAuth CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \

@@ -252,6 +252,7 @@ impl What {
                 let served_by = exchange.and_then(|exchange| exchange.served_by);
                 number_or_dash(out, served_by.map(|(slot, _)| slot.into()));
             }
+            What::Tls(name) if name == "HTTPS" => escape_or_dash(out, record.is_secure().then_some(b"on")),
             What::Tls(name) => {
                 let value = record.client.session().and_then(|session| session.variable(name));
                 escape_or_dash(out, value.as_deref().map(str::as_bytes));

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::queue::{Queue, Sizes};
 use super::worker::{Worker, describe};
 use super::{Front, count};
-use crate::config::Config;
+use crate::config::{Config, Spooling};
 use crate::log;
 
 /// See the module's text.
@@ -30,6 +30,7 @@ pub struct Pool {
     pub(super) queued: Cell<u32>,
     busy: Cell<u32>,
     draining: Cell<bool>,
+    pub(super) spooling: Rc<Spooling>,
     /// Requests that were sent to busy workers.
     pub(super) ahead: Ahead,
 }
@@ -49,6 +50,7 @@ impl Pool {
             queued: Cell::new(0),
             busy: Cell::new(0),
             draining: Cell::new(false),
+            spooling: Rc::new(config.spooling.clone()),
             ahead: Ahead::default(),
         }
     }

@@ -55,6 +55,8 @@ pub struct Record {
     pub started: Instant,
     /// Who asks, when a proxy is believed; see [`Record::remote`].
     pub origin: OnceCell<Origin>,
+    /// Whether the client speaks TLS, when a proxy is believed; see [`Record::is_secure`].
+    pub proto: OnceCell<bool>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
@@ -123,6 +125,11 @@ impl Record {
         self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
     }
 
+    /// Whether the client speaks TLS, with us or with a proxy.
+    pub fn is_secure(&self) -> bool {
+        self.proto.get().copied().unwrap_or_else(|| self.client.session().is_some())
+    }
+
     /// Index of the virtual host.
     pub fn host(&self) -> usize {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
@@ -152,6 +159,7 @@ impl Visit {
             received: SystemTime::now(),
             started,
             origin: OnceCell::new(),
+            proto: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),
             before: RefCell::default(),

@@ -207,7 +207,7 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Sourc
         limit => limit,
     };
     let body = match body {
-        Some(incoming) => body::receive(incoming, limit, patience(visit, &route)).await?,
+        Some(incoming) => body::receive(incoming, limit, patience(visit, &route), &visit.site.config.spooling).await?,
         None => Body::Memory(Default::default()),
     };
     let ticket = submit(visit, head, &route, body)?;

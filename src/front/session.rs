@@ -104,7 +104,6 @@ impl Session {
     /// The value of one of them.
     pub fn variable(&self, name: &str) -> Option<String> {
         Some(match name {
-            "HTTPS" => "on".to_owned(),
             "SSL_PROTOCOL" => self.protocol.to_owned(),
             "SSL_CIPHER" => self.cipher.to_owned(),
             "SSL_CIPHER_USEKEYSIZE" | "SSL_CIPHER_ALGKEYSIZE" => self.bits.to_string(),

@@ -124,6 +124,18 @@ fn needs_perl(tree: &[Directive]) -> bool {
         || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
 }
 
+/// Whether `User` can write there the front finds out.
+fn check_spool_directory(config: &Config) -> Result<(), Mistakes> {
+    match &config.spooling.folder {
+        Some(folder) if !folder.is_dir() => {
+            let message =
+                format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
+            Err(Mistakes(vec![ConfigError { at: None, message }]))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
 }
@@ -133,6 +145,7 @@ impl Site {
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
         let mut config = bundle.build().map_err(Mistakes)?;
         check_log_formats(&config, &bundle.tree)?;
+        check_spool_directory(&config)?;
         let (identities, odd) = tls::read(&config).map_err(Mistakes)?;
         config.warnings.extend(odd);
         Ok(Site { config, bundle, identities: RefCell::new(identities) })

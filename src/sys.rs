@@ -244,7 +244,7 @@ fn pidfd_signal(process: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
 }
 
 /// Workers keep descriptors out of the way of programs, from 64 on.
-const FEWEST_FILES: u64 = 128;
+const FEWEST_FILES: u64 = 96;
 
 /// Allows this process and its children as many open files as the administrator permits.
 pub fn raise_file_limit() -> anyhow::Result<()> {

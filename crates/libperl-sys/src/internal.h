@@ -36,6 +36,11 @@ extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
 extern unsigned cml_touched;
 
+/* @INC; see inc.c. */
+void cml_inc_is_apps(void);
+void cml_remember_inc(pTHX);
+unsigned cml_restore_inc(pTHX);
+
 /* Perl code is calling exit. */
 extern int cml_exit_asked;
 

@@ -231,6 +231,7 @@ cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave)
 {
     dTHXa(cml_perl);
     call c = {(SV *)app, env};
+    cml_inc_is_apps();
     env = NULL;
     const cml_status status = cml_guarded(aTHX_ psgi_body, &c);
     SV **const handlers = hv_fetchs(c.env, "psgix.cleanup.handlers", 0);
@@ -303,6 +304,7 @@ cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **
 {
     dTHXa(cml_perl);
     loading l = {newSVpvn(source, length), is_file, NULL};
+    cml_inc_is_apps();
     const cml_status status = cml_guarded(aTHX_ load_body, &l);
     SvREFCNT_dec(l.source);
     *app = l.app;

@@ -9,6 +9,7 @@
  *   io.c     STDIN, STDOUT, STDERR of a request
  *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
  *   state.c  what a request may not leave behind
+ *   inc.c    the same for @INC
  *   deadline.c  what happens to a request that takes too long
  */
 #ifndef CML_SHIM_H
@@ -102,6 +103,7 @@ enum {
     CML_LEFT_TIE = 1 << 11,
     CML_LEFT_ENV = 1 << 12,
     CML_LEFT_AUTOFLUSH = 1 << 13,
+    CML_LEFT_INC = 1 << 14,
 };
 void cml_remember_state(void);
 int cml_go_home(void); /* called by XS */

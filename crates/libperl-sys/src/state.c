@@ -13,18 +13,30 @@ static mode_t home_umask;
 static SV *signal_handlers[SIG_SIZE];
 static SV *warn_hook, *die_hook;
 
+static void keep(pTHX_ SV **place, SV *value)
+{
+    SV *const before = *place;
+    *place = SvREFCNT_inc(value);
+    SvREFCNT_dec(before);
+}
+
+/* Once after the fork, and again when what is done in a fresh worker has been done: that may change it for good. */
 void cml_remember_state(void)
 {
     dTHXa(cml_perl);
+    if (home >= 0)
+        close(home);
     home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fstat(home, &home_stat);
     home_umask = umask(022);
     umask(home_umask);
     (void)get_hv("SIG", GV_ADD); /* perl makes PL_psig_ptr when %SIG is first named */
-    for (int i = 1; i < SIG_SIZE; i++)
-        signal_handlers[i] = PL_psig_ptr ? SvREFCNT_inc(PL_psig_ptr[i]) : NULL;
-    warn_hook = SvREFCNT_inc(PL_warnhook);
-    die_hook = SvREFCNT_inc(PL_diehook);
+    for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
+        keep(aTHX_ &signal_handlers[i], PL_psig_ptr[i]);
+    keep(aTHX_ &warn_hook, PL_warnhook);
+    keep(aTHX_ &die_hook, PL_diehook);
+    cml_remember_inc(aTHX);
+    cml_touched = 0;
 }
 
 static unsigned restore_folder(void)
@@ -136,6 +148,7 @@ static void restore_body(pTHX_ void *argument)
     restoring *const r = argument;
     r->left |= restore_signals(aTHX);
     r->left |= restore_separators(aTHX);
+    r->left |= cml_restore_inc(aTHX);
     forget_topic(aTHX);
     r->left |= cml_restore_handles(aTHX);
 }

@@ -116,6 +116,12 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
+    /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.
+    pub fn remember_state(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_remember_state() }
+    }
+
     /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
     /// free it.
     pub fn end(&self, destruct: bool) {
@@ -346,7 +352,7 @@ pub fn set_title(title: &str) {
 pub struct Left(pub u32);
 
 impl Left {
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 15] = [
         "the working directory",
         "the umask",
         "a signal handler",
@@ -361,6 +367,7 @@ impl Left {
         "a tied handle",
         "%ENV",
         "$|",
+        "@INC",
     ];
 
     /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.

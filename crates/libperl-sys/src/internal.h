@@ -41,6 +41,8 @@ void cml_inc_is_apps(void);
 void cml_remember_inc(pTHX);
 unsigned cml_restore_inc(pTHX);
 
+void cml_remember_limits(void);
+
 /* Perl code is calling exit. */
 extern int cml_exit_asked;
 

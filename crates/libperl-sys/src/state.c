@@ -36,6 +36,7 @@ void cml_remember_state(void)
     keep(aTHX_ &warn_hook, PL_warnhook);
     keep(aTHX_ &die_hook, PL_diehook);
     cml_remember_inc(aTHX);
+    cml_remember_limits();
     cml_touched = 0;
 }
 

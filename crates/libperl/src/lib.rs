@@ -285,6 +285,17 @@ impl Interpreter {
         pairs
     }
 
+    /// Why this process must not take another request, for the log.
+    pub fn must_leave(&self) -> Option<&'static str> {
+        // SAFETY: looks at the process, and at what C code of ours has noted.
+        match unsafe { sys::cml_must_leave() } {
+            sys::NO_DESCRIPTORS => {
+                Some("nearly all descriptors are open: files or sockets are opened and never closed")
+            }
+            _ => None,
+        }
+    }
+
     /// Puts back what the request changed; says by name what that was.
     pub fn restore_state(&self) -> Left {
         // SAFETY: runs no request's code except destructors, which are guarded.

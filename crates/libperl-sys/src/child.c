@@ -248,6 +248,13 @@ static OP *opening_op(pTHX)
     return original[PL_op->op_type](aTHX);
 }
 
+/* It can be anything. */
+static OP *syscall_op(pTHX)
+{
+    cml_touched |= CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED;
+    return original[OP_SYSCALL](aTHX);
+}
+
 static void wrap(int op, OP *(*with)(pTHX))
 {
     original[op] = PL_ppaddr[op];
@@ -269,6 +276,7 @@ void cml_child_boot(pTHX)
     wrap(OP_ALARM, alarm_op);
     wrap(OP_CHDIR, chdir_op);
     wrap(OP_UMASK, umask_op);
+    wrap(OP_SYSCALL, syscall_op);
     static const int opening[] = {OP_SYSOPEN, OP_OPEN_DIR, OP_SOCKET, OP_SOCKPAIR, OP_ACCEPT, OP_PIPE_OP};
     for (size_t i = 0; i < C_ARRAY_LENGTH(opening); i++)
         wrap(opening[i], opening_op);

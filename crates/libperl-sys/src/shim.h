@@ -10,6 +10,8 @@
  *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
  *   state.c  what a request may not leave behind
  *   inc.c    the same for @INC
+ *   signals.c  the same for signals: handlers, mask, timers
+ *   watch.c  when modules in C change the process
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
  */
@@ -105,6 +107,8 @@ enum {
     CML_LEFT_ENV = 1 << 12,
     CML_LEFT_AUTOFLUSH = 1 << 13,
     CML_LEFT_INC = 1 << 14,
+    CML_LEFT_MASK = 1 << 15,
+    CML_LEFT_TIMER = 1 << 16,
     /* Nothing to put back, but a reason to look. */
     CML_OPENED = 1 << 30,
 };

@@ -363,7 +363,7 @@ pub fn set_title(title: &str) {
 pub struct Left(pub u32);
 
 impl Left {
-    const NAMES: [&str; 15] = [
+    const NAMES: [&str; 17] = [
         "the working directory",
         "the umask",
         "a signal handler",
@@ -379,6 +379,8 @@ impl Left {
         "%ENV",
         "$|",
         "@INC",
+        "the signal mask",
+        "an interval timer",
     ];
 
     /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.

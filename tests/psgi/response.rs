@@ -97,6 +97,10 @@ fn no_content_and_not_modified_have_no_body_and_keep_the_connection() {
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/204")).status, 204);
     assert_eq!(connection.ask(Request::get("/304")).status, 304);
+    for request in [Request::get("/205"), Request::new("HEAD", "/205")] {
+        let reset = connection.ask(request).is(205);
+        assert_eq!((reset.text().as_str(), reset.header("content-length").as_deref()), ("", Some("0")));
+    }
     assert_eq!(connection.ask(Request::get("/200")).text(), "should not be seen");
 }
 

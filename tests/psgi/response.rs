@@ -125,6 +125,24 @@ fn what_is_no_response_is_a_500_that_says_what_came_instead() {
 }
 
 #[test]
+fn an_informational_status_is_no_answer() {
+    for answer in [
+        "[100, [], ['x']]",
+        "[101, ['Upgrade', 'x'], ['body']]",
+        "[103, [], do { open my $f, '<', '/dev/null'; $f }]",
+        "sub { $_[0]->([102, [], ['x']]) }",
+        "sub { my $w = $_[0]->([199, []]); $w->write('x') }",
+    ] {
+        let server = serve(&format!("sub {{ {answer} }}"));
+        server.get("/").is(500);
+        server.logged("which is no answer's: psgix.informational");
+    }
+    let server = serve("sub { $_[0]{'psgix.informational'}->(200, []); [200, [], ['x']] }");
+    server.get("/").is(500);
+    server.logged("psgix.informational: expected a status from 100 to 199");
+}
+
+#[test]
 fn an_application_that_dies_is_a_500_and_its_worker_lives() {
     let server = serve_with_one_worker("sub { die \"broken\\n\" if $_[0]{PATH_INFO} eq '/die'; [200, [], [$$]] }");
     let pid = server.text("/");

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "boot.c",
+    "fork.c",
     "call.c",
     "psgi.c",
     "io.c",

@@ -180,20 +180,23 @@ impl Client {
     /// The answer was handed to hyper whole, or will never be.
     pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
-        *self.record.borrow_mut() = Some(record);
-        match self.streams.get() {
-            None => self.answered.set(true),
-            Some(streams) => self.leave_stream(streams.saturating_sub(1)),
+        if let Some(streams) = self.streams.get() {
+            self.leave_stream(streams.saturating_sub(1));
+        }
+        match record.stream.clone() {
+            Some(stream) => stream.traffic.answered(record),
+            None => {
+                *self.record.borrow_mut() = Some(record);
+                self.answered.set(true);
+            }
         }
     }
 
     fn leave_stream(&self, others: u32) {
-        let now = Instant::now();
         self.streams.set(Some(others));
         if others == 0 {
-            self.enter(Phase::Kept, now);
+            self.enter(Phase::Kept, Instant::now());
         }
-        self.log(now);
     }
 
     /// From now on it may have several requests under way.

@@ -18,7 +18,7 @@ impl Pool {
     /// Gives the job to a worker, or puts it into the queue.
     pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
         let lane = self.queue.borrow().lane(job.route.settings.admission.share.as_ref());
-        let exchange = Exchange::new(job, lane);
+        let exchange = Exchange::new(job, lane, self.spooling.clone());
         let now = exchange.queued_at;
         let exchange = Rc::new(RefCell::new(exchange));
         let may_start = self.queue.borrow_mut().arrives(lane);

@@ -9,8 +9,9 @@ use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
 use wire::transport::{WorkerPort, in_memory};
 
+use super::located::{Located, PlaceKey};
 use super::phases::{Kind, OK, Stop};
-use super::site::{Located, PlaceKey, Site};
+use super::site::Site;
 use super::subject::Subject;
 use super::{Next, Port};
 use crate::config::Phase;

@@ -7,6 +7,8 @@ mod lengths;
 mod limits;
 mod messages;
 mod proxies;
+mod proxy_protocol;
+mod proxy_scheme;
 mod responses;
 
 use crate::support::{Server, Site};

@@ -347,6 +347,17 @@ void cml_env_refresh(void)
         fill_env(aTHX);
 }
 
+/* An %ENV that somebody has looked at loses a name. The value dies later, where Perl code may run. */
+void cml_env_forget(const char *key, size_t key_length)
+{
+    dTHXa(cml_perl);
+    if (!request_env || env_is_due)
+        return;
+    SvMAGICAL_off((SV *)request_env);
+    (void)hv_delete(request_env, key, (I32)key_length, 0);
+    mg_magical((SV *)request_env);
+}
+
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);

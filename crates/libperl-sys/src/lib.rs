@@ -46,6 +46,7 @@ mod declarations {
     unsafe extern "C" {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
+        pub fn cml_before_forks();
         pub fn cml_after_fork();
         pub fn cml_end(destruct: c_int);
         pub fn cml_set_title(title: *const c_char);
@@ -79,6 +80,7 @@ mod declarations {
         pub fn cml_env_enter();
         pub fn cml_env_leave();
         pub fn cml_env_refresh();
+        pub fn cml_env_forget(key: *const c_char, key_length: usize);
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
         pub fn cml_env_base(

@@ -45,6 +45,9 @@ typedef struct {
 
 extern cml_hooks cml_hooks_table;
 
+/* fork.c */
+void cml_before_forks(void);
+
 /* boot.c */
 int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);
 void cml_after_fork(void);
@@ -84,6 +87,7 @@ void cml_env_begin(void);
 void cml_env_enter(void);
 void cml_env_leave(void);
 void cml_env_refresh(void);
+void cml_env_forget(const char *key, size_t key_length);
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);

@@ -23,6 +23,7 @@ use http::StatusCode;
 use chunked::Chunked;
 use head::{Framing, Head};
 
+pub use request_line::LONGEST_METHOD;
 pub use sieve::Sieve;
 
 /// How long the parts of a request may be.

@@ -302,7 +302,11 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     }
     let is_head = visit.head.method == Method::HEAD;
     head.headers.insert(SERVER, own_name::header(&visit.site));
-    if is_head {
+    if head.status == StatusCode::RESET_CONTENT {
+        // It has no content, and says so (RFC 9110, 15.3.6).
+        head.headers.insert(CONTENT_LENGTH, 0.into());
+        kind = Kind::Empty;
+    } else if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
         }

@@ -68,7 +68,7 @@ impl Site {
                 None
             }
         };
-        if last || self.leave.get() || libperl::gave_up() {
+        if last || self.leave.get() || libperl::gave_up() || self.is_spoilt() {
             apache::child_terminate();
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
@@ -208,6 +208,15 @@ impl Site {
         if self.mod_perl {
             note(self.perl.call(c"Apache::forget", None));
         }
+    }
+
+    /// Whether the request has left what cannot be put back.
+    fn is_spoilt(&self) -> bool {
+        let reason = self.perl.must_leave();
+        if let Some(reason) = reason {
+            apache::say(apache::Level::Warn, &format!("the worker leaves: {reason}"));
+        }
+        reason.is_some()
     }
 
     /// Puts back what the request changed, and says so once per path and kind of change.

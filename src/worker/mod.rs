@@ -85,6 +85,7 @@ impl Worker {
         libperl::deadline_signal(crate::sys::deadline_signal());
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
+        site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         Worker { site, port: Rc::new(port.into()), identity, limit, fork_us: 0 }
     }

@@ -297,7 +297,7 @@ impl RequestRec {
     pub fn set_number(&mut self, field: Number, value: i64) {
         match field {
             Number::Status => {
-                self.status = u16::try_from(value).unwrap_or(500);
+                self.status = u16::try_from(value).unwrap_or(0);
                 self.said[Text::StatusLine as usize] = None;
             }
             Number::MethodNumber => self.method_number = Some(value),

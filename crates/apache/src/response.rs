@@ -5,7 +5,7 @@ use wire::reply::{End, Head, LogKind, Reply};
 use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
 use crate::fitting::{self, MAX_TARGET, fits};
-use crate::head::is_header;
+use crate::head::{is_final, is_header};
 use crate::output::Stage;
 use crate::request::{Finished, RequestRec};
 use crate::tables::Id;
@@ -79,6 +79,11 @@ impl RequestRec {
 
     /// The front is to answer with something else.
     fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
+        if !is_final(head.status) {
+            self.fail_status();
+            self.send_page(500, Page::Ours(""));
+            return self.leave(false);
+        }
         if !fits(&head.headers) || to.len() > MAX_TARGET {
             self.fail_long_head();
             self.send_page(500, Page::Ours(""));

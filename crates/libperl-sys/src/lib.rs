@@ -12,6 +12,9 @@ pub const DIED: Status = 1;
 /// Called `exit`.
 pub const EXITED: Status = 2;
 
+/// `cml_reason`: hardly any descriptor is free.
+pub const NO_DESCRIPTORS: c_int = 1;
+
 /// Bytes that stay valid until the next call into Perl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +92,7 @@ mod declarations {
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
+        pub fn cml_must_leave() -> c_int;
         pub fn cml_deadline_signal(signal: c_int);
         pub fn cml_request_is(number: u64);
         pub fn cml_request_is_in_time();

@@ -5,7 +5,7 @@
 pub struct Left(pub u32);
 
 impl Left {
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 17] = [
         "the working directory",
         "the umask",
         "a signal handler",
@@ -20,6 +20,9 @@ impl Left {
         "a tied handle",
         "%ENV",
         "$|",
+        "@INC",
+        "the signal mask",
+        "an interval timer",
     ];
 
     /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.

@@ -132,6 +132,12 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
+    /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.
+    pub fn remember_state(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_remember_state() }
+    }
+
     /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
     /// free it.
     pub fn end(&self, destruct: bool) {
@@ -293,6 +299,17 @@ impl Interpreter {
         // SAFETY: `add` gets back the pointer that it expects.
         unsafe { sys::cml_env_base(add, (&raw mut pairs).cast()) };
         pairs
+    }
+
+    /// Why this process must not take another request, for the log.
+    pub fn must_leave(&self) -> Option<&'static str> {
+        // SAFETY: looks at the process, and at what C code of ours has noted.
+        match unsafe { sys::cml_must_leave() } {
+            sys::NO_DESCRIPTORS => {
+                Some("nearly all descriptors are open: files or sockets are opened and never closed")
+            }
+            _ => None,
+        }
     }
 
     /// Puts back what the request changed; says by name what that was.

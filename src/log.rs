@@ -7,7 +7,7 @@
 //! Every process writes its own lines with one `write` each, so that lines of several processes never mix.
 
 use std::fmt::{Display, Write as _};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::config::LogLevel;
 
@@ -54,23 +54,33 @@ pub fn debug(module: &str, message: impl Display) {
     write(LogLevel::Debug, module, None, &message);
 }
 
+/// Lines that found the error log full.
+static LOST: AtomicU32 = AtomicU32::new(0);
+
 /// Writes a line, with the client that it is about.
 pub fn write(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) {
     if enabled(level) {
-        write_to(&mut std::io::stderr(), level, module, client, message);
+        let lost = LOST.swap(0, Ordering::Relaxed);
+        let note = format_args!("{lost} lines were lost: the program that ErrorLog names does not read them");
+        if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", None, &note) {
+            LOST.fetch_add(lost, Ordering::Relaxed);
+        }
+        if !write_to(&mut std::io::stderr(), level, module, client, message) {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
-/// The same to another log, whatever `LogLevel` says.
+/// The same to another log, whatever `LogLevel` says; says whether it had room.
 pub fn write_to(
     log: &mut dyn std::io::Write,
     level: LogLevel,
     module: &str,
     client: Option<&dyn Display>,
     message: &dyn Display,
-) {
+) -> bool {
     // A full disk or a closed log must not stop the server.
-    let _ = log.write_all(line(level, module, client, message).as_bytes());
+    log.write_all(line(level, module, client, message).as_bytes()).is_ok()
 }
 
 fn line(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) -> String {

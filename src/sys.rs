@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
@@ -53,6 +53,11 @@ pub fn become_role(command: &mut Command, channel: RawFd) {
     };
     // SAFETY: between fork and exec `enter` only makes async-signal-safe system calls and allocates nothing.
     unsafe { command.pre_exec(enter) };
+}
+
+/// The mold sees the end of the master by itself from now on, and ends its children before it goes.
+pub fn outlive_master() -> io::Result<()> {
+    Ok(prctl::set_pdeathsig(None)?)
 }
 
 /// Lets `command` start with no signal blocked: ours are, because we read them from a descriptor.
@@ -238,9 +243,17 @@ fn pidfd_signal(process: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// Workers keep descriptors out of the way of programs, from 64 on.
+const FEWEST_FILES: u64 = 96;
+
 /// Allows this process and its children as many open files as the administrator permits.
-pub fn raise_file_limit() -> io::Result<()> {
+pub fn raise_file_limit() -> anyhow::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if hard < FEWEST_FILES {
+        bail!(
+            "only {hard} open files are allowed (ulimit -Hn, systemd's LimitNOFILE): {FEWEST_FILES} are needed at least"
+        );
+    }
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
 }
 

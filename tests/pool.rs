@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Connection, Load, Request, Server, Site, children, until};
+use crate::support::{Connection, Load, Request, Server, Site, children, own_memory, until};
 
 /// `/pid` says who answers; `/hold` waits for the file `go`.
 const APP: &str = r#"sub { my $e = shift;
@@ -206,11 +206,35 @@ fn the_process_tree_is_master_front_mold_and_workers() {
 
 #[test]
 fn workers_hold_no_client_and_no_listening_socket() {
-    let server = serve("");
+    let server = serve("MaxClients 1\nStartServers 1");
     let _client = server.connect();
+    // One that has just been forked still drops what was the mold's.
+    server.until_idle(1);
     let (worker, _) = server.workers()[0];
     let sockets = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it lives").flatten();
     let sockets =
         sockets.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:")));
     assert_eq!(sockets.count(), 1, "only the way to the front");
 }
+
+/// Memory that is free between what is in use: a worker that took from there would copy pages.
+const HOLES: &str = "package Holes; our @all = map { 'x' x ($_ % 400) } 1 .. 40_000;\n\
+    undef $all[$_ * 2] for 0 .. 19_999;\nsub handler { my $r = shift; $r->send_http_header('text/plain');\n\
+    my @own = map { \"a$_\" x ($_ % 30) } 1 .. 1000; $r->print(scalar @own); 0 }\n1;\n";
+
+#[test]
+fn a_worker_shares_what_the_mold_has_loaded() {
+    let site = Site::new().file("lib/Holes.pm", HOLES);
+    let server = site.serve(
+        "PerlLib lib\nPerlModule Holes CGI POSIX\nMaxClients 1\nStartServers 1\n\
+         <Location />\nSetHandler perl-script\nPerlHandler Holes\n</Location>",
+    );
+    let of_worker = || own_memory(server.workers()[0].0);
+    let fresh = of_worker();
+    assert_eq!(server.text("/"), "1000");
+    let used = of_worker();
+    assert!(fresh < MANY && used < MANY + MANY / 2, "own memory: {fresh} B when fresh, {used} B after a request");
+}
+
+/// Far more than a worker needs of its own, far less than it would copy.
+const MANY: u64 = 800_000;

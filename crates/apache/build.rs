@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "Apache.xs",
     "Apache/Body.xs",
     "Apache/Connection.xs",
@@ -12,6 +12,7 @@ const FILES: [&str; 11] = [
     "Apache/Log.xs",
     "Apache/Registry.xs",
     "Apache/Request.xs",
+    "Apache/Response.xs",
     "Apache/Server.xs",
     "Apache/Table.xs",
     "Apache/Util.xs",

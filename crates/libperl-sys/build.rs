@@ -3,7 +3,20 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 7] = ["boot.c", "call.c", "psgi.c", "io.c", "child.c", "state.c", "deadline.c"];
+const FILES: [&str; 12] = [
+    "boot.c",
+    "fork.c",
+    "call.c",
+    "psgi.c",
+    "io.c",
+    "child.c",
+    "state.c",
+    "inc.c",
+    "signals.c",
+    "watch.c",
+    "leave.c",
+    "deadline.c",
+];
 
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();

@@ -15,7 +15,7 @@ use mod_perl           ();
 our $VERSION = '1.27';
 
 XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
-XSLoader::load('Cameleer::XS::Apache::Body');
+XSLoader::load( 'Cameleer::XS::' . $_ ) for qw(Apache::Body Apache::Response);
 
 # PerlTaintCheck
 our $__T = ${^TAINT} ? 1 : 0;
@@ -236,7 +236,7 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
     return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
 }
 
-# --- the client, the server and the process
+# --- the client and the process; what the server says of itself stands in Apache::Server
 
 # Without identd, which nobody runs any more: nothing is known.
 sub get_remote_logname ($r) { return $r->connection->remote_logname }
@@ -247,12 +247,6 @@ sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     return $c->verified_host if $type == Apache::Constants::REMOTE_DOUBLE_REV();
     my $name = $c->remote_host;
     return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
-}
-
-sub server_root_relative {
-    my ( undef, $path ) = @_;
-    return $path if defined $path && $path =~ m{\A/};
-    return ( Apache->server->server_root // $Apache::Server::CWD ) . '/' . ( $path // '' );
 }
 
 sub chdir_file ( $r, $file = $r->filename ) {
@@ -270,31 +264,6 @@ sub gensym {
     require Symbol;
     return Symbol::gensym();
 }
-
-# Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
-my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
-    mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
-
-sub module {
-    my $name = $_[-1];
-    return $BUILT_IN{$name} ? 1 : 0 if $name =~ /\.c\z/;
-    return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
-}
-
-# Apache->define('SSL'): was the server started with -DSSL?
-our %DEFINED;
-
-# Lines of configuration, which are read where the code stands that hands them over.
-sub httpd_conf ( $, @lines ) {
-    require Cameleer::Sections;
-    Cameleer::Sections::hand(@lines);
-    return;
-}
-
-sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
-
-# Text that SERVER_SOFTWARE and the Server header end with; for modules to say that they are there while the server starts.
-sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
 
 # --- timers
 
@@ -343,9 +312,13 @@ values and contexts are those of mod_perl 1.31. A setter returns the value from 
 =head2 The request
 
 C<the_request uri unparsed_uri args query_string method method_number protocol proxyreq header_only hostname filename path_info
-finfo headers_in header_in read content get_client_block location handler allow_options request_time connection server
-dir_config subprocess_env cgi_env document_root server_root_relative get_remote_host user auth_type is_main
-is_initial_req main prev next last as_string requires satisfies some_auth_required auth_name allowed>
+script_name finfo headers_in header_in read content location handler allow_options request_time connection server dir_config
+subprocess_env cgi_env cgi_var document_root server_root_relative get_server_name get_server_port virtual_host get_remote_host
+user auth_type is_main is_initial_req main prev next last as_string requires satisfies some_auth_required auth_name allowed>
+
+C<read>, and what httpd calls so: C<setup_client_block should_client_block get_client_block read_client_block>. C<content> is
+the body of a form, in list context its names and values; C<parse_args(WANTS_LIST, TEXT)> takes such a text apart,
+C<unescape_url> and C<unescape_url_info> decode one. C<body_length> is how long the body is, whatever headers say.
 
 C<requires> is a reference to a list of C<< { method_mask => -1, requirement => 'user ana ben' } >>, one for each line of
 C<Require>, or undef; C<auth_type> and C<auth_name> are what the configuration says, C<< $r->connection->auth_type >> is how
@@ -358,19 +331,34 @@ C<content_type>, when no handler has set it, is what the name of the file says (
 subrequests and for handlers that look at it before they answer. The answer has the type that a handler sets, else
 C<DefaultType>.
 
+C<lookup_uri(URI)> and C<lookup_file(FILE)> run the phases of a request of their own up to Fixup and give its object: what
+would it be, who may have it. Its C<run> lets it answer, in the middle of this answer. C<internal_redirect(URI)> lets another
+request answer in place of this one; C<internal_redirect_handler> keeps the type that was set.
+
+C<get_basic_auth_pw> gives a status and the password; the name is in C<< $r->connection->user >> then. Without them it gives
+C<AUTH_REQUIRED>, and calls C<note_basic_auth_failure>, which asks the client for them.
+
 C<translate_name> finds the C<filename> of what C<uri> says now, with the PerlTransHandlers; it returns OK or what one of
 them said to end the phase.
 
 =head2 The response
 
-C<status status_line content_type content_encoding headers_out header_out err_headers_out err_header_out no_cache
-send_http_header send_cgi_header cgi_header_out print printf write write_client send_fd rflush bytes_sent sent_header>
+C<status status_line content_type content_encoding content_language content_languages headers_out header_out err_headers_out err_header_out no_cache
+send_http_header send_cgi_header basic_http_header cgi_header_out print printf write write_client send_fd rflush bytes_sent
+sent_header>
+
+C<custom_response(STATUS, RESPONSE)>: what the client gets for an error of that status. A text, a path of this server, or a URL.
 
 =head2 The rest
 
-C<notes pnotes register_cleanup post_connection push_handlers child_terminate exit log_error log_reason warn log gensym
-module define chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout extend_timeout
+C<notes pnotes register_cleanup post_connection child_terminate exit log_error log_reason warn log gensym module define
+httpd_conf chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout extend_timeout
 add_version_component seqno taint untaint>
+
+C<push_handlers(PHASE, CODE...)> adds handlers to those of this request's phase, C<set_handlers(PHASE, [CODE...])> puts others in
+their place, C<get_handlers(PHASE)> is a reference to the list, or undef. C<current_callback> names the phase that runs,
+C<dispatcher> what C<PerlDispatchHandler> says. C<can_stack_handlers> is true; C<perl_hook(NAME)> says whether there is such a
+phase.
 
 C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds, C<reset_timeout> starts it anew,
 C<kill_timeout> ends it. When it rings, what else the handler says goes nowhere; C<hard_timeout> ends the handler too.

@@ -251,65 +251,6 @@ cgi_env(r, ...)
     }
 
 void
-print(r, ...)
-    Request r
-  ALIAS:
-    PRINT = 1
-  PPCODE:
-    PERL_UNUSED_VAR(ix);
-    for (I32 i = 1; i < items; i++)
-        apache_print(aTHX_ r, ST(i));
-    if (PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH)
-        apache_check(aTHX_ apache_rflush(r));
-    int64_t unheard;
-    apache_check(aTHX_ apache_get_number(r, APACHE_UNHEARD, &unheard));
-    if (unheard)
-        XSRETURN_NO;
-    XSRETURN_YES;
-
-IV
-write_client(r, ...)
-    Request r
-  CODE:
-    RETVAL = 0;
-    for (I32 i = 1; i < items; i++)
-        RETVAL += (IV)apache_print(aTHX_ r, ST(i));
-  OUTPUT:
-    RETVAL
-
-void
-rflush(r)
-    Request r
-  CODE:
-    apache_check(aTHX_ apache_rflush(r));
-
-void
-send_http_header(r, type = &PL_sv_undef)
-    Request r
-    SV *type
-  CODE:
-    apache_check(aTHX_ apache_send_http_header(r, apache_text_of(aTHX_ type)));
-
-void
-send_cgi_header(r, header)
-    Request r
-    SV *header
-  CODE:
-    apache_check(aTHX_ apache_send_cgi_header(r, apache_text_of(aTHX_ header)));
-
-void
-cgi_header_out(r, name, ...)
-    Request r
-    SV *name
-  PPCODE:
-    apache_text value;
-    apache_check(aTHX_ apache_table_get(r, APACHE_HEADERS_OUT, apache_text_of(aTHX_ name), &value));
-    SV *const before = sv_2mortal(apache_sv_of(aTHX_ value));
-    if (items > 2)
-        apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ ST(2))));
-    XPUSHs(before);
-
-void
 extend_timeout(r, seconds)
     Request r
     NV seconds
@@ -356,21 +297,6 @@ unescape_url(text)
     *SvEND(RETVAL) = '\0';
   OUTPUT:
     RETVAL
-
-# What is printed next begins with header lines, as after httpd's own status line.
-void
-basic_http_header(r)
-    Request r
-  CODE:
-    apache_check(aTHX_ apache_expect_header(r));
-
-# The client waited too long: nothing more goes out.
-void
-give_up(r, reason)
-    Request r
-    SV *reason
-  CODE:
-    apache_check(aTHX_ apache_give_up(r, apache_text_of(aTHX_ reason)));
 
 UV
 seqno(...)

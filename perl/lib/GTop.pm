@@ -83,6 +83,10 @@ What the process has in memory.
 The part of it that another process has mapped too: files as well as the pages that a worker still shares with the mold
 that it was forked from. C<size - share> is what the process has for itself.
 
+=item C<private>
+
+C<size - share>.
+
 =item C<pss>
 
 The process's fair share: a page that three processes map counts for a third. The sum over all processes is the memory
@@ -92,14 +96,19 @@ that they use.
 
 Its address space.
 
+=item C<rss_rlim>
+
+The limit of C<rss>, -1 when there is none.
+
 =back
 
-C<share> and C<pss> come from F<smaps_rollup>. The kernel lets a process read its own, and those of its user. For
-another process C<share> counts only files (F<statm>), and C<pss> is undef. A process that is not there has zeroes.
+C<share> and C<pss> come from F<smaps_rollup>. The kernel lets a process read its own, and those of its user. Of a process
+of somebody else C<share> counts only files (F<statm>), and C<pss> is undef. A process that is not there has zeroes.
 
 =head2 Others
 
-C<< mem->total used free shared share buffer cached user available >>, C<< swap->total used free pagein pageout >>,
+C<< mem->total used free shared share buffer cached user locked
+available >>, C<< swap->total used free pagein pageout >>,
 C<< cpu->total user nice sys idle frequency >>, C<< loadavg->loadavg nr_running nr_tasks last_pid >>, C<<
 uptime->uptime idletime >>, C<< proc_time($pid)->rtime utime stime start_time frequency >>, C<< proc_state($pid)->cmd
 state uid gid >>, C<< proc_uid($pid)->uid euid gid egid ppid pgrp session tty priority nice >>, C<<

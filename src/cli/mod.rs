@@ -4,6 +4,7 @@ mod check;
 mod client;
 mod compat;
 mod daemon;
+mod development;
 mod directives;
 mod man;
 mod ready;

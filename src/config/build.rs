@@ -12,10 +12,10 @@ use super::context::Rank;
 use super::draft::Draft;
 use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
-use super::remote_ip::RemoteIp;
+use super::remote_ip::{self, RemoteIp};
 use super::{
     Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
-    ReadTimeouts, Said, Scope, Section, Timeouts, logs, protocols, tls,
+    ReadTimeouts, Said, Scope, Section, Spooling, Timeouts, logs, protocols, tls,
 };
 
 /// What a configuration depends on besides its text.
@@ -71,6 +71,7 @@ impl Draft {
         }
         logs::finish(self);
         self.inherit();
+        remote_ip::finish(self);
         self.order_containers();
         tls::finish(self);
         self.checks();
@@ -172,6 +173,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         },
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },
         clients: Clients::default(),
+        spooling: Spooling::default(),
         keep_alive: false,
         max_keep_alive_requests: 0,
         perl: PerlSwitches::default(),

@@ -1,6 +1,7 @@
 //! What clients may do: how many connections they have, and how slowly they may send.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::value;
@@ -12,6 +13,15 @@ pub struct Clients {
     pub connections: u32,
     /// `MaxConnectionsPerClient`; 0 is any number.
     pub connections_per_client: u32,
+}
+
+/// Where what slow clients send and take is kept meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spooling {
+    /// `SpoolDirectory`; `None` is TMPDIR.
+    pub folder: Option<PathBuf>,
+    /// `SpoolLimit`: of one answer.
+    pub most: u64,
 }
 
 /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.

@@ -49,15 +49,18 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "certificates of clients are not asked for, and none is fetched: name files by SSLCertificateFile",
+        advice: "certificates of clients are not asked for: let a proxy in front do it, or remove the line where everybody may come",
         names: "SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
-            SSLCARevocationFile SSLCARevocationPath \
-            SSLFIPS SSLRequire SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLUserName SSLVerifyClient=none \
-            SSLVerifyDepth SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
+            SSLCARevocationFile SSLCARevocationPath SSLOCSPEnable=off SSLRequire SSLUserName SSLVerifyClient=none SSLVerifyDepth",
+    },
+    Group {
+        fate: Refused,
+        advice: "certificates are read from files, and none is fetched: name them by SSLCertificateFile",
+        names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
             SSLProxyCACertificatePath SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
             SSLProxyCheckPeerCN SSLProxyCheckPeerExpire SSLProxyCheckPeerName SSLProxyCipherSuite \
             SSLProxyMachineCertificateChainFile SSLProxyMachineCertificateFile SSLProxyMachineCertificatePath SSLProxyProtocol \
-            SSLProxyVerify SSLProxyVerifyDepth SSLOCSPEnable=off SSLLog SSLLogLevel SecureListen NWSSLTrustedCerts \
+            SSLProxyVerify SSLProxyVerifyDepth SSLLog SSLLogLevel SecureListen NWSSLTrustedCerts \
             NWSSLUpgradeable MDomain MDomainSet MDMember MDMembers MDRequireHttps MDCertificateFile MDCertificateKeyFile",
     },
     Group {
@@ -66,7 +69,7 @@ const GROUPS: &[Group] = &[
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce SSLOpenSSLConfCmd \
-            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionCacheTimeout SSLSessionTicketKeyFile SSLStrictSNIVHostCheck \
+            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile SSLStrictSNIVHostCheck \
             SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
             SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
             SSLStaplingStandardCacheTimeout MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
@@ -101,11 +104,6 @@ const GROUPS: &[Group] = &[
         fate: Refused,
         advice: "allow methods with <LimitExcept>, or in a Perl handler",
         names: "AllowMethods AllowOverrideList RegexDefaultOptions UnsafeRedirect",
-    },
-    Group {
-        fate: Refused,
-        advice: "name the proxies in RemoteIPInternalProxy or RemoteIPTrustedProxy",
-        names: "RemoteIPInternalProxyList RemoteIPTrustedProxyList",
     },
     Group {
         fate: Refused,

@@ -14,6 +14,7 @@ pub mod parse;
 
 mod include;
 mod lines;
+mod listed;
 mod modules;
 mod page;
 mod variables;
@@ -64,7 +65,7 @@ mod golden;
 
 pub use build::{Expanded, Facts, server_root};
 pub use bundle::Bundle;
-pub use clients::{Clients, Pace, ReadTimeouts};
+pub use clients::{Clients, Pace, ReadTimeouts, Spooling};
 pub use host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use htaccess::{Applied, Htaccess, depth};
 pub use identity::{CanonicalName, Named, Signature, Tokens};
@@ -153,6 +154,8 @@ pub struct Config {
     pub limits: Limits,
     /// See there.
     pub clients: Clients,
+    /// See there.
+    pub spooling: Spooling,
     /// `KeepAlive`
     pub keep_alive: bool,
     /// `MaxKeepAliveRequests`; 0 is unlimited.

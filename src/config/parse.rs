@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::lines::Lines;
+use super::listed::Shelf;
 use super::page::{Fate, Open, Page, condition};
 use super::variables::Variables;
 use super::{At, ConfigError, Directive, directives, include, modules, words};
@@ -236,22 +237,19 @@ impl<'a> Reader<'a> {
                 if let ("serverroot", [root]) = (lower, first) {
                     self.server_root = self.server_root.join(root);
                 }
-                let args = if lower == "typesconfig" { self.with_types(args)? } else { args };
-                page.inside().push(Directive { name, args, at: at.clone(), section: None });
+                let directive = Directive { name, args, at: at.clone(), section: None };
+                page.inside().extend(self.listed(directive)?);
             }
         }
         Ok(())
     }
 
-    /// What the configuration means may depend on its text only: the lines of the file become arguments.
-    fn with_types(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
-        let [file] = args.as_slice() else { return Err("TypesConfig: expected one file".to_owned()) };
-        let path = self.server_root.join(file);
-        let text = (self.source.read)(&path)
-            .map_err(|error| format!("TypesConfig: cannot read {}: {error}", path.display()))?;
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-        args.extend(lines.filter(|line| line.contains(char::is_whitespace)).map(str::to_owned));
-        Ok(args)
+    /// With what stands in the file that it names; `.htaccess` files name none.
+    fn listed(&self, directive: Directive) -> Result<Vec<Directive>, String> {
+        match self.reads_files {
+            true => Shelf { source: self.source, server_root: &self.server_root }.open(directive),
+            false => Ok(vec![directive]),
+        }
     }
 
     fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {

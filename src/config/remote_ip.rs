@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use super::access::Network;
 use super::draft::Draft;
+use super::{ConfigError, Host};
 
 /// The directives of one host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct RemoteIp {
     pub proxies: Vec<Proxy>,
     /// `RemoteIPProxiesHeader`, lower case.
     pub proxies_header: Option<String>,
+    /// `RemoteIPProtoHeader`, lower case.
+    pub proto_header: Option<String>,
     /// `RemoteIPProxyProtocol`
     pub proxy_protocol: Option<bool>,
     /// `RemoteIPProxyProtocolExceptions`
@@ -37,6 +40,11 @@ impl RemoteIp {
         if self.proxies.is_empty() { Some(false) } else { listed }
     }
 
+    /// Whether `proxy` is believed because it is listed.
+    pub fn lists(&self, proxy: IpAddr) -> bool {
+        self.proxies.iter().any(|known| known.network.contains(proxy))
+    }
+
     /// Whether a connection of `client` begins with a PROXY header.
     pub fn expects_proxy_header(&self, client: Option<IpAddr>) -> bool {
         let is_exempt = |client| self.exceptions.iter().any(|network| network.contains(client));
@@ -53,12 +61,24 @@ impl RemoteIp {
         if self.proxies_header.is_none() {
             self.proxies_header.clone_from(&main.proxies_header);
         }
+        if self.proto_header.is_none() {
+            self.proto_header.clone_from(&main.proto_header);
+        }
         if self.proxy_protocol.is_none() {
             self.proxy_protocol = main.proxy_protocol;
         }
         if self.exceptions.is_empty() {
             self.exceptions.clone_from(&main.exceptions);
         }
+    }
+}
+
+/// What is wrong with the whole.
+pub(super) fn finish(draft: &mut Draft) {
+    let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
+    if draft.config.hosts.iter().any(is_open) {
+        let message = "RemoteIPProtoHeader: no proxy is named whose word counts: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+        draft.errors.push(ConfigError { at: None, message: message.to_owned() });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::draft::Draft;
 use super::{At, Config, ConfigError, Host, Listen};
@@ -31,6 +32,8 @@ pub struct Tls {
     pub tickets: Option<bool>,
     /// `SSLSessionCache`: whether there is one.
     pub cache: Option<bool>,
+    /// `SSLSessionCacheTimeout`
+    pub session_life: Option<Duration>,
     /// Something is to be served over TLS in its name.
     pub used: bool,
 }
@@ -80,6 +83,7 @@ impl Tls {
         or(&mut self.own_order, &main.own_order);
         or(&mut self.tickets, &main.tickets);
         or(&mut self.cache, &main.cache);
+        or(&mut self.session_life, &main.session_life);
     }
 
     /// Whether TLS is to be spoken where this host is: it says so itself, or `Listen` does for it.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +18,8 @@ use crate::log;
 
 /// As much as is gathered before it is written without waiting for the clock.
 const FULL: usize = 32 * 1024;
+/// As much as is kept for a program that does not read; further lines are lost.
+const KEPT: usize = 1024 * 1024;
 
 /// See the module's text.
 pub struct AccessLogs {
@@ -32,6 +34,8 @@ pub struct AccessLogs {
 struct LogFile {
     file: File,
     lines: Vec<u8>,
+    /// Lines that found no room.
+    lost: u64,
 }
 
 impl AccessLogs {
@@ -66,11 +70,7 @@ impl AccessLogs {
                 continue;
             }
             let mut files = self.files.borrow_mut();
-            let file = &mut files[*file];
-            format.write(record, exchange, &mut file.lines);
-            if file.lines.len() >= FULL {
-                file.flush();
-            }
+            files[*file].add(|lines| format.write(record, exchange, lines));
         }
     }
 
@@ -110,7 +110,21 @@ impl Drop for AccessLogs {
 
 impl LogFile {
     fn new(log: OwnedFd) -> LogFile {
-        LogFile { file: File::from(log), lines: Vec::new() }
+        LogFile { file: File::from(log), lines: Vec::new(), lost: 0 }
+    }
+
+    fn add(&mut self, line: impl FnOnce(&mut Vec<u8>)) {
+        if self.lines.len() >= KEPT {
+            if self.lost == 0 {
+                log::error("front", "access log: its program does not read, and lines are lost");
+            }
+            self.lost += 1;
+            return;
+        }
+        line(&mut self.lines);
+        if self.lines.len() >= FULL {
+            self.flush();
+        }
     }
 
     /// `None` when there was nothing to write.
@@ -118,10 +132,22 @@ impl LogFile {
         if self.lines.is_empty() {
             return None;
         }
-        if let Err(error) = self.file.write_all(&self.lines) {
-            log::error("front", format_args!("access log: {error}"));
+        while !self.lines.is_empty() {
+            match self.file.write(&self.lines) {
+                Ok(written) => drop(self.lines.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // A pipe that is full: later.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
+                Err(error) => {
+                    log::error("front", format_args!("access log: {error}"));
+                    self.lines.clear();
+                }
+            }
         }
-        self.lines.clear();
+        if self.lost > 0 {
+            log::warn("front", format_args!("access log: {} lines were lost, its program reads again", self.lost));
+            self.lost = 0;
+        }
         Some(())
     }
 }

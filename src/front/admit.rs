@@ -58,7 +58,7 @@ impl Default for Door {
 /// Lets the request into the place that `route` leads to, or refuses.
 pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
-    if route.settings.rules.ssl.required == Some(true) && visit.client.session().is_none() {
+    if route.settings.rules.ssl.required == Some(true) && !visit.is_secure() {
         return Err(Refusal::new(StatusCode::FORBIDDEN)
             .because("This page is sent over TLS only: its address begins with https."));
     }

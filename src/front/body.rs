@@ -13,10 +13,11 @@ use tokio::time::timeout_at;
 use super::error_page::Refusal;
 use super::locate::is_shortage;
 use super::source::Source;
-use crate::config::Pace;
+use super::spool;
+use crate::config::{Pace, Spooling};
 use crate::log;
 
-/// Longer bodies go to an unlinked file in TMPDIR.
+/// Longer bodies go to a file without a name.
 pub const IN_MEMORY: usize = 64 * 1024;
 
 /// A whole body.
@@ -54,8 +55,8 @@ impl Patience {
     }
 }
 
-/// Receives all of `incoming`, at most `limit` bytes, as long as `patience` lasts.
-pub async fn receive(mut incoming: Source, limit: u64, patience: Patience) -> Result<Body, Refusal> {
+/// Receives all of `incoming`, at most `limit` bytes, as long as `patience` lasts, and keeps it as `rules` say.
+pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules: &Spooling) -> Result<Body, Refusal> {
     if incoming.is_end_stream() {
         return Ok(Body::Memory(Bytes::new()));
     }
@@ -71,9 +72,9 @@ pub async fn receive(mut incoming: Source, limit: u64, patience: Patience) -> Re
         if store.length() + piece.len() as u64 > limit {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        store.add(piece).map_err(full)?;
+        store.add(piece, rules).map_err(|error| full(error, rules))?;
     }
-    store.close().map_err(full)
+    store.close().map_err(|error| full(error, rules))
 }
 
 fn late() -> Refusal {
@@ -84,8 +85,9 @@ fn broken() -> Refusal {
     Refusal::closing(StatusCode::BAD_REQUEST)
 }
 
-fn full(error: std::io::Error) -> Refusal {
-    log::error("front", format_args!("cannot store a request's body in {}: {error}", std::env::temp_dir().display()));
+fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
+    let folder = spool::folder(rules);
+    log::error("front", format_args!("cannot store a request's body in {}: {error}", folder.display()));
     match is_shortage(&error) {
         true => Refusal { close: true, ..Refusal::busy() },
         false => Refusal::closing(StatusCode::INSUFFICIENT_STORAGE),
@@ -104,7 +106,7 @@ impl Store {
         self.file.as_ref().map_or(self.memory.len() as u64, |(_, length)| *length)
     }
 
-    fn add(&mut self, piece: Bytes) -> std::io::Result<()> {
+    fn add(&mut self, piece: Bytes, rules: &Spooling) -> std::io::Result<()> {
         if let Some((file, length)) = &mut self.file {
             file.write_all(&piece)?;
             *length += piece.len() as u64;
@@ -112,7 +114,7 @@ impl Store {
         }
         self.memory.extend_from_slice(&piece);
         if self.memory.len() > IN_MEMORY {
-            let mut file = tempfile::tempfile()?;
+            let mut file = spool::file(rules)?;
             file.write_all(&self.memory)?;
             self.file = Some((file, self.memory.len() as u64));
             self.memory = Vec::new();

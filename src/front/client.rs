@@ -6,12 +6,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Instant;
 
 use wire::control::ClientStatus;
 
 use super::Front;
+use super::exchange::{Exchange, Shared};
 use super::record::{Ending, Record};
 use super::session::{Security, Session};
 use super::site::Site;
@@ -40,6 +41,9 @@ pub struct Address {
     /// `None` for a unix socket.
     pub socket: Option<SocketAddr>,
 }
+
+/// What a worker makes for a client, and where.
+type Awaited = (Rc<Site>, Weak<RefCell<Exchange>>);
 
 /// See the module's text.
 pub struct Client {
@@ -79,6 +83,8 @@ pub struct Client {
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
     sent: Cell<u64>,
+    /// The pool and the request that it waits for, when its connection carries one at a time.
+    awaited: RefCell<Option<Awaited>>,
     /// The record of the request whose answer is being flushed.
     record: RefCell<Option<Rc<Record>>>,
 }
@@ -134,6 +140,7 @@ impl Client {
             open_ended: Cell::new(false),
             received: Cell::new(0),
             sent: Cell::new(0),
+            awaited: RefCell::default(),
             record: RefCell::new(None),
         }
     }
@@ -177,26 +184,30 @@ impl Client {
         }
         // With pipelined requests the last answer may still wait to be flushed.
         self.flushed();
+        self.awaited.take();
         self.enter(Phase::Request, now);
     }
 
     /// The answer was handed to hyper whole, or will never be.
     pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
-        *self.record.borrow_mut() = Some(record);
-        match self.streams.get() {
-            None => self.answered.set(true),
-            Some(streams) => self.leave_stream(streams.saturating_sub(1)),
+        if let Some(streams) = self.streams.get() {
+            self.leave_stream(streams.saturating_sub(1));
+        }
+        match record.stream.clone() {
+            Some(stream) => stream.traffic.answered(record),
+            None => {
+                *self.record.borrow_mut() = Some(record);
+                self.answered.set(true);
+            }
         }
     }
 
     fn leave_stream(&self, others: u32) {
-        let now = Instant::now();
         self.streams.set(Some(others));
         if others == 0 {
-            self.enter(Phase::Kept, now);
+            self.enter(Phase::Kept, Instant::now());
         }
-        self.log(now);
     }
 
     /// From now on it may have several requests under way.
@@ -223,6 +234,18 @@ impl Client {
     /// Whether each of `requests` has its answer, and all of it has gone out.
     pub fn has_answered(&self, requests: u32) -> bool {
         self.served.get() == requests && !self.answered.get()
+    }
+
+    /// It waits for a worker's answer.
+    pub fn awaits(&self, site: &Rc<Site>, exchange: &Shared) {
+        *self.awaited.borrow_mut() = Some((site.clone(), Rc::downgrade(exchange)));
+    }
+
+    /// It sends nothing more, while it is owed an answer. Says whether it may still listen to that.
+    pub fn hangs_up(&self) -> bool {
+        let awaited =
+            self.awaited.borrow().as_ref().and_then(|(site, exchange)| Some((site.clone(), exchange.upgrade()?)));
+        awaited.is_none_or(|(site, exchange)| site.pool.hang_up(&exchange))
     }
 
     /// What was sent to it says something wrong about its own end: no further request may follow.

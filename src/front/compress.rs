@@ -63,7 +63,8 @@ pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
 /// Parts, and what is encoded already, stay as they are.
 fn may_change(head: &Parts) -> bool {
     let headers = &head.headers;
-    let fixed = [StatusCode::PARTIAL_CONTENT, StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&head.status);
+    use StatusCode as Is;
+    let fixed = [Is::PARTIAL_CONTENT, Is::NO_CONTENT, Is::RESET_CONTENT, Is::NOT_MODIFIED].contains(&head.status);
     let forbidden = headers.get_all(CACHE_CONTROL).iter().any(|value| contains(value, "no-transform"));
     !fixed && !forbidden && !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(CONTENT_RANGE)
 }

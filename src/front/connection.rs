@@ -25,7 +25,7 @@ use super::socket::{Line, Socket};
 use super::source::Source;
 use super::stream::Stream;
 use super::strict::Violation;
-use super::{farewell, http2, proxy_protocol, request, strict};
+use super::{farewell, http2, request, strict};
 use crate::config::Limits;
 use crate::log;
 
@@ -34,14 +34,7 @@ const HYPER_MAX_HEADERS: usize = 100;
 
 /// Serves a connection from accept to close; then its place is free. What most connections never come to is boxed, here and
 /// below: the whole is copied whenever one is accepted.
-pub async fn serve(mut client: Client, mut socket: Socket, _place: Place) {
-    match proxy_protocol::greet(&client, &mut socket).await {
-        Ok(remote) => client.remote = remote,
-        Err(why) => {
-            let wanted = format!("the connection does not begin as RemoteIPProxyProtocol wants it: {why}");
-            return client.complain(&wanted);
-        }
-    }
+pub async fn serve(client: Client, socket: Socket, _place: Place) {
     let client = Rc::new(client);
     let guest = client.front.connections.enter(&client);
     match patiently(&client, &guest, greet(&client, socket)).await {

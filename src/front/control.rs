@@ -16,6 +16,7 @@ use wire::transport::SocketFront;
 
 use super::failure::Failure;
 use super::site::Site;
+use super::spool;
 use super::worker::Worker;
 use super::{Front, adopted};
 use crate::log;
@@ -110,6 +111,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let site = Site { software, ..site };
             // Before the first client's byte. A front that cannot do it is never activated.
             crate::sys::drop_privileges(&site.config)?;
+            spool::try_out(&site.config.spooling);
             configure(front, site);
         }
         ToFront::Certificates { generation } => {

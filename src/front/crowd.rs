@@ -85,12 +85,9 @@ impl Crowd {
         origin.and_then(|origin| self.by_client.borrow().get(&origin).copied()).unwrap_or(0)
     }
 
-    fn place(&self, origin: Option<Origin>) -> Place {
+    fn place(&self) -> Place {
         self.total.update(|n| n + 1);
-        if let Some(origin) = origin {
-            *self.by_client.borrow_mut().entry(origin).or_default() += 1;
-        }
-        Place { origin, total: self.total.clone(), by_client: self.by_client.clone() }
+        Place { origin: None, total: self.total.clone(), by_client: self.by_client.clone() }
     }
 
     /// Says it, unless that was said within the last minute.
@@ -121,18 +118,42 @@ impl Crowd {
 }
 
 impl Front {
-    /// A place for a new connection, if there is one.
-    pub fn enter(&self, site: &Site, remote: &Address) -> Option<Place> {
-        let limits = &site.config.clients;
+    /// A place for a new connection, if there is one; a client that is not known yet gets it by [`Front::settle`].
+    pub fn enter(&self, site: &Site, remote: Option<&Address>) -> Option<Place> {
+        if remote.is_some_and(|remote| !self.admits(site, remote)) {
+            return None;
+        }
+        let mut place = self.any_place(site)?;
+        remote.inspect(|remote| place.take(Origin::of(remote.socket)));
+        Some(place)
+    }
+
+    /// Makes the place that of `remote`, unless it has enough.
+    pub fn settle(&self, site: &Site, remote: &Address, place: &mut Place) -> bool {
+        let admitted = self.admits(site, remote);
+        if admitted {
+            place.take(Origin::of(remote.socket));
+        }
+        admitted
+    }
+
+    /// Whether a client may have one more.
+    fn admits(&self, site: &Site, remote: &Address) -> bool {
+        let most = site.config.clients.connections_per_client;
         let origin = Origin::of(remote.socket);
-        if limits.connections_per_client > 0 && self.crowd.count_of(origin) >= limits.connections_per_client {
-            let (ip, most) = (&remote.ip, limits.connections_per_client);
+        let admitted = most == 0 || self.crowd.count_of(origin) < most;
+        if !admitted {
+            let ip = &remote.ip;
             self.crowd.tell(
                 origin,
                 format_args!("[client {ip}] has MaxConnectionsPerClient {most} connections: 503 for more"),
             );
-            return None;
         }
+        admitted
+    }
+
+    fn any_place(&self, site: &Site) -> Option<Place> {
+        let limits = &site.config.clients;
         let room = self.crowd.room(self.sites.borrow().iter().map(|site| site.pool.worker_count()).sum());
         let most = u64::from(limits.connections).min(room);
         if u64::from(self.crowd.total.get()) >= most && self.connections.evict(EVICTED_AT_ONCE) == 0 {
@@ -142,7 +163,17 @@ impl Front {
             );
             return None;
         }
-        Some(self.crowd.place(origin))
+        Some(self.crowd.place())
+    }
+}
+
+impl Place {
+    /// Whose it is; it was nobody's.
+    fn take(&mut self, origin: Option<Origin>) {
+        if let Some(origin) = origin {
+            *self.by_client.borrow_mut().entry(origin).or_default() += 1;
+        }
+        self.origin = origin;
     }
 }
 
@@ -198,7 +229,12 @@ mod tests {
     fn a_place_is_free_again() {
         let crowd = Crowd::new(1000);
         let client = origin("192.0.2.1");
-        let places = [crowd.place(client), crowd.place(client), crowd.place(origin("192.0.2.2")), crowd.place(None)];
+        let place = |origin| {
+            let mut place = crowd.place();
+            place.take(origin);
+            place
+        };
+        let places = [place(client), place(client), place(origin("192.0.2.2")), crowd.place()];
         assert_eq!((crowd.total.get(), crowd.count_of(client)), (4, 2));
         drop(places);
         assert_eq!((crowd.total.get(), crowd.by_client.borrow().len()), (0, 0));

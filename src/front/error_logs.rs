@@ -32,9 +32,10 @@ impl ErrorLogs {
             return;
         }
         let mut files = self.files.borrow_mut();
-        match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
+        // A log that is full loses the line.
+        let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
             Some(file) => log::write_to(file, LogLevel::Error, "front", client, message),
             None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", client, message),
-        }
+        };
     }
 }

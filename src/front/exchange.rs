@@ -28,6 +28,7 @@ use super::route::Route;
 use super::speed::Charge;
 use super::spool::Spool;
 use super::worker::Worker;
+use crate::config::Spooling;
 
 /// More informational heads than this are no help to anybody.
 const MAX_INFOS: u32 = 32;
@@ -135,7 +136,7 @@ pub struct Job {
 
 impl Exchange {
     /// A job that waits in that lane of the queue.
-    pub fn new(job: Job, lane: usize) -> Exchange {
+    pub fn new(job: Job, lane: usize, spooling: Rc<Spooling>) -> Exchange {
         let now = Instant::now();
         Exchange {
             id: job.id,
@@ -157,7 +158,7 @@ impl Exchange {
             head: None,
             elsewhere: None,
             file: None,
-            spool: Spool::default(),
+            spool: Spool::new(spooling),
             length: Length::default(),
             outcome: None,
             record: None,

@@ -10,9 +10,7 @@
 
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use rustls::ServerConfig;
 use rustls::server::Acceptor;
 use tokio_rustls::LazyConfigAcceptor;
 
@@ -21,6 +19,7 @@ use super::session::Session;
 use super::socket::{Line, Metered, Socket};
 use crate::config::Host;
 use crate::config::protocols::Protocol;
+use crate::tls::server::{Server, Servers};
 
 /// The first byte of every TLS connection: a handshake record.
 const HANDSHAKE: u8 = 22;
@@ -83,24 +82,27 @@ async fn begins_with_preface(line: &mut Metered) -> io::Result<bool> {
 async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> {
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
-    let Some((host, server)) = server(client, name.as_deref()) else {
+    // A renewal meanwhile is for others.
+    let servers = client.site.tls.borrow().clone();
+    let Some((host, server)) = server(client, &servers, name.as_deref()) else {
         return Err(io::Error::other("no host of this address has a certificate"));
     };
-    let stream = start.into_stream(server).await?;
+    let handshake = server.handshake();
+    let stream = start.into_stream(handshake.config.clone()).await?;
     let is_http2 = match stream.get_ref().1.alpn_protocol() {
         Some(agreed) => agreed == b"h2",
         None => {
             client.site.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1))
         }
     };
-    client.secured(Session::of(stream.get_ref().1, name));
+    client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
     let line = Line::Tls(Box::new(stream));
     Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
 }
 
 /// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.
-fn server(client: &Client, name: Option<&str>) -> Option<(u16, Arc<ServerConfig>)> {
-    let (config, local, servers) = (&client.site.config, client.local.socket, client.site.tls.borrow());
+fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
+    let (config, local) = (&client.site.config, client.local.socket);
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
-    hosts.find_map(|host| Some((host, servers.of(host)?.clone())))
+    hosts.find_map(|host| Some((host, servers.of(host)?)))
 }

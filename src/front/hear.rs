@@ -80,6 +80,7 @@ impl Pool {
         self.vacate(worker);
         if leaving && worker.state() == WorkerState::Busy {
             worker.set_state(WorkerState::Retiring);
+            self.say(FromFront::Leaving { slot: worker.slot });
             self.take_back(worker);
         } else if worker.state() == WorkerState::Busy && !self.go_on(worker) {
             self.free(worker);

@@ -15,9 +15,9 @@ use tokio::task::AbortHandle;
 
 use super::Front;
 use super::client::{Address, Client};
-use super::connection;
 use super::crowd::EVICTED_AT_ONCE;
 use super::socket::Socket;
+use super::{connection, proxy_protocol};
 use crate::log;
 
 /// How long to wait when the kernel has no descriptors left for us.
@@ -103,12 +103,16 @@ async fn accept(front: Rc<Front>, listener: Listener) {
             Ok((socket, remote, local)) => {
                 complained = false;
                 let Some(site) = front.serving() else { continue };
-                match front.enter(&site, &remote) {
-                    Some(place) => {
-                        let client = Client::new(front.clone(), site, remote, local);
-                        tokio::task::spawn_local(connection::serve(client, socket, place));
-                    }
-                    None => front.crowd.turn_away(socket),
+                let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
+                let Some(place) = front.enter(&site, (!stands_for_others).then_some(&remote)) else {
+                    front.crowd.turn_away(socket);
+                    continue;
+                };
+                let client = Client::new(front.clone(), site, remote, local);
+                if stands_for_others {
+                    tokio::task::spawn_local(proxy_protocol::serve(client, socket, place));
+                } else {
+                    tokio::task::spawn_local(connection::serve(client, socket, place));
                 }
             }
             Err(error) if is_clients_fault(&error) => {}

@@ -9,7 +9,7 @@
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
 //! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
 //! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment · its notes · the user                    |
-//! | `%I` · `%O` · `%S`                 | all bytes received · sent · both                                   |
+//! | `%I` · `%O` · `%S`                 | all bytes received · sent · both; with what TLS adds, but for HTTP/2 those of the stream's HEADERS, CONTINUATION and DATA |
 //! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · `-`                     |
 //! | `%p` · `%{canonical,local,remote}p`| ports                                                              |
 //! | `%P` · `%{pid}P`                   | process of the worker, or of the front                             |
@@ -255,6 +255,7 @@ impl What {
                 let served_by = exchange.and_then(|exchange| exchange.served_by);
                 number_or_dash(out, served_by.map(|(slot, _)| slot.into()));
             }
+            What::Tls(name) if name == "HTTPS" => escape_or_dash(out, record.is_secure().then_some(b"on")),
             What::Tls(name) => {
                 let value = record.client.session().and_then(|session| session.variable(name));
                 escape_or_dash(out, value.as_deref().map(str::as_bytes));

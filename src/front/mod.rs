@@ -53,6 +53,8 @@ mod own_name;
 mod payload;
 mod pick_up;
 mod pool;
+#[doc(hidden)] // for its fuzz target
+pub mod proxy_header;
 mod proxy_protocol;
 mod queue;
 #[doc(hidden)] // for its fuzz target

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use http::header::HeaderValue;
+use http::header::{HOST, HeaderValue};
+use http::request::Parts;
 
 use super::admit::address;
 use super::record::Record;
@@ -26,9 +27,22 @@ pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16)
         CanonicalName::Off => said.or_else(|| host.server_name.clone()),
         CanonicalName::On | CanonicalName::Dns => host.server_name.clone().or(said),
     };
-    let said = port(asked.host).filter(|_| canonical != CanonicalName::On);
-    let port = said.or(host.server_port).unwrap_or(asked.local.port);
+    let port = said_port(host, settings, asked.host).unwrap_or(asked.local.port);
     (name.unwrap_or_else(|| asked.local.ip.clone()).into(), port)
+}
+
+fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
+    let canonical = settings.rules.canonical_name.unwrap_or_default();
+    port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
+}
+
+/// The port in links to ourselves: where a proxy says how the client speaks, the one where it reaches us is not the client's.
+pub fn port_of(visit: &Record, head: &Parts, route: &Route) -> u16 {
+    let Some(secure) = visit.proto.get() else { return route.server_port };
+    let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let host = visit.site.config.hosts.get(usize::from(route.host));
+    let said = host.and_then(|host| said_port(host, &route.settings, asked));
+    said.unwrap_or(if *secure { 443 } else { 80 })
 }
 
 /// With `UseCanonicalName DNS` the name is the one that our end of the connection has.

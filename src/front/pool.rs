@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::queue::{Queue, Sizes};
 use super::worker::{Worker, describe};
 use super::{Front, count};
-use crate::config::Config;
+use crate::config::{Config, Spooling};
 use crate::log;
 
 /// See the module's text.
@@ -30,6 +30,7 @@ pub struct Pool {
     pub(super) queued: Cell<u32>,
     busy: Cell<u32>,
     draining: Cell<bool>,
+    pub(super) spooling: Rc<Spooling>,
     /// Requests that were sent to busy workers.
     pub(super) ahead: Ahead,
 }
@@ -49,6 +50,7 @@ impl Pool {
             queued: Cell::new(0),
             busy: Cell::new(0),
             draining: Cell::new(false),
+            spooling: Rc::new(config.spooling.clone()),
             ahead: Ahead::default(),
         }
     }
@@ -86,7 +88,7 @@ impl Pool {
     /// Takes a worker in that was asked of the mold.
     pub fn add(&self, worker: Rc<Worker>) {
         if self.draining.get() {
-            worker.ask_to_leave();
+            self.ask_to_leave(&worker);
         }
         self.workers.borrow_mut().push(worker);
         self.changed();
@@ -118,8 +120,13 @@ impl Pool {
         let mut idle = self.idle.borrow_mut();
         let count = count.min(idle.len());
         for worker in idle.drain(..count) {
-            worker.ask_to_leave();
+            self.ask_to_leave(&worker);
         }
+    }
+
+    fn ask_to_leave(&self, worker: &Worker) {
+        worker.ask_to_leave();
+        self.say(FromFront::Leaving { slot: worker.slot });
     }
 
     /// No new requests will come: workers leave as soon as nothing waits.
@@ -129,7 +136,7 @@ impl Pool {
             self.leave_idle(usize::MAX);
         }
         let is_away = |worker: &&Rc<Worker>| worker.state() == WorkerState::Starting || worker.adopted.get();
-        self.workers.borrow().iter().filter(is_away).for_each(|worker| worker.ask_to_leave());
+        self.workers.borrow().iter().filter(is_away).for_each(|worker| self.ask_to_leave(worker));
     }
 
     /// Whether nothing is under way or waits.

@@ -13,7 +13,7 @@ use super::admit::Visitor;
 use super::client::{Address, Client};
 use super::count;
 use super::exchange::{Exchange, Shared, Stage};
-pub use super::http2::Interim;
+pub use super::http2::Stream;
 use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
@@ -46,7 +46,7 @@ pub struct Record {
     /// The request's head.
     pub head: Parts,
     /// Where it came from when its connection carries several at once.
-    pub stream: Option<Rc<Interim>>,
+    pub stream: Option<Rc<Stream>>,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
@@ -55,6 +55,8 @@ pub struct Record {
     pub started: Instant,
     /// Who asks, when a proxy is believed; see [`Record::remote`].
     pub origin: OnceCell<Origin>,
+    /// Whether the client speaks TLS, when a proxy is believed; see [`Record::is_secure`].
+    pub proto: OnceCell<bool>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
@@ -73,7 +75,7 @@ pub struct Record {
     pub took: Cell<Duration>,
     /// Body bytes sent, without chunk sizes.
     pub body_bytes: Cell<u64>,
-    /// All bytes received for it.
+    /// All bytes received for it; of HTTP/2, those of its stream.
     pub received_bytes: Cell<u64>,
     /// All bytes sent for it.
     pub sent_bytes: Cell<u64>,
@@ -123,6 +125,11 @@ impl Record {
         self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
     }
 
+    /// Whether the client speaks TLS, with us or with a proxy.
+    pub fn is_secure(&self) -> bool {
+        self.proto.get().copied().unwrap_or_else(|| self.client.session().is_some())
+    }
+
     /// Index of the virtual host.
     pub fn host(&self) -> usize {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
@@ -139,7 +146,7 @@ pub struct Visit(Rc<Record>);
 
 impl Visit {
     /// The head of a request is whole.
-    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Interim>>) -> Visit {
+    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Stream>>) -> Visit {
         let started = Instant::now();
         client.begins(started);
         count(&client.front.counters.requests);
@@ -152,6 +159,7 @@ impl Visit {
             received: SystemTime::now(),
             started,
             origin: OnceCell::new(),
+            proto: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),
             before: RefCell::default(),

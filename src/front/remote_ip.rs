@@ -10,7 +10,7 @@ use super::record::Record;
 use super::route::Route;
 use crate::config::remote_ip::RemoteIp;
 
-/// What the proxies say.
+/// What the proxies say of who asks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Who asks.
@@ -19,6 +19,8 @@ pub struct Origin {
     header: (HeaderName, Option<HeaderValue>),
     /// The header for the proxies that were believed, and they.
     proxies: Option<(HeaderName, HeaderValue)>,
+    /// How many of them were believed.
+    believed: usize,
 }
 
 /// Finds out once, for the host that `route` leads to.
@@ -31,6 +33,43 @@ pub fn settle(visit: &Record, head: &Parts, route: &Route) {
         // It was empty a line above.
         let _ = visit.origin.set(origin);
     }
+    if rules.proto_header.is_some()
+        && visit.proto.get().is_none()
+        && let Some(secure) = is_secure(rules, visit, &head.headers)
+    {
+        // The same.
+        let _ = visit.proto.set(secure);
+    }
+}
+
+/// Whether the client speaks TLS, as the first proxy says that is believed; each adds a word behind those of the others, or
+/// leaves the one that is there.
+fn is_secure(rules: &RemoteIp, visit: &Record, headers: &HeaderMap) -> Option<bool> {
+    let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
+    if !rules.lists(peer(&visit.client.remote)) {
+        return None;
+    }
+    let said = joined(headers, &name);
+    let entries = split(&said);
+    let believed = visit.origin.get().map_or(1, |origin| origin.believed);
+    let entry = entries.get(entries.len().saturating_sub(believed))?;
+    let proto = if name == "forwarded" { parameter(entry, "proto")? } else { entry };
+    match &*proto.to_ascii_lowercase() {
+        "https" | "wss" | "on" => Some(true),
+        "http" | "ws" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Who is connected; a unix socket is on this host.
+fn peer(client: &Address) -> IpAddr {
+    client.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip().to_canonical())
+}
+
+/// The header, which may have come in several lines.
+fn joined(headers: &HeaderMap, name: &HeaderName) -> String {
+    let said: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    said.join(",")
 }
 
 /// The headers as programs see them: what was believed is taken out.
@@ -46,11 +85,11 @@ pub fn rewrite(origin: &Origin, headers: &mut HeaderMap) {
 
 fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origin> {
     let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
-    let said: Vec<&str> = headers.get_all(&name).iter().filter_map(|value| value.to_str().ok()).collect();
-    let said = said.join(",");
+    let said = joined(headers, &name);
     let mut entries = split(&said);
-    let mut at = client.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip().to_canonical());
+    let mut at = peer(client);
     let mut proxies = Vec::new();
+    let named = entries.len();
     let mut found = None;
     while let (Some(internal), Some(entry)) = (rules.trusts(at), entries.last()) {
         let address = if name == "forwarded" { forwarded_for(entry) } else { address(entry) };
@@ -63,11 +102,12 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origi
         entries.pop();
     }
     let socket = SocketAddr::new(found?, client.port);
+    let believed = named - entries.len();
     let rest = entries.join(", ");
     let rest = HeaderValue::from_str(&rest).ok().filter(|_| !rest.is_empty());
     let proxies = HeaderValue::from_str(&proxies.join(", ")).ok().filter(|proxies| !proxies.is_empty());
     let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
-    Some(Origin { address: Address::tcp(socket), header: (name, rest), proxies: proxies_name.zip(proxies) })
+    Some(Origin { address: Address::tcp(socket), header: (name, rest), proxies: proxies_name.zip(proxies), believed })
 }
 
 /// At commas that do not stand in quotation marks.
@@ -82,10 +122,15 @@ fn split(said: &str) -> Vec<&str> {
 
 /// `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239)
 fn forwarded_for(entry: &str) -> Option<IpAddr> {
+    address(parameter(entry, "for")?)
+}
+
+/// A parameter of an element of `Forwarded`.
+fn parameter<'a>(entry: &'a str, wanted: &str) -> Option<&'a str> {
     let mut pairs = entry.split(';').filter_map(|pair| pair.split_once('='));
-    let (_, value) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
+    let (_, value) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted))?;
     let value = value.trim();
-    address(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
+    Some(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
 }
 
 /// `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5000`

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use http::header::{
-    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, IF_MATCH,
-    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE, SERVER, TRANSFER_ENCODING,
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE, SERVER, TRANSFER_ENCODING,
 };
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
@@ -14,16 +14,15 @@ use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
 use super::payload::{Kind, Payload};
-use super::record::{Interim, Record, Visit};
+use super::record::{Record, Stream, Visit};
 use super::route::{Asked, Route};
 use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    authority, compress, error_document, headers, locate, own_name, redirection, remote_ip, response, session,
+    authority, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip, response, session,
     static_files, unread, variables,
 };
-use crate::config::Limits;
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -31,7 +30,7 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// Answers a request of `client`; `stream` is where it came from when the connection carries several at once.
-pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Interim>>) -> Response<Payload> {
+pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Stream>>) -> Response<Payload> {
     let (mut head, body) = request.into_parts();
     let named = authority::settle(&mut head);
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
@@ -174,7 +173,7 @@ fn check(visit: &Record) -> Result<(), Refusal> {
         return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
     }
     if head.version == Version::HTTP_2 {
-        measure(head, limits)?;
+        http2::check(head, limits)?;
     }
     let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
     // HTTP/1.0 has no expectations.
@@ -184,20 +183,6 @@ fn check(visit: &Record) -> Result<(), Refusal> {
     match head.method {
         Method::CONNECT | Method::TRACE => Err(Refusal { header: Some((ALLOW, METHODS)), ..not_allowed() }),
         _ => Ok(()),
-    }
-}
-
-/// What the strict reader has measured before for HTTP/1.
-fn measure(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
-    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
-    if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
-        return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
-    }
-    let is_long =
-        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": ".len() > limits.field_size;
-    match head.headers.len() > limits.fields || head.headers.iter().any(is_long) {
-        true => Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
-        false => Ok(()),
     }
 }
 
@@ -228,7 +213,7 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: &mut Option<
         limit => limit,
     };
     let body = match body.take() {
-        Some(incoming) => body::receive(incoming, limit, patience(visit, &route)).await?,
+        Some(incoming) => body::receive(incoming, limit, patience(visit, &route), &visit.site.config.spooling).await?,
         None => Body::Memory(Default::default()),
     };
     let ticket = submit(visit, head, &route, body)?;
@@ -298,7 +283,7 @@ fn unconditional(head: &Parts) -> Parts {
 /// HTTP/1.0 knows no interim responses.
 fn inform(visit: &Record, head: &wire::reply::Head) {
     if let Some(stream) = &visit.stream {
-        stream.send(head);
+        stream.interim.send(head);
     } else if visit.head.version >= Version::HTTP_11 {
         visit.client.interim.borrow_mut().extend(response::interim(head).unwrap_or_default());
     }
@@ -323,7 +308,11 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     }
     let is_head = visit.head.method == Method::HEAD;
     head.headers.insert(SERVER, own_name::header(&visit.site));
-    if is_head {
+    if head.status == StatusCode::RESET_CONTENT {
+        // It has no content, and says so (RFC 9110, 15.3.6).
+        head.headers.insert(CONTENT_LENGTH, 0.into());
+        kind = Kind::Empty;
+    } else if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
         }

@@ -1,6 +1,7 @@
 //! A client's TLS, as programs and logs see it: mod_ssl's variables.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
 
@@ -8,6 +9,7 @@ use super::record::Record;
 use super::route::Route;
 use crate::config::Pace;
 use crate::config::tls_suites::openssl_name;
+use crate::tls::names::Variables;
 
 /// Whether a client speaks TLS, and how.
 #[derive(Debug, Default)]
@@ -63,11 +65,13 @@ pub struct Session {
     cipher: &'static str,
     bits: u16,
     resumed: bool,
+    /// What our certificate says of itself.
+    certificate: Option<Arc<Variables>>,
 }
 
 impl Session {
     /// After the handshake.
-    pub fn of(connection: &ServerConnection, name: Option<String>) -> Session {
+    pub fn of(connection: &ServerConnection, name: Option<String>, certificate: Option<Arc<Variables>>) -> Session {
         let protocol = match connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
             _ => "TLSv1.2",
@@ -75,11 +79,11 @@ impl Session {
         let suite = connection.negotiated_cipher_suite().and_then(|suite| openssl_name(suite.suite().as_str()?));
         let (cipher, bits) = suite.unwrap_or_default();
         let resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
-        Session { name, protocol, cipher, bits, resumed }
+        Session { name, protocol, cipher, bits, resumed, certificate }
     }
 
     /// The variables of `SSLOptions +StdEnvVars`.
-    pub fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+    pub fn variables(&self) -> impl Iterator<Item = (&str, String)> {
         let names = [
             "SSL_PROTOCOL",
             "SSL_CIPHER",
@@ -93,13 +97,13 @@ impl Session {
             "SSL_TLS_SNI",
             "SSL_VERSION_INTERFACE",
         ];
-        names.into_iter().filter_map(|name| Some((name, self.variable(name)?)))
+        let ours = names.into_iter().filter_map(|name| Some((name, self.variable(name)?)));
+        ours.chain(self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone())))
     }
 
     /// The value of one of them.
     pub fn variable(&self, name: &str) -> Option<String> {
         Some(match name {
-            "HTTPS" => "on".to_owned(),
             "SSL_PROTOCOL" => self.protocol.to_owned(),
             "SSL_CIPHER" => self.cipher.to_owned(),
             "SSL_CIPHER_USEKEYSIZE" | "SSL_CIPHER_ALGKEYSIZE" => self.bits.to_string(),
@@ -110,8 +114,12 @@ impl Session {
             "SSL_SESSION_RESUMED" => if self.resumed { "Resumed" } else { "Initial" }.to_owned(),
             "SSL_TLS_SNI" => self.name.clone()?,
             "SSL_VERSION_INTERFACE" => format!("Cameleer/{}", env!("CARGO_PKG_VERSION")),
-            _ => return None,
+            name => return self.certificate().iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
         })
+    }
+
+    fn certificate(&self) -> &[(String, String)] {
+        self.certificate.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 

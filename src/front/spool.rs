@@ -1,13 +1,16 @@
 //! What a worker has sent and its client has not taken yet. Some stays in memory; when others wait for the worker, the
-//! rest goes to an unlinked file in TMPDIR, so that a slow client does not hold it.
+//! rest goes to a file without a name, so that a slow client does not hold it.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::config::Spooling;
 use crate::log;
 
 /// Bytes in memory above which the worker is no longer read, unless there is a file.
@@ -16,14 +19,13 @@ const HIGH_WATER: usize = 256 * 1024;
 const LOW_WATER: usize = HIGH_WATER / 2;
 /// What a piece takes in memory beside its bytes: many small ones weigh more than they say.
 const PIECE_COST: usize = 64;
-/// A response of which more than this was in the file holds its worker after all.
-const MOST_IN_FILE: u64 = 4 << 30;
 /// What is read of the file at once.
 const PIECE: usize = 64 * 1024;
 
 /// See the module's text.
 #[derive(Default)]
 pub struct Spool {
+    rules: Rc<Spooling>,
     pieces: VecDeque<Piece>,
     in_memory: usize,
     file: Option<File>,
@@ -37,14 +39,41 @@ enum Piece {
     File { at: u64, length: u64 },
 }
 
+/// Where its files are.
+pub fn folder(rules: &Spooling) -> PathBuf {
+    rules.folder.clone().unwrap_or_else(std::env::temp_dir)
+}
+
+/// A new one, which nobody else can find.
+pub fn file(rules: &Spooling) -> io::Result<File> {
+    tempfile::tempfile_in(folder(rules))
+}
+
+/// Says so before an upload comes to it.
+pub fn try_out(rules: &Spooling) {
+    if let Err(error) = file(rules) {
+        let folder = folder(rules);
+        let then = "large uploads will be answered 507";
+        log::error(
+            "front",
+            format_args!("cannot make files in {} (SpoolDirectory): {error}: {then}", folder.display()),
+        );
+    }
+}
+
 impl Spool {
+    /// Nothing, for a response that may use a file as `rules` say.
+    pub fn new(rules: Rc<Spooling>) -> Spool {
+        Spool { rules, ..Spool::default() }
+    }
+
     /// Keeps `bytes` behind the others.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.in_memory > HIGH_WATER && self.may_spill() {
             match self.write(bytes) {
                 Ok(()) => return,
                 Err(error) => {
-                    let folder = std::env::temp_dir();
+                    let folder = folder(&self.rules);
                     log::error("front", format_args!("cannot keep a response in {}: {error}", folder.display()));
                     self.spills = false;
                 }
@@ -57,7 +86,7 @@ impl Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
+            none => none.insert(file(&self.rules)?),
         };
         file.write_all_at(bytes, self.end)?;
         let (at, added) = (self.end, bytes.len() as u64);
@@ -100,7 +129,7 @@ impl Spool {
     }
 
     fn may_spill(&self) -> bool {
-        self.spills && self.end < MOST_IN_FILE
+        self.spills && self.end < self.rules.most
     }
 
     /// Whether the worker must wait.
@@ -138,13 +167,17 @@ impl Spool {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Spool::default();
+        *self = Spool::new(std::mem::take(&mut self.rules));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spool() -> Spool {
+        Spool::new(Rc::new(Spooling { folder: None, most: 1 << 30 }))
+    }
 
     fn fill(spool: &mut Spool, count: u32) {
         (0..count).for_each(|number| spool.push(&[number as u8; 1000]));
@@ -160,7 +193,7 @@ mod tests {
 
     #[test]
     fn small_pieces_weigh_more_than_their_bytes() {
-        let mut dust = Spool::default();
+        let mut dust = spool();
         while !dust.is_full() {
             dust.push(b"x");
         }
@@ -171,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_full_spool_has_room_again_when_it_may_use_a_file() {
-        let mut spool = Spool::default();
+        let mut spool = spool();
         fill(&mut spool, 300);
         assert!(spool.is_full() && !spool.has_room());
         spool.spill();
@@ -180,7 +213,7 @@ mod tests {
 
     #[test]
     fn bytes_come_out_in_order_whether_they_were_in_memory_or_in_the_file() {
-        let mut spool = Spool::default();
+        let mut spool = spool();
         spool.spill();
         fill(&mut spool, 400);
         let mut all = spool.pop().unwrap().unwrap().to_vec();

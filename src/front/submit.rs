@@ -15,7 +15,7 @@ use super::exchange::{Job, Limits};
 use super::payload::Ticket;
 use super::record::Record;
 use super::route::Route;
-use super::variables;
+use super::{own_name, variables};
 
 pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = visit.client.front.next_id();
@@ -36,6 +36,9 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());
+    if visit.stream.is_none() {
+        visit.client.awaits(&visit.site, &exchange);
+    }
     Ok(Ticket::new(visit.site.clone(), exchange))
 }
 
@@ -46,7 +49,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         body_length: body.len(),
         remote_port: visit.remote().port,
-        server_port: route.server_port,
+        server_port: own_name::port_of(visit, head, route),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,
@@ -57,7 +60,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         Body::Memory(bytes) => request.body = bytes,
         Body::File(..) => request.flags |= Flags::BODY_IN_FD,
     }
-    if client.session().is_some() {
+    if visit.is_secure() {
         request.flags |= Flags::HTTPS;
     }
     if route.resolved {

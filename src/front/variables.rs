@@ -30,8 +30,10 @@ fn secure(visit: &Record, route: &Route, variables: &mut Variables) {
     if visit.stream.is_some() {
         variables.set("HTTP2", Some("on".to_owned()));
     }
+    if visit.is_secure() {
+        variables.set("HTTPS", Some("on".to_owned()));
+    }
     let Some(session) = visit.client.session() else { return };
-    variables.set("HTTPS", Some("on".to_owned()));
     if let Some(name) = &session.name {
         variables.set("SSL_TLS_SNI", Some(name.clone()));
     }

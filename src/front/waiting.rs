@@ -18,7 +18,7 @@ impl Pool {
     /// Gives the job to a worker, or puts it into the queue.
     pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
         let lane = self.queue.borrow().lane(job.route.settings.admission.share.as_ref());
-        let exchange = Exchange::new(job, lane);
+        let exchange = Exchange::new(job, lane, self.spooling.clone());
         let now = exchange.queued_at;
         let exchange = Rc::new(RefCell::new(exchange));
         let may_start = self.queue.borrow_mut().arrives(lane);
@@ -97,6 +97,19 @@ impl Pool {
             let holder = self.workers().iter().find(holds).cloned();
             holder.inspect(|worker| self.take_back(worker));
         }
+    }
+
+    /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same: one that waits
+    /// for a worker is taken for gone, as nginx does, since most are, and an overload is no time to work for nobody.
+    pub fn hang_up(&self, exchange: &Shared) -> bool {
+        let (id, stage) = (exchange.borrow().id, exchange.borrow().stage);
+        if stage == Stage::Running
+            && let Some(worker) = exchange.borrow().worker.clone()
+        {
+            self.take_back(&worker);
+            worker.tell_hung_up(id);
+        }
+        stage != Stage::Queued
     }
 
     /// Answers those at once that an overload leaves no place for.

@@ -93,7 +93,16 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
 impl<Out, In> Child<Out, In> {
     /// Ends it at once.
     pub fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    /// Lets it go on if it was stopped.
+    pub fn resume(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
+    fn signal(&self, signal: Signal) {
         // It is our child and not reaped, so the number cannot mean another; it may have ended, which is as good.
-        let _ = kill(self.pid, Signal::SIGKILL);
+        let _ = kill(self.pid, signal);
     }
 }

@@ -107,6 +107,7 @@ impl Master {
         self.enforce_expansion(now);
         if self.stop.is_none() {
             self.enforce_deadlines(now);
+            self.end_stopped_molds(now);
             self.restart_mold(now);
             self.restart_front(now);
             self.renew_certificates(now);
@@ -186,10 +187,11 @@ impl Master {
 
     /// Our own children, and workers and others whose parent went before them.
     fn reap(&mut self) {
-        while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+        while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED)) {
             match status {
                 WaitStatus::Exited(pid, code) => self.ended(pid, Exit::Code(code)),
                 WaitStatus::Signaled(pid, signal, _) => self.ended(pid, Exit::Signal(signal as i32)),
+                WaitStatus::Stopped(pid, _) => self.child_stopped(pid),
                 WaitStatus::StillAlive => return,
                 _ => {}
             }

@@ -63,6 +63,7 @@ impl Master {
                 self.load = load;
                 self.tend();
             }
+            FromFront::Leaving { slot } => self.worker_leaves(slot),
             FromFront::Kill { slot, reason } => {
                 if let Some(worker) = self.workers.get_mut(slot) {
                     worker.kill(&reason);

@@ -6,7 +6,7 @@
 //! ```
 
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 use wire::control::{Exit, FromMold, Generation as Number, GenerationState, ToFront, ToMold};
@@ -18,7 +18,10 @@ use super::listeners::Bound;
 use super::logs::Opened;
 use super::pool::{Limits, Policy};
 use super::site::Site;
-use crate::log;
+use crate::{log, sys};
+
+/// A mold may be stopped for so long: Ctrl-Z and `fg` stop and continue all of us one after the other.
+const STOPPED: Duration = Duration::from_secs(1);
 
 /// One generation.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub struct Generation {
     pub attempt: Option<Attempt>,
     /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
     pub deadline: Option<Instant>,
+    /// Since when the mold is stopped, unless it went on since.
+    stopped: Option<Instant>,
     /// Between starts of the mold.
     pub backoff: Backoff,
 }
@@ -154,6 +159,7 @@ impl Master {
             software: String::new(),
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
+            stopped: None,
             backoff: Backoff::default(),
         });
     }
@@ -347,6 +353,29 @@ impl Master {
         }
     }
 
+    /// Somebody has stopped a process; a mold neither forks nor reaps then.
+    pub(super) fn child_stopped(&mut self, pid: Pid) {
+        let is_mold = |g: &&mut Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
+        if let Some(generation) = self.generations.iter_mut().find(is_mold) {
+            generation.stopped = Some(Instant::now());
+        }
+    }
+
+    /// Ends molds that stay stopped: another does their work, and their workers serve on.
+    pub(super) fn end_stopped_molds(&mut self, now: Instant) {
+        for generation in &mut self.generations {
+            let since = generation.stopped.take_if(|since| *since + STOPPED <= now);
+            let mold = generation.mold.as_ref().filter(|_| since.is_some());
+            if let Some(mold) = mold.filter(|mold| sys::is_stopped(mold.pid.as_raw())) {
+                log::error(
+                    "master",
+                    format_args!("mold pid={} gen={} is stopped, and is killed", mold.pid, generation.number),
+                );
+                mold.kill();
+            }
+        }
+    }
+
     /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do; a stop has its own deadline.
     pub(super) fn generations_wake(&self, now: Instant) -> Option<Instant> {
         if self.stop.is_some() {
@@ -356,6 +385,7 @@ impl Master {
         let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
         let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
         let (_, overdue) = self.workers.overdue(self.site.config.timeouts.start, now);
-        deadlines.chain(restarts).chain(overdue).min()
+        let stopped = self.generations.iter().filter_map(|g| g.stopped).map(|since| since + STOPPED);
+        deadlines.chain(restarts).chain(overdue).chain(stopped).min()
     }
 }

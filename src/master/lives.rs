@@ -85,6 +85,15 @@ impl Master {
         self.tend();
     }
 
+    /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
+    /// its successor may come at once.
+    pub(super) fn worker_leaves(&mut self, slot: Slot) {
+        let allowed = self.site.config.timeouts.graceful;
+        let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);
+        self.workers.leaves(slot, by);
+        self.tend();
+    }
+
     /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
     pub(super) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
         let Some(worker) = self.workers.get_mut(slot) else { return };

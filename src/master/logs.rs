@@ -1,6 +1,7 @@
 //! The log files and piped loggers: opened by the master, written by the others, opened anew on USR1.
 //!
-//! A piped logger's pipe is ours at both ends, so what is written while the logger is being restarted is not lost.
+//! A piped logger's pipe is ours at both ends, so what is written while the logger is being restarted is not lost. Nobody
+//! ever waits for a logger: the pipe does not block, and who finds it full keeps or drops its lines.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -11,9 +12,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use nix::fcntl::OFlag;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, dup2_stderr, pipe2};
+use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, pipe2};
 
 use super::backoff::Backoff;
 use super::peer::Fd;
@@ -22,6 +24,8 @@ use crate::sys;
 
 /// How long the end waits for piped loggers.
 const LAST_LINES: Duration = Duration::from_millis(500);
+/// What a pipe holds: the kernel's own limit for a user that is not root.
+const PIPE: i32 = 1024 * 1024;
 
 /// Everything that is logged to.
 #[derive(Debug)]
@@ -130,11 +134,17 @@ impl Logs {
     pub fn finish(&mut self) {
         self.give_stderr_back();
         let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
-        let loggers: Vec<Pid> = loggers.collect();
+        let mut loggers: Vec<Pid> = loggers.collect();
         let by = Instant::now() + LAST_LINES;
         let runs = |pid: &Pid| waitpid(*pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
-        while Instant::now() < by && loggers.iter().any(runs) {
+        loggers.retain(runs);
+        while Instant::now() < by && !loggers.is_empty() {
             std::thread::sleep(Duration::from_millis(2));
+            loggers.retain(runs);
+        }
+        for logger in loggers {
+            // It leads a group of its own, is our child, and was not reaped.
+            let _ = killpg(logger, Signal::SIGTERM);
         }
     }
 
@@ -172,7 +182,11 @@ impl Sink {
             return Ok(Sink { fd: open_file(path)?, target, logger: None });
         };
         let (input, output) = pipe2(OFlag::O_CLOEXEC)?;
+        fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        // A user who has many pipes already may not have large ones.
+        let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
         let mut logger = Logger { command: command.clone(), input, pid: None, backoff: Backoff::default() };
+        program_of(command)?;
         logger.start()?;
         Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
     }
@@ -189,6 +203,16 @@ impl Logger {
         self.pid = Some(Pid::from_raw(child.id().cast_signed()));
         Ok(())
     }
+}
+
+/// A program that is named by its path must be one: the shell that starts it would say so only later, to the log.
+fn program_of(command: &str) -> anyhow::Result<()> {
+    let Some(program) = command.split_whitespace().next().filter(|word| word.starts_with('/')) else { return Ok(()) };
+    if program.contains(['"', '\'', '\\', '$', '`', '*', '?', '[', ';', '&', '|', '<', '>', '(']) {
+        return Ok(());
+    }
+    access(program, AccessFlags::X_OK)
+        .with_context(|| format!("the piped log \"|{command}\" cannot be started: {program}"))
 }
 
 fn duplicate(stream: impl AsFd) -> io::Result<Fd> {

@@ -200,9 +200,10 @@ impl Master {
             log::error("master", "server reached MaxClients setting, consider raising the MaxClients setting");
         }
         let allowed = self.backoff.allows(now, self.workers.starting(serving));
+        let room = self.workers.room(serving, limits.max_clients);
         let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.loaded);
         match self.policy.decide(counts, &limits, now) {
-            Move::Fork(n) if can_fork => (0..n.min(allowed)).for_each(|_| self.fork_worker(serving)),
+            Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(serving)),
             Move::Retire(count) => self.tell_front(wire::control::ToFront::Retire { count }, vec![]),
             _ => {}
         }

@@ -9,6 +9,7 @@ use wire::transport::in_memory;
 use super::peer::Fd;
 use crate::config::parse::{Reader, Source};
 use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen, directives};
+use crate::log;
 use crate::tls::{self, Identity};
 
 /// Where a configuration is read from, now and at every reload.
@@ -123,6 +124,18 @@ fn needs_perl(tree: &[Directive]) -> bool {
         || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
 }
 
+/// Whether `User` can write there the front finds out.
+fn check_spool_directory(config: &Config) -> Result<(), Mistakes> {
+    match &config.spooling.folder {
+        Some(folder) if !folder.is_dir() => {
+            let message =
+                format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
+            Err(Mistakes(vec![ConfigError { at: None, message }]))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
 }
@@ -132,6 +145,7 @@ impl Site {
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
         let mut config = bundle.build().map_err(Mistakes)?;
         check_log_formats(&config, &bundle.tree)?;
+        check_spool_directory(&config)?;
         let (identities, odd) = tls::read(&config).map_err(Mistakes)?;
         config.warnings.extend(odd);
         Ok(Site { config, bundle, identities: RefCell::new(identities) })
@@ -154,8 +168,11 @@ impl Site {
 
     /// Reads certificates and keys again. Says whether they have changed; those that cannot be used change nothing.
     pub fn renew_identities(&self) -> Result<bool, Mistakes> {
-        let (identities, _) = tls::read(&self.config).map_err(Mistakes)?;
+        let (identities, odd) = tls::read(&self.config).map_err(Mistakes)?;
         let changed = *self.identities.borrow() != identities;
+        if changed {
+            odd.iter().for_each(|odd| log::warn("master", odd));
+        }
         self.identities.replace(identities);
         Ok(changed)
     }

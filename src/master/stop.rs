@@ -87,6 +87,7 @@ impl Master {
             expansion.child.kill();
         }
         self.end_reload(Err("the server is stopping".to_string()));
+        self.resume_all();
         // While we hold them too, the kernel would still accept for nobody.
         self.listeners.close();
         for generation in &mut self.generations {
@@ -96,6 +97,13 @@ impl Master {
             generation.state = GenerationState::Draining;
         }
         self.sweep();
+    }
+
+    /// A process that somebody has stopped would neither finish nor leave.
+    fn resume_all(&self) {
+        self.front.iter().for_each(|front| front.resume());
+        self.generations.iter().filter_map(|generation| generation.mold.as_ref()).for_each(|mold| mold.resume());
+        self.workers.resume_all();
     }
 
     /// No request is under way any more: the Perl side may end.

@@ -30,7 +30,7 @@ pub struct Worker {
     /// Its socket, for a front that may come after this one: while we hold it, the worker does not see the death of its
     /// front. `None` when it is to see it.
     pub socket: Option<Socket>,
-    /// It was left by its front and must have ended by then.
+    /// It serves no more, or its front has left it: it must have ended by then.
     leave_by: Option<Instant>,
 }
 
@@ -126,9 +126,22 @@ impl Workers {
         count(self.of(generation).filter(|(_, worker)| worker.state != WorkerState::Retiring))
     }
 
+    /// How many more processes a generation may have that serves with up to `max` workers: as many may be about to end.
+    pub fn room(&self, generation: Generation, max: u32) -> u32 {
+        max.saturating_mul(2).saturating_sub(count(self.of(generation)))
+    }
+
     /// How many of one generation are not ready yet.
     pub fn starting(&self, generation: Generation) -> u32 {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
+    }
+
+    /// It serves no more.
+    pub fn leaves(&mut self, slot: Slot, by: Option<Instant>) {
+        if let Some(worker) = self.by_slot.get_mut(&slot) {
+            worker.state = WorkerState::Retiring;
+            worker.leave_by = worker.leave_by.or(by);
+        }
     }
 
     /// The front has gone. Those of `serving` wait for another; the others see it and leave.
@@ -159,13 +172,21 @@ impl Workers {
     pub fn expel(&mut self, now: Instant) {
         for worker in self.by_slot.values_mut().filter(|w| w.leave_by.is_some_and(|at| at <= now)) {
             worker.leave_by = None;
-            worker.kill("did not leave when its front had gone");
+            worker.kill("did not end in time; GracefulShutdownTimeout bounds END blocks and PerlChildExitHandlers");
         }
     }
 
     /// When [`Self::expel`] has something to do.
     pub fn expels(&self) -> Option<Instant> {
         self.by_slot.values().filter_map(|worker| worker.leave_by).min()
+    }
+
+    /// Lets those go on that were stopped.
+    pub fn resume_all(&self) {
+        for process in self.by_slot.values().filter_map(|worker| worker.process.as_ref()) {
+            // One that has ended is reaped soon.
+            let _ = sys::pidfd_kill(process.handle.as_fd(), Signal::SIGCONT);
+        }
     }
 
     /// Ends all at once.

@@ -1,31 +1,89 @@
-//! A certificate for `cameleer run --tls`: signed by nobody, for this machine, made anew at each start.
+//! A certificate for `cameleer run --tls`: signed by nobody, for this machine, kept until it is about to expire.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use rcgen::generate_simple_self_signed;
+use chrono::{DateTime, Datelike, Utc};
+use rcgen::{CertificateParams, DnType, KeyPair, date_time_ymd};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
-/// Where [`write`] has put them.
+use super::identity;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// In days. Some browsers do not believe those that are valid for longer than 398.
+const VALID: u32 = 396;
+/// With less left it is made anew.
+const LEAST_LEFT: u32 = 30;
+
+/// Where it is.
 pub struct Files {
     /// PEM.
     pub certificate: PathBuf,
     /// PEM, for nobody else to read.
     pub key: PathBuf,
+    /// Why it was made just now, if it was.
+    pub made: Option<&'static str>,
 }
 
-/// Makes a certificate for `names` and writes it and its key into `folder`, which is made if it is not there. One that
-/// is there already is kept, so that who has trusted it once need not do so again.
+/// A certificate for `names` and its key in `folder`, which is made if it is not there. One that is there already is kept,
+/// so that who has trusted it once need not do so again; unless it cannot serve.
 pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<Files> {
-    let files = Files { certificate: folder.join("certificate.pem"), key: folder.join("key.pem") };
-    if files.certificate.exists() && files.key.exists() {
-        return Ok(files);
-    }
+    let mut files = Files { certificate: folder.join("certificate.pem"), key: folder.join("key.pem"), made: None };
+    let Some(why) = unfit(&files, names) else { return Ok(files) };
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let made = generate_simple_self_signed(names)?;
-    let mut key = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&files.key)?;
-    key.write_all(made.signing_key.serialize_pem().as_bytes())?;
-    fs::write(&files.certificate, made.cert.pem())?;
+    let now = SystemTime::now();
+    let mut params = CertificateParams::new(names)?;
+    let [from, until] = [now - DAY, now + VALID * DAY].map(DateTime::<Utc>::from);
+    params.not_before = date_time_ymd(from.year(), from.month() as u8, from.day() as u8);
+    params.not_after = date_time_ymd(until.year(), until.month() as u8, until.day() as u8);
+    params.distinguished_name.push(DnType::CommonName, "Cameleer, for development");
+    let key = KeyPair::generate()?;
+    let certificate = params.self_signed(&key)?;
+    replace(&files.key, 0o600, &key.serialize_pem())?;
+    replace(&files.certificate, 0o644, &certificate.pem())?;
+    files.made = Some(why);
     Ok(files)
+}
+
+/// Whether a certificate can be for this name.
+pub fn can_be_for(name: &str) -> bool {
+    ServerName::try_from(name).is_ok()
+}
+
+/// Why what is there cannot be used; `None`: it can.
+fn unfit(files: &Files, names: &[String]) -> Option<&'static str> {
+    let (Ok(chain), Ok(key)) = (fs::read_to_string(&files.certificate), fs::read_to_string(&files.key)) else {
+        return Some("there was none");
+    };
+    let unreadable = Some("the one that was there could not be read");
+    if !identity::fit(&chain, &key) {
+        return unreadable;
+    }
+    let Ok(leaf) = CertificateDer::from_pem_slice(chain.as_bytes()) else { return unreadable };
+    let Ok(certificate) = Certificate::from_der(&leaf) else { return unreadable };
+    let end = certificate.tbs_certificate().validity().not_after.to_system_time();
+    if end < SystemTime::now() + LEAST_LEFT * DAY {
+        return Some("the one that was there is about to expire");
+    }
+    let is_for = |parsed: &ParsedCertificate<'_>, name: &String| {
+        ServerName::try_from(name.as_str()).is_ok_and(|name| rustls::client::verify_server_name(parsed, &name).is_ok())
+    };
+    let for_all = ParsedCertificate::try_from(&leaf).is_ok_and(|parsed| names.iter().all(|name| is_for(&parsed, name)));
+    if for_all { None } else { Some("the one that was there is for other names") }
+}
+
+/// Whole or not at all: a server may be watching.
+fn replace(path: &Path, mode: u32, text: &str) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let _ = fs::remove_file(&new);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
+    file.write_all(text.as_bytes())?;
+    fs::rename(&new, path)
 }

@@ -10,6 +10,7 @@ use rustls::sign::CertifiedKey;
 use serde::{Deserialize, Serialize};
 use x509_cert::der::Decode;
 
+use super::staple::Good;
 use crate::config::tls::NamedFile;
 use crate::config::{ConfigError, Host};
 
@@ -56,6 +57,17 @@ impl Identity {
         certified.ocsp.clone_from(&self.staple);
         Ok(certified)
     }
+
+    /// Until when its OCSP response may be sent.
+    pub fn staple_is_good(&self) -> Good {
+        self.staple.as_deref().map_or(Good::Never, Good::of)
+    }
+}
+
+/// Whether these, in PEM, belong together and can be used.
+pub fn fit(chain: &str, key: &str) -> bool {
+    let identity = Identity { host: 0, chain: chain.to_owned(), key: key.to_owned(), staple: None };
+    identity.certified().is_ok()
 }
 
 /// What cannot be used.
@@ -114,7 +126,19 @@ fn read_one(
         Wrong::Key(why) => complaint(key, &why),
     })?;
     let odd = certified.cert.first().map(|leaf| oddities(leaf, host)).unwrap_or_default();
-    Ok((identity, odd.iter().map(|odd| complaint(certificate, odd)).collect()))
+    let mut odd: Vec<ConfigError> = odd.iter().map(|odd| complaint(certificate, odd)).collect();
+    odd.extend(host.tls.staple.as_ref().and_then(|file| Some(complaint(file, stale(identity.staple_is_good())?))));
+    Ok((identity, odd))
+}
+
+fn stale(good: Good) -> Option<&'static str> {
+    match good {
+        Good::Never => {
+            Some("holds no answer of OCSP, and is not sent: expected DER, as `openssl ocsp -respout` writes it")
+        }
+        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: fetch it anew"),
+        _ => None,
+    }
 }
 
 /// What browsers will not like.

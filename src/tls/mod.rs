@@ -3,10 +3,14 @@
 
 pub mod development;
 pub mod identity;
+pub mod names;
 pub mod server;
+pub mod sessions;
+pub mod staple;
 
 pub use identity::Identity;
-pub use server::{Servers, Sessions};
+pub use server::Servers;
+pub use sessions::Sessions;
 
 use crate::config::{Config, ConfigError};
 

@@ -4,8 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
+use super::located::Located;
 use super::phases::{Going, OK, Stop};
-use super::site::{Located, Site};
+use super::site::Site;
 use crate::access::{Attempt, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
 use crate::config::Phase;
 use crate::config::access::{Methods, Rules, Satisfy};

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use apache::Outcome;
 use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
-use wire::transport::{WorkerPort, in_memory};
+use wire::transport::{Presence, WorkerPort, in_memory};
 
+use super::located::{Located, PlaceKey};
 use super::phases::{Kind, OK, Stop};
-use super::site::{Located, PlaceKey, Site};
+use super::site::Site;
 use super::subject::Subject;
 use super::{Next, Port};
 use crate::config::Phase;
@@ -29,8 +30,11 @@ impl apache::Client for ToFront {
         self.port.borrow_mut().send(packet)
     }
 
-    fn is_gone(&mut self) -> bool {
-        !libperl::is_stranger() && self.port.borrow_mut().is_abandoned(self.request).unwrap_or(true)
+    fn presence(&mut self) -> Presence {
+        if libperl::is_stranger() {
+            return Presence::Here;
+        }
+        self.port.borrow_mut().presence(self.request).unwrap_or(Presence::Gone)
     }
 }
 
@@ -64,7 +68,7 @@ impl Site {
                 None
             }
         };
-        if last || self.leave.get() || libperl::gave_up() {
+        if last || self.leave.get() || libperl::gave_up() || self.is_spoilt() {
             apache::child_terminate();
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
@@ -204,6 +208,15 @@ impl Site {
         if self.mod_perl {
             note(self.perl.call(c"Apache::forget", None));
         }
+    }
+
+    /// Whether the request has left what cannot be put back.
+    fn is_spoilt(&self) -> bool {
+        let reason = self.perl.must_leave();
+        if let Some(reason) = reason {
+            apache::say(apache::Level::Warn, &format!("the worker leaves: {reason}"));
+        }
+        reason.is_some()
     }
 
     /// Puts back what the request changed, and says so once per path and kind of change.

@@ -10,8 +10,9 @@ use std::rc::Rc;
 use apache::{Lead, Page, Said, Target};
 
 use super::admit::complain;
+use super::located::{Located, PlaceKey};
 use super::phases::{DECLINED, Kind, OK, Stop};
-use super::site::{Located, PlaceKey, Site};
+use super::site::Site;
 use super::variables;
 use super::way::{Way, plain};
 use crate::config::rules::ErrorDocument;
@@ -39,12 +40,12 @@ impl Site {
         key
     }
 
-    /// The place of `key` is that of the request from now on.
-    pub(super) fn moved(&self, request: u64, key: PlaceKey) -> Result<Rc<Located>, Stop> {
+    /// The place of `key` is that of the request from now on; `left` was.
+    pub(super) fn moved(&self, request: u64, left: Option<&Located>, key: PlaceKey) -> Result<Rc<Located>, Stop> {
         let apache::Asked { host, filename, .. } = apache::asked(request);
         let located = self.located(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
         apache::place_is(request, located.place.clone());
-        variables::settle(request, &located);
+        variables::settle(request, left, &located);
         if apache::has_file(request) && self.is_behind_link(&located, host, &filename) {
             complain(request, "a symbolic link stands in the way that Options lets nobody follow");
             return Err(Stop(403));
@@ -81,7 +82,7 @@ impl Site {
         };
         let way = self.way(sub, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
         let prepared = self.within(sub, || {
-            let first = self.moved(sub, way.key?)?;
+            let first = self.moved(sub, None, way.key?)?;
             self.prepare(sub, first, kind)
         });
         match prepared {
@@ -136,7 +137,7 @@ impl Site {
             apache::keep_content_type(from, request);
         }
         let way = self.way(request, &to.path, None);
-        self.within(request, || match way.key.and_then(|key| self.moved(request, key)) {
+        self.within(request, || match way.key.and_then(|key| self.moved(request, None, key)) {
             Ok(located) => drop(self.process(request, located, Some(Kind::Redirect))),
             Err(Stop(said)) => {
                 let status = apache::error_before(request).or(u16::try_from(said).ok());

@@ -10,9 +10,11 @@ mod error_logs;
 pub mod expander;
 mod lead;
 mod limits;
+mod located;
 pub mod mold;
 mod overrides;
 mod phases;
+mod place;
 pub mod single;
 mod site;
 mod start_up;
@@ -22,7 +24,7 @@ mod variables;
 mod way;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -69,22 +71,23 @@ enum Next {
 }
 
 impl Worker {
-    /// A worker for `site`, answering on `socket`.
-    pub fn new(site: Site, socket: OwnedFd, identity: Identity) -> Worker {
+    /// A worker for `site`, answering on `port`.
+    pub fn new(site: Site, port: SocketWorker, identity: Identity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
         site.is_forked();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         subject::worker_is(identity.slot);
-        libperl::keep_from_children(socket.as_fd());
+        libperl::keep_from_children(port.as_fd());
         let site = Rc::new(site);
         apache::engine_is(site.clone());
         libperl::deadline_signal(crate::sys::deadline_signal());
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
+        site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
-        Worker { site, port: Rc::new(SocketWorker::new(socket).into()), identity, limit, fork_us: 0 }
+        Worker { site, port: Rc::new(port.into()), identity, limit, fork_us: 0 }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process.
@@ -109,7 +112,7 @@ impl Worker {
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
                 // The client of a request that is over has left.
-                Some(Inbound::Abandoned(_)) => {}
+                Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
                 Some(Inbound::Log { number, log }) => {
                     self.site.error_logs.borrow_mut().renew(number, log)?;

@@ -3,21 +3,25 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
-use wire::transport::read_all;
+use wire::transport::{SocketWorker, packet_buffer, read_all};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
 use super::{Identity, Worker};
 use crate::config::{Bundle, Config, Facts};
 use crate::{log, sys};
+
+/// What the end of the master leaves to END blocks.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 type Master = Channel<FromMold, ToMold>;
 
@@ -41,12 +45,15 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     let logs = ErrorLogs::new(logs)?;
     let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
+    sys::outlive_master()?;
+    let packet = packet_buffer();
+    site.perl.before_forks();
     match mold.serve()? {
         Some(birth) => {
             let (socket, identity) = birth;
             site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
-            Worker::new(site, socket, identity).run()
+            Worker::new(site, SocketWorker::new(socket, packet), identity).run()
         }
         None => Ok(()),
     }
@@ -133,7 +140,10 @@ impl Mold {
     }
 
     fn obey(&mut self) -> anyhow::Result<Option<Birth>> {
-        let Some((order, fds)) = self.master.receive()? else { bail!("the master has gone") };
+        let Some((order, fds)) = self.master.receive()? else {
+            self.end_children();
+            bail!("the master has gone");
+        };
         let mut fds = fds.into_iter();
         match order {
             ToMold::Spawn { slot } => self.fork(slot, fds.next().context("Spawn without a socket")?),
@@ -148,6 +158,18 @@ impl Mold {
                 Ok(None)
             }
             ToMold::Configure { .. } => bail!("configured twice"),
+        }
+    }
+
+    /// Nobody outlives the master: who has not seen its end by now ignores signals, or was stopped.
+    fn end_children(&self) {
+        let by = Instant::now() + LAST_WORDS;
+        for child in &self.children {
+            let left = by.saturating_duration_since(Instant::now()).as_millis();
+            let mut fds = [PollFd::new(child.process.as_fd(), PollFlags::POLLIN)];
+            // Ended, or too late: an error of poll is no reason to let it live.
+            let _ = poll(&mut fds, u16::try_from(left).unwrap_or(0));
+            let _ = sys::pidfd_kill(child.process.as_fd(), Signal::SIGKILL);
         }
     }
 

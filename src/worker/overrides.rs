@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::site::PlaceKey;
+use super::located::PlaceKey;
 use super::texts::Texts;
 use crate::config::{Config, ConfigError, Htaccess, depth};
 

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use libperl::{Code, Interrupted};
 
 use super::cycle::report;
-use super::site::{Located, Site};
+use super::located::Located;
+use super::site::Site;
 use crate::config::{Handler, Phase};
 
 /// A handler's answers that are no HTTP status.
@@ -71,7 +72,7 @@ impl Site {
             return Ok((first, false));
         }
         let key = self.lead_elsewhere(request, is_translated)?;
-        Ok((self.moved(request, key)?, true))
+        Ok((self.moved(request, Some(&*first), key)?, true))
     }
 
     /// Everybody who has something to say to a phase of which one answer is enough.

@@ -3,6 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use wire::transport::{SocketWorker, packet_buffer};
+
 use super::error_logs::ErrorLogs;
 use super::site::Site;
 use super::{Identity, Worker};
@@ -12,6 +14,6 @@ use crate::config::{Config, Facts};
 pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
-    Worker::new(site, socket, Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() })
-        .run()
+    let identity = Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
+    Worker::new(site, SocketWorker::new(socket, packet_buffer()), identity).run()
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
-use super::site::server;
+use super::place::server;
 use crate::config::{
     At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
 };

@@ -1,20 +1,31 @@
-//! What `SetEnvIf` and `BrowserMatch` of a place find in a request that has come to it inside this process.
+//! The variables of a request that has come to its place inside this process: what `SetEnv`, `SetEnvIf` and `BrowserMatch`
+//! say there.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use super::site::Located;
+use super::located::Located;
+use crate::config::rules::Rules;
 use crate::config::rules::setenv::{Attribute, Variables};
 
-/// Adds to the variables of the request what the rules of its place say, with the URI that it has now.
-pub fn settle(request: u64, located: &Located) {
-    let rules = &located.settings.rules.set_env_if;
-    if rules.is_empty() {
+/// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
+/// the place say that it has left is no more.
+pub fn settle(request: u64, left: Option<&Located>, located: &Located) {
+    let rules = &located.settings.rules;
+    let old = left.map(|left| &left.settings.rules);
+    if !rules.has_variables() && !old.is_some_and(|old| old.has_variables()) {
         return;
     }
     let mut before = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| before.set(&name, Some(value)));
     let mut variables = before.clone();
-    variables.apply(rules, |attribute| look(request, attribute).map(Cow::Owned));
+    let here: HashSet<&str> = rules.variables().collect();
+    let there = old.into_iter().flat_map(Rules::variables);
+    there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
+    variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned));
+    for (name, value) in rules.env.iter().filter(|(_, value)| value.is_some()) {
+        variables.set(name, value.clone());
+    }
     apache::change_variables(request, &variables.changes_since(&before));
 }
 

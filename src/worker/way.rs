@@ -6,9 +6,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::admit::complain;
+use super::located::PlaceKey;
 use super::overrides;
 use super::phases::Stop;
-use super::site::{PlaceKey, Site};
+use super::site::Site;
 use crate::config::Htaccess;
 use crate::path::Text;
 

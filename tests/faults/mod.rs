@@ -3,6 +3,7 @@
 mod children;
 mod fronts;
 mod life_cycle;
+mod logs;
 mod processes;
 mod scripts;
 mod starts;

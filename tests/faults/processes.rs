@@ -1,9 +1,11 @@
 //! Mold and master die.
 
+use std::time::{Duration, Instant};
+
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Server, children, signal, until};
+use crate::support::{Server, alive, children, signal, state, until, within};
 
 #[test]
 fn a_mold_that_dies_is_replaced_and_requests_go_on() {
@@ -46,5 +48,51 @@ fn a_master_that_is_killed_takes_front_and_workers_along() {
     assert!(!children(server.pid()).is_empty());
     server.signal(Signal::SIGKILL);
     assert_eq!(server.wait(), -1);
+    server.until_gone();
+}
+
+#[test]
+fn nobody_outlives_a_killed_master_who_is_deaf_or_stopped() {
+    let app = "sub { if ($_[0]{PATH_INFO} eq '/deaf') { $SIG{$_} = 'IGNORE' for keys %SIG; open my $f, '>', '@DIR@/hanging'; print $f $$; \
+        close $f; 1 while 1 } [200, [], [$$]] }";
+    let mut server = serve(app, "MaxClients 3\nStartServers 3\nMinSpareServers 1\nMaxSpareServers 3");
+    server.until_idle(3);
+    let mut busy = server.connect();
+    busy.raw("GET /deaf HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("it hangs", || !server.site.read("hanging").is_empty());
+    let deaf: i32 = server.site.read("hanging").parse().expect("a pid");
+    let stopped = server.workers().into_iter().map(|(pid, _)| pid).find(|pid| *pid != deaf).expect("another");
+    signal(stopped, Signal::SIGSTOP);
+    until("it is stopped", || state(stopped) == Some('T'));
+    server.signal(Signal::SIGKILL);
+    assert_eq!(server.wait(), -1);
+    within(Duration::from_secs(8), "nobody is left", || !alive(deaf) && !alive(stopped));
+    server.until_gone();
+}
+
+#[test]
+fn a_stopped_mold_is_replaced_when_it_is_needed() {
+    let server = serve("sub { [200, [], [$$]] }", "MaxClients 2\nStartServers 2\nMinSpareServers 2");
+    server.until_idle(2);
+    let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
+    signal(mold, Signal::SIGSTOP);
+    until("it is stopped", || state(mold) == Some('T'));
+    server.workers().iter().for_each(|(pid, _)| signal(*pid, Signal::SIGKILL));
+    within(Duration::from_secs(5), "it serves", || server.get("/").status == 200);
+    server.logged(&format!("mold pid={mold} gen=1 is stopped, and is killed"));
+}
+
+#[test]
+fn a_stop_does_not_wait_for_processes_that_were_stopped() {
+    let mut server = serve("sub { [200, [], [$$]] }", "MaxClients 2\nStartServers 2\nMinSpareServers 2");
+    server.until_idle(2);
+    let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
+    let worker = server.workers()[0].0;
+    [mold, worker].iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
+    until("they are stopped", || [mold, worker].iter().all(|pid| state(*pid) == Some('T')));
+    let asked = Instant::now();
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
+    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
     server.until_gone();
 }

@@ -1,7 +1,7 @@
 //! Programs that misbehave: only their own request suffers.
 
 use super::{HANGS, serve};
-use crate::support::{Request, Site, alive, until};
+use crate::support::{Request, Server, Site, alive, until};
 
 #[test]
 fn a_segfault_costs_its_own_request() {
@@ -130,17 +130,29 @@ fn stray_prints_of_an_application_harm_no_answer() {
 }
 
 #[test]
-fn a_program_without_free_descriptors_is_not_the_end_of_its_worker() {
+fn a_program_that_keeps_every_descriptor_costs_no_later_request() {
     let server = serve(
-        "my @kept; sub { my $p = $_[0]{PATH_INFO};
-             if ($p eq '/leak') { while (open my $f, '<', '/dev/null') { push @kept, $f } return [200, [], [scalar @kept]] }
-             @kept = () if $p eq '/heal'; my $n = read $_[0]{'psgi.input'}, my $body, 1 << 21; [200, [], [$n]] }",
+        "my @kept; sub { if ($_[0]{PATH_INFO} eq '/leak') { while (open my $f, '<', '/dev/null') { push @kept, $f } return [200, [], [scalar @kept]] }
+             my $n = read $_[0]{'psgi.input'}, my $body, 1 << 21; [200, [], [$n]] }",
         "MaxClients 1\nStartServers 1",
     );
     assert!(server.text("/leak").parse::<u32>().is_ok_and(|count| count > 100));
-    // A body of this size comes as a descriptor, and there is none: this request may fail, no later one.
-    let upload = || server.send(Request::new("POST", "/").body(vec![b'x'; 1 << 20]));
-    upload();
-    server.get("/heal").is(200);
-    assert_eq!(upload().is(200).text(), (1 << 20).to_string());
+    // A body of this size comes as a descriptor.
+    let upload = server.send(Request::new("POST", "/").body(vec![b'x'; 1 << 20]));
+    assert_eq!(upload.is(200).text(), (1 << 20).to_string());
+    assert!(server.logged("the worker leaves: nearly all descriptors").contains("GET /leak"), "{}", server.log());
+}
+
+#[test]
+fn a_slow_leak_of_descriptors_is_seen_in_time() {
+    for leak in ["open my $f, '<', '/dev/null' or die $!; push @kept, $f", "defined POSIX::dup(2) or die $!"] {
+        let app = format!("use POSIX (); my @kept; sub {{ for (1 .. 3) {{ {leak} }} [200, [], [$$]] }}");
+        let site = Site::new().file("app.psgi", &app);
+        site.configure("MaxClients 1\nStartServers 1\n<Location />\nPsgiApp app.psgi\n</Location>");
+        let server = Server::start_with_files(site, 256);
+        let mut connection = server.connect();
+        let mut pids: Vec<String> = (0..300).map(|_| connection.ask(Request::get("/")).is(200).text()).collect();
+        pids.dedup();
+        assert!(pids.len() > 2, "{leak}: {pids:?}");
+    }
 }

@@ -1,7 +1,9 @@
 //! Starts that cannot succeed: one clear line.
 
+use std::process::Command;
+
 use super::serve;
-use crate::support::Site;
+use crate::support::{Finished, Site};
 
 #[test]
 fn a_port_in_use_is_one_line() {
@@ -78,4 +80,26 @@ fn a_broken_module_at_the_start_ends_with_78_and_names_the_directive_too() {
 fn code_that_exits_while_it_is_loaded_is_a_failed_start() {
     let said = Site::new().file("app.psgi", "exit 0;").cameleer(["run", "-p", "1", "app.psgi"]);
     assert_ne!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn a_log_program_that_does_not_exist_is_one_line() {
+    let site = Site::new().file("app.psgi", "sub { }");
+    site.configure("CustomLog \"|/nonexistent/rotate -n 5\" combined\n<Location />\nPsgiApp app.psgi\n</Location>");
+    let said = site.cameleer(["serve", "-f", "site.conf"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let why = "CustomLog: the piped log \"|/nonexistent/rotate -n 5\" cannot be started: /nonexistent/rotate";
+    assert!(said.err.contains(why), "{said:?}");
+}
+
+#[test]
+fn too_few_open_files_are_one_line() {
+    let site = Site::new().file("app.psgi", "sub { }");
+    site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
+    let serve = site.serve_command();
+    let mut limited = Command::new("prlimit");
+    limited.arg("--nofile=64:64").arg(serve.get_program()).args(serve.get_args()).current_dir(site.folder());
+    let said = Finished::of(&mut limited);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("only 64 open files are allowed") && said.err.contains("96 are needed"), "{said:?}");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Load, Site, signal, state, until, within};
+use crate::support::{Load, Site, alive, signal, state, until, within};
 
 #[test]
 fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_notices() {
@@ -134,4 +134,18 @@ fn a_hundred_and_fifty_crashes_in_a_row_cost_nobody_else_anything_and_one_fork_e
     let forks = server.log().lines().filter(|line| line.contains("worker=") && line.contains(" started")).count();
     // One that crashes at once may have ended before its start was told.
     assert!((CRASHES..=CRASHES + 3).contains(&forks), "{forks} forks");
+}
+
+#[test]
+fn a_worker_that_never_ends_is_replaced_at_once_and_killed_in_the_end() {
+    let server = serve(
+        "END { sleep 3600 } sub { [200, [], [$$]] }",
+        "MaxRequestsPerChild 2\nMaxClients 2\nStartServers 2\nMinSpareServers 1\nGracefulShutdownTimeout 1s",
+    );
+    let mut answered: Vec<i32> = (0..16).map(|_| server.text("/").parse().expect("a pid")).collect();
+    answered.sort_unstable();
+    answered.dedup();
+    assert!(answered.len() >= 8, "two requests each: {answered:?}");
+    server.logged("killed signal=9 (did not end in time; GracefulShutdownTimeout bounds END blocks");
+    until("they have gone", || answered.iter().filter(|pid| alive(**pid)).count() <= 2);
 }

@@ -48,6 +48,31 @@ fn status_and_status_line_are_the_responses() {
 }
 
 #[test]
+fn a_status_that_no_answer_has_is_a_500_that_names_the_script_and_its_worker_goes_on() {
+    let server = serve(
+        "sub handler { my $r = shift; no warnings; $r->status($r->args); return DECLINED if $r->uri =~ /txt/;
+             $r->send_http_header('text/plain'); $r->print($$); OK }",
+    );
+    server.site.write("htdocs/my/page.txt", "a file\n");
+    let worker = server.text("/my?200");
+    for status in ["999", "0", "abc", "600", "100", "-1", "70000"] {
+        for page in ["/my", "/my/page.txt"] {
+            server.get(&format!("{page}?{status}")).is(500);
+        }
+        assert_eq!(server.text("/my?200"), worker, "after {status}");
+    }
+    assert!(server.logged("no answer can have the status 999").contains("/htdocs/my"));
+}
+
+#[test]
+fn reset_content_has_no_page() {
+    let response = answer("205").is(205);
+    assert_eq!((response.text().as_str(), response.header("content-length").as_deref()), ("", Some("0")));
+    let printed = answer("$r->status(205); $r->send_http_header; $r->print('x'); OK").is(205);
+    assert_eq!((printed.text().as_str(), printed.header("content-length").as_deref()), ("", Some("0")));
+}
+
+#[test]
 fn a_returned_status_is_answered_with_an_error_page() {
     for (constant, status) in
         [("NOT_FOUND", 404), ("FORBIDDEN", 403), ("SERVER_ERROR", 500), ("AUTH_REQUIRED", 401), ("410", 410)]

@@ -4,7 +4,12 @@ use crate::support::{Request, Server, Site};
 
 /// A script and an application that print their environment, and a handler that tells its path.
 fn serve(conf: &str) -> Server {
-    Site::new()
+    serve_with(|site| site, conf)
+}
+
+/// The same with more files.
+fn serve_with(more: impl FnOnce(Site) -> Site, conf: &str) -> Server {
+    more(Site::new())
         .file("app.psgi", r#"sub { my $e = shift; [200, [], [map "$_=$e->{$_}\n", grep !ref $e->{$_}, sort keys %$e]] }"#)
         .file("lib/Tell.pm", "package Tell; sub handler { my $r = shift; $r->send_http_header('text/plain'); \
              $r->print(join '|', $r->uri, $r->args // '', $r->the_request, $r->header_in('Host')); 0 } 1;")
@@ -34,6 +39,66 @@ fn headers_that_would_be_obeyed_or_taken_for_others_are_not_in_the_environment()
         for absent in ["HTTP_PROXY", "forged", "CONTENT_LENGTH", "REMOTE_USER"] {
             assert!(!env.contains(absent), "{target}: {absent}: {env}");
         }
+    }
+}
+
+/// Sends the request on, in each way that there is, with the header set once more.
+const ON: &str = r#"package On; use Apache::Constants qw(OK); sub handler {
+    my $r = shift; my $way = $r->path_info;
+    $r->headers_in->{Proxy} = 'http://evil.example/';
+    return OK if $way eq '/redirect' and $r->internal_redirect('/scripts/env.pl'), 1;
+    return 404 if $way eq '/document';
+    $r->send_http_header('text/plain');
+    $r->lookup_uri('/scripts/env.pl')->run if $way eq '/sub';
+    $r->print(map { my $name = $_; map "$name=$_\n", $r->subprocess_env($name) // () } qw(HTTP_PROXY HTTP_X_REAL)) if $way eq '/table';
+    $r->print(qx(env)) if $way eq '/program';
+    OK } 1;"#;
+
+#[test]
+fn no_way_makes_a_clients_proxy_that_of_a_program() {
+    let conf = "PerlModule On\n<Location /on>\nSetHandler perl-script\nPerlHandler On\nPerlSetupEnv On\nErrorDocument 404 /scripts/env.pl\n</Location>\n\
+         <Location /cgi>\nSetHandler cgi-script\nOptions +ExecCGI\n</Location>\nAlias /cgi/ @DIR@/cgi/\nRequestHeader append Proxy more\n\
+         SetEnvIf Proxy (.+) seen=yes\n";
+    let server = serve_with(
+        |site| site.file("lib/On.pm", ON).script("cgi/env.pl", "print qq(Content-Type: text/plain\\n\\n), qx(env);"),
+        conf,
+    );
+    let ways = [
+        "/app",
+        "/scripts/env.pl",
+        "/cgi/env.pl",
+        "/on/redirect",
+        "/on/document",
+        "/on/sub",
+        "/on/table",
+        "/on/program",
+    ];
+    for target in ways {
+        let request = ["Proxy", "PROXY", "proxy"]
+            .iter()
+            .fold(Request::get(target), |request, name| request.header(name, "http://evil.example/"));
+        let said = server.send(request.header("X-Real", "true")).text();
+        assert!(said.contains("HTTP_X_REAL=true\n"), "{target}: {said}");
+        assert!(!said.contains("HTTP_PROXY") && !said.contains("evil"), "{target}: {said}");
+    }
+}
+
+#[test]
+fn what_the_configuration_says_of_a_proxy_is_not_a_clients() {
+    let server = serve("SetEnv HTTP_PROXY http://proxy.internal:3128/\n");
+    for target in PROGRAMS {
+        let said = server.send(Request::get(target).header("Proxy", "http://evil.example/")).text();
+        assert!(
+            said.contains("HTTP_PROXY=http://proxy.internal:3128/\n") && !said.contains("evil"),
+            "{target}: {said}"
+        );
+    }
+    for line in
+        ["SetEnvIf X-A (.+) HTTP_PROXY=$1", "SetEnvIfNoCase X-A . http_proxy=$0", "BrowserMatch (.+) a HTTP_PROXY=$1"]
+    {
+        let site = Site::new();
+        site.configure(&format!("{line}\n"));
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, "would be a client's word");
     }
 }
 

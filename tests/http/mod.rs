@@ -7,6 +7,8 @@ mod lengths;
 mod limits;
 mod messages;
 mod proxies;
+mod proxy_protocol;
+mod proxy_scheme;
 mod refusals;
 mod responses;
 mod truncation;

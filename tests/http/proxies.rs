@@ -60,6 +60,36 @@ fn an_internal_proxy_may_name_private_addresses() {
 }
 
 #[test]
+fn proxies_are_read_from_files() {
+    let site = || {
+        Site::new()
+            .file("conf/own", "# Ours.\n127.0.0.2 127.0.0.3  # two\n\n127.0.0.4\n")
+            .file("conf/cdn", "127.0.1.0/24\n")
+            .file("who.psgi", APP)
+    };
+    let conf = "<Location />\nPsgiApp who.psgi\n</Location>\nRemoteIPHeader X-Forwarded-For\n\
+         RemoteIPInternalProxyList conf/own\nRemoteIPTrustedProxyList \"@DIR@/conf/cdn\"\n";
+    let server = site().serve(conf);
+    let said = |proxy: &str, client: &str| server.send_as(proxy, asked_for("/", client)).text();
+    for proxy in ["127.0.0.2", "127.0.0.3", "127.0.0.4"] {
+        assert_eq!(said(proxy, "10.0.0.7"), "10.0.0.7|-|-");
+    }
+    assert_eq!(
+        (said("127.0.1.9", "192.0.2.7").as_str(), said("127.0.1.9", "10.0.0.7").as_str()),
+        ("192.0.2.7|-|-", "127.0.1.9|10.0.0.7|-")
+    );
+    assert_eq!(said("127.0.0.1", "192.0.2.7"), "127.0.0.1|192.0.2.7|-", "not listed");
+    server.site.write("conf/own", "127.0.0.1\n");
+    server.reload().succeeded();
+    assert_eq!(said("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "a reload reads the files again");
+    server.site.write("conf/own", "127.0.0.1\n\nbalancer.example.com\n");
+    server.reload().failed(1, "conf/own:3: RemoteIPInternalProxyList: expected an address or a network");
+    server.site.write("conf/own", "# 127.0.0.1\n");
+    server.reload().failed(1, "names nobody, and without a list every proxy is believed");
+    assert_eq!(said("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "the old one serves on");
+}
+
+#[test]
 fn forwarded_is_understood() {
     let server = serve("RemoteIPHeader Forwarded\nRemoteIPInternalProxy 127.0.0.1");
     let asked = |value: &str| server.send(Request::get("/who").header("Forwarded", value)).text();

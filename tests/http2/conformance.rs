@@ -8,20 +8,51 @@ use crate::support::Finished;
 /// `pkg/h2spec/install` puts it there.
 const H2SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/h2spec");
 
+fn h2spec(arguments: &[&str]) -> Finished {
+    Finished::of(Command::new(H2SPEC).args(["-h", "localhost", "--timeout", "5", "--strict"]).args(arguments))
+}
+
+/// The last line: how many there were, and how they went.
+fn summary(said: &Finished) -> &str {
+    said.out.lines().rev().find(|line| line.contains("tests, ")).unwrap_or_default()
+}
+
 #[track_caller]
 fn conforms(arguments: &[&str]) {
-    let said =
-        Finished::of(Command::new(H2SPEC).args(["-h", "localhost", "--timeout", "5", "--strict"]).args(arguments));
-    let summary = said.out.lines().rev().find(|line| line.contains("tests, ")).unwrap_or_default();
-    assert!(summary.contains(" 0 skipped, 0 failed"), "{said:?}");
+    let said = h2spec(arguments);
+    assert!(summary(&said).contains(" 0 skipped, 0 failed"), "{said:?}");
     assert_eq!(said.code, 0, "{said:?}");
 }
 
 #[test]
 fn every_case_passes_without_tls() {
-    // With http/1.1 beside it, a wrong preface would be taken for a request of that, and answered.
     let server = serve("Protocols h2c");
     conforms(&["-p", &server.site.port.to_string()]);
+}
+
+/// Who does not begin with HTTP/2's preface there speaks HTTP/1, and is answered in HTTP/1; h2spec waits for an end without
+/// a word.
+#[test]
+fn every_case_but_the_wrong_preface_passes_where_http_1_is_spoken_too() {
+    let server = serve("Protocols h2c http/1.1");
+    let said = h2spec(&["-p", &server.site.port.to_string()]);
+    assert!(summary(&said).contains(" 0 skipped, 1 failed"), "{said:?}");
+    let (_, failures) = said.out.split_once("Failures:").expect("one has failed");
+    assert!(failures.contains("× 2: Sends invalid connection preface"), "{failures}");
+}
+
+#[test]
+fn a_wrong_preface_is_a_wrong_request_where_http_1_is_spoken_too() {
+    let server = serve("Protocols h2c http/1.1");
+    for preface in
+        ["INVALID CONNECTION PREFACE\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", "PRI * HTTP/2.0\r\nA: b\r\n\r\n"]
+    {
+        let mut connection = server.connect();
+        connection.raw(preface);
+        let status = connection.response().status;
+        assert!(matches!(status, 400 | 505), "{preface:?}: {status}");
+        connection.is_closed();
+    }
 }
 
 #[test]

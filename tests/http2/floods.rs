@@ -77,13 +77,61 @@ fn floods_of_control_frames_end_the_connection() {
         ("SETTINGS", frame(SETTINGS, 0, 0, &[])),
         ("PRIORITY", frame(PRIORITY, 0, 1, &[0, 0, 0, 0, 1])),
         ("unknown", frame(0xbe, 0, 0, b"?")),
+        ("PRIORITY_UPDATE", frame(0x10, 0, 0, &[0, 0, 0, 1])),
+        ("WINDOW_UPDATE of the connection", frame(WINDOW_UPDATE, 0, 0, &100_u32.to_be_bytes())),
+        ("WINDOW_UPDATE of a stream", frame(WINDOW_UPDATE, 0, 1, &100_u32.to_be_bytes())),
     ];
     for (name, flood) in floods {
         let mut raw = Raw::open(&server, &[]);
+        // A stream that stands open, its head not yet answered.
+        raw.send(HEADERS, END_HEADERS, 1, &head(&[], "/"));
         raw.flood(&flood, 5000);
         assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM, "{name}");
     }
     lives(&server);
+}
+
+#[test]
+fn windows_that_are_opened_by_a_byte_at_a_time_end_the_connection() {
+    let server = serve("H2MaxControlFramesPerSecond 100");
+    let mut raw = Raw::open(&server, &[(4, 1)]);
+    raw.get(1, "/bytes/100000");
+    raw.flood(&frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()), 5000);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    lives(&server);
+}
+
+#[test]
+fn who_gives_back_each_piece_of_a_download_floods_nobody() {
+    let server = serve("H2MaxControlFramesPerSecond 10");
+    let mut raw = Raw::open(&server, &[]);
+    for stream in [1, 3, 5] {
+        raw.get(stream, "/bytes/5000000");
+        let mut updates = 0;
+        loop {
+            let data = raw.until(|frame| frame.kind == DATA);
+            if data.flags & END_STREAM != 0 {
+                break;
+            }
+            let length = (data.payload.len() as u32).to_be_bytes();
+            raw.send(WINDOW_UPDATE, 0, 0, &length);
+            raw.send(WINDOW_UPDATE, 0, stream, &length);
+            updates += 2;
+        }
+        assert!(updates > 500, "many in a second: {updates}");
+    }
+}
+
+#[test]
+fn small_answers_may_be_given_back_one_by_one() {
+    let server = serve("H2MaxControlFramesPerSecond 10");
+    let mut raw = Raw::open(&server, &[]);
+    for stream in (1..400).step_by(2) {
+        raw.get(stream, "/bytes/5");
+        raw.until(|frame| frame.kind == DATA && frame.flags & END_STREAM != 0);
+        raw.send(WINDOW_UPDATE, 0, 0, &5_u32.to_be_bytes());
+        raw.send(WINDOW_UPDATE, 0, stream, &5_u32.to_be_bytes());
+    }
 }
 
 #[test]
@@ -123,6 +171,67 @@ fn empty_data_without_end_ends_the_connection() {
     raw.flood(&frame(DATA, 0, 1, &[]), 20_000);
     assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
     lives(&server);
+}
+
+#[test]
+fn data_that_is_all_padding_ends_the_connection() {
+    let server = serve("H2MaxControlFramesPerSecond 100");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS, 1, &head(&[], "/"));
+    const PADDED: u8 = 8;
+    raw.flood(&frame(DATA, PADDED, 1, &[1, 0]), 5000);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    lives(&server);
+}
+
+#[test]
+fn resets_that_a_client_provokes_count_like_its_own() {
+    let server = serve(
+        "MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nH2MaxResetsPerSecond 50\nH2MaxStreamErrors 100000",
+    );
+    let mut raw = Raw::open(&server, &[]);
+    for stream in (1..400).step_by(2) {
+        raw.get(stream, "/slow/provoked");
+        // More than a window may be.
+        raw.send(WINDOW_UPDATE, 0, stream, &0x7fff_ffff_u32.to_be_bytes());
+    }
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    server.site.write("go", "");
+    lives(&server);
+    server.until_idle(1);
+    assert!(server.site.read("begun").lines().count() < 20, "what was reset in the queue never ran");
+}
+
+#[test]
+fn streams_beyond_the_limit_are_no_way_to_be_reset_for_ever() {
+    let server = serve("H2MaxSessionStreams 3\nH2MaxResetsPerSecond 50");
+    let mut raw = Raw::open(&server, &[]);
+    (0..200).for_each(|n| raw.get(2 * n + 1, "/slow"));
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    server.site.write("go", "");
+    lives(&server);
+}
+
+#[test]
+fn a_connection_may_make_only_so_many_mistakes() {
+    let server = serve("H2MaxStreamErrors 5");
+    let mut raw = Raw::open(&server, &[]);
+    let malformed = |raw: &mut Raw, stream: u32| {
+        raw.send(HEADERS, END_HEADERS | END_STREAM, stream, &head(&[("connection", "close")], "/"));
+    };
+    for n in 0..5 {
+        malformed(&mut raw, 2 * n + 1);
+        assert_eq!(raw.until(|frame| frame.kind == RST_STREAM).stream, 2 * n + 1);
+    }
+    raw.get(11, "/");
+    raw.until(|frame| frame.is_head_of(11));
+    malformed(&mut raw, 13);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    let strict = serve("H2MaxStreamErrors 0");
+    let mut raw = Raw::open(&strict, &[]);
+    malformed(&mut raw, 1);
+    assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
+    lives(&strict);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! HTTP/2, over TLS and without.
 
+mod bytes;
 mod clients;
 mod conformance;
 mod floods;
+mod large;
 mod life;
 mod raw;
 mod requests;

@@ -65,6 +65,48 @@ fn a_host_that_contradicts_the_authority_is_refused() {
     assert_eq!(server.site.read("access.log"), "400 GET /contradicts HTTP/2.0\n200 GET /agrees HTTP/2.0\n");
 }
 
+/// What is logged, the method, further fields.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+#[test]
+fn what_is_refused_in_http_1_is_refused_here() {
+    let server = serve("CustomLog access.log \"%s %{what}i\"");
+    let long = "G".repeat(33);
+    let cases: [Case<'_>; 6] = [
+        ("501 method", &long, &[]),
+        ("400 lengths", "POST", &[("content-length", "0"), ("content-length", "0")]),
+        ("400 before", "GET", &[("a", " b")]),
+        ("400 behind", "GET", &[("a", "b\t")]),
+        ("200 within", "GET", &[("a", "b\t c"), ("empty", "")]),
+        ("400 user", "GET", &[("host", "user@localhost")]),
+    ];
+    for (expected, method, more) in cases {
+        let what = expected.split_once(' ').expect("a name").1;
+        let head: Vec<u8> = [(":method", method), (":scheme", "http"), (":path", "/"), ("what", what)]
+            .iter()
+            .chain(more)
+            .chain(if what == "user" { &[][..] } else { &[("host", "localhost")][..] })
+            .flat_map(|(name, value)| super::raw::literal(name, value))
+            .collect();
+        let mut raw = Raw::open(&server, &[]);
+        raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head);
+        raw.until(|frame| frame.is_head_of(1));
+        until(expected, || server.site.read("access.log").lines().any(|line| line == expected));
+    }
+}
+
+#[test]
+fn a_body_that_never_comes_is_waited_for_as_long_as_in_http_1() {
+    let server = serve("Timeout 300ms\nCustomLog access.log \"%s %U\"");
+    let mut raw = Raw::open(&server, &[]);
+    raw.send(HEADERS, END_HEADERS, 1, &head(&[("content-length", "5")], "/never"));
+    raw.until(|frame| frame.is_head_of(1));
+    until("it is logged", || server.site.read("access.log") == "408 /never\n");
+    let mut half = Raw::open(&server, &[]);
+    half.send(HEADERS, END_STREAM, 1, &head(&[], "/half"));
+    while half.next().is_some() {}
+}
+
 #[test]
 fn headers_about_the_connection_make_a_request_malformed_and_are_never_sent() {
     let server = serve("");

@@ -1,4 +1,3 @@
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{OK, serve};
@@ -65,16 +64,7 @@ fn one_client_has_only_so_many_connections_and_one_line_a_minute() {
 fn serve_with_files(files: u32, conf: &str) -> Server {
     let site = Site::new().file("app.psgi", OK);
     site.configure(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"));
-    let serve = site.serve_command();
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
-        .arg(serve.get_program())
-        .args(serve.get_args())
-        .current_dir(site.folder())
-        .env("TMPDIR", site.path("tmp"))
-        .env("LC_ALL", "C");
-    Server::start(site, command)
+    Server::start_with_files(site, files)
 }
 
 #[test]

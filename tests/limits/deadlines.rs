@@ -28,6 +28,24 @@ fn a_request_that_takes_too_long_dies_with_its_perl_stack_in_the_log() {
 }
 
 #[test]
+fn it_dies_so_whatever_an_earlier_request_did_to_signals() {
+    let soils = [
+        "POSIX::sigprocmask(POSIX::SIG_SETMASK, do { my $s = POSIX::SigSet->new; $s->fillset; $s })",
+        "$SIG{$_} = 'IGNORE' for keys %SIG",
+    ];
+    for soil in soils {
+        let app = LOOPS.replace(
+            "my $app = sub {",
+            &format!("use POSIX (); my $app = sub {{ if ($_[0]{{PATH_INFO}} eq '/soil') {{ {soil} }}"),
+        );
+        let server = serve(&app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 20s");
+        let worker = server.text("/soil");
+        server.get("/loop").is(504);
+        assert_eq!(server.text("/"), worker, "it was not killed after {soil}");
+    }
+}
+
+#[test]
 fn a_sleep_and_a_read_are_interrupted_too() {
     let server = serve(
         "sub { my $p = $_[0]{PATH_INFO}; sleep 60 if $p eq '/sleep'; select undef, undef, undef, 60 if $p eq '/select';

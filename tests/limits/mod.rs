@@ -12,6 +12,8 @@ mod reading;
 mod size;
 /// Many slow clients at once.
 mod slow;
+/// Where what they send and take is kept.
+mod spooling;
 
 use crate::support::{Server, Site};
 

@@ -5,6 +5,7 @@ use crate::support::{Request, Server, Site, until};
 
 const LIST: &str = "my $r = shift; $r->send_http_header('text/plain'); use Apache::Scoreboard;
 my $image = Apache::Scoreboard->image or do { print 'none'; exit };
+die 'far' if eval { Apache::Scoreboard->fetch('http://far/') } || !Apache::Scoreboard->fetch;
 print \"me $$\\n\";
 for (my $p = $image->parent; $p; $p = $p->next) { my $s = $p->server; print join(' ', $s->pid, $s->status, $s->access_count, $s->request), \"\\n\" }
 print 'index ', $image->parent_idx_by_pid($$), ' of ', scalar @{ $image->pids }, ' kept ', $image->kept, ' ', map({ $_->{served} } $image->kept_clients), ' front ', $image->front_pid;";

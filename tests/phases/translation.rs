@@ -27,6 +27,45 @@ fn a_changed_uri_leads_to_the_sections_of_the_new_place() {
     assert_eq!(server.text("/old"), "/hello/there|here|/hello|/there");
 }
 
+/// The variables of both places, in `%ENV`; `look` is what the Trans handler does before it moves the request.
+fn variables_after_a_move(look: &str) -> String {
+    let code = format!(
+        "sub trans {{ my $r = shift; return DECLINED if $r->uri ne '/old'; {look}; $r->uri('/new'); DECLINED }}
+         sub show {{ my $r = shift; $r->send_http_header('text/plain');
+             $r->print(join ' ', map {{ \"$_=$ENV{{$_}}\" }} sort grep /^(?:[a-z]|SERVER_ADMIN)/, keys %ENV); OK }}"
+    );
+    let place = |name: &str| {
+        format!(
+            "<Location /{name}>\nSetHandler perl-script\nPerlHandler My::show\nSetEnv set_{name} 1\nSetEnv set {name}\n\
+             PerlSetEnv perl_{name} 1\nPerlSetEnv perl {name}\nSetEnvIf Request_Method G if_{name}\n</Location>\n"
+        )
+    };
+    let hidden = "PerlSetEnv SERVER_ADMIN nobody\n</Location>";
+    let server = serve(
+        &code,
+        &("PerlTransHandler My::trans\nServerAdmin root@here\nSetEnvIf Request_URI ^/old origin\nSetEnv server 1\n"
+            .to_owned()
+            + &place("old").replace("</Location>", hidden)
+            + &place("new")),
+    );
+    server.text("/old")
+}
+
+#[test]
+fn the_variables_of_the_place_that_a_request_has_left_are_no_more() {
+    let expected = "SERVER_ADMIN=root@here if_new=1 origin=1 perl=new perl_new=1 server=1 set=new set_new=1";
+    for look in
+        ["1", "my $seen = $ENV{perl_old}", "$r->subprocess_env('perl_old')", "my %copy = (%ENV, %{$r->subprocess_env})"]
+    {
+        assert_eq!(variables_after_a_move(look), expected, "{look}");
+    }
+    let own = "$r->subprocess_env(mine => 1); $r->subprocess_env(perl_old => 'mine')";
+    assert_eq!(
+        variables_after_a_move(own),
+        expected.replace("origin", "mine=1 origin").replace("perl_new=1", "perl_new=1 perl_old=mine")
+    );
+}
+
 #[test]
 fn the_file_of_a_trans_handler_finds_its_directory_section() {
     let server = serve(

@@ -96,6 +96,16 @@ fn an_application_that_loads_its_environment_anew_finds_it_whole() {
 }
 
 #[test]
+fn folders_that_an_application_adds_to_inc_when_it_is_first_asked_stay() {
+    let app = "my $asked; sub { if (!$asked++) { require lib; lib->import('@DIR@/late') } require One if $_[0]{QUERY_STRING}; \
+               [200, [], [scalar grep { $_ eq '@DIR@/late' } @INC]] }";
+    let site = Site::new().file("app.psgi", app).file("late/One.pm", "1;");
+    let server = site.run_with_one_worker(["app.psgi"]);
+    assert_eq!(server.text("/") + &server.text("/?load"), "11");
+    assert!(!server.log().contains("@INC"), "{}", server.log());
+}
+
+#[test]
 fn plack_env_is_deployment_unless_said_otherwise() {
     let app = "my $at_load = $ENV{PLACK_ENV}; sub { [200, [], [\"$at_load $ENV{PLACK_ENV} \", length $ENV{PLACK_SERVER} ? 1 : 0]] }";
     assert_eq!(serve(app).text("/"), "deployment deployment 1");

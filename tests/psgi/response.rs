@@ -97,6 +97,10 @@ fn no_content_and_not_modified_have_no_body_and_keep_the_connection() {
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/204")).status, 204);
     assert_eq!(connection.ask(Request::get("/304")).status, 304);
+    for request in [Request::get("/205"), Request::new("HEAD", "/205")] {
+        let reset = connection.ask(request).is(205);
+        assert_eq!((reset.text().as_str(), reset.header("content-length").as_deref()), ("", Some("0")));
+    }
     assert_eq!(connection.ask(Request::get("/200")).text(), "should not be seen");
 }
 
@@ -118,6 +122,24 @@ fn what_is_no_response_is_a_500_that_says_what_came_instead() {
         server.get("/").is(500);
         server.logged(said);
     }
+}
+
+#[test]
+fn an_informational_status_is_no_answer() {
+    for answer in [
+        "[100, [], ['x']]",
+        "[101, ['Upgrade', 'x'], ['body']]",
+        "[103, [], do { open my $f, '<', '/dev/null'; $f }]",
+        "sub { $_[0]->([102, [], ['x']]) }",
+        "sub { my $w = $_[0]->([199, []]); $w->write('x') }",
+    ] {
+        let server = serve(&format!("sub {{ {answer} }}"));
+        server.get("/").is(500);
+        server.logged("which is no answer's: psgix.informational");
+    }
+    let server = serve("sub { $_[0]{'psgix.informational'}->(200, []); [200, [], ['x']] }");
+    server.get("/").is(500);
+    server.logged("psgix.informational: expected a status from 100 to 199");
 }
 
 #[test]

@@ -20,6 +20,22 @@ const CASES: &[(&str, &str, &str)] = &[
         "a tied handle",
     ),
     ("open STDIN, '<', '/etc/passwd'", "my $l = <STDIN>; defined $l ? 'left' : 'clean'", "STDIN"),
+    (
+        "use POSIX (); POSIX::sigprocmask(POSIX::SIG_BLOCK, POSIX::SigSet->new(POSIX::SIGUSR2)); kill USR2 => $$",
+        "my $s = POSIX::SigSet->new; POSIX::sigprocmask(POSIX::SIG_BLOCK, POSIX::SigSet->new, $s); $s->ismember(POSIX::SIGUSR2) ? 'left' : 'clean'",
+        "the signal mask",
+    ),
+    (
+        "require Time::HiRes; Time::HiRes::setitimer(Time::HiRes::ITIMER_PROF(), 0.05)",
+        "for (1 .. 3e6) { $x .= $_ } 'clean'",
+        "an interval timer",
+    ),
+    ("require Time::HiRes; Time::HiRes::alarm(0.2)", "select undef, undef, undef, 0.5; 'clean'", "an alarm"),
+    ("$SIG{TERM} = sub { }", "kill TERM => $$; 'clean'", "a signal handler"),
+    ("$SIG{$_} = sub { } for keys %SIG", "'clean'", "a signal handler"),
+    ("@INC = ('/nowhere')", "eval { require Text::Wrap; 1 } ? 'clean' : 'left'", "@INC"),
+    ("push @INC, '/x'; s/./!/ for @INC", "grep({ m{^!} || $_ eq '/x' } @INC) ? 'left' : 'clean'", "@INC"),
+    ("tie @INC, 'I'; sub I::TIEARRAY { bless [] } sub I::FETCHSIZE { 0 }", "tied @INC ? 'left' : 'clean'", "@INC"),
     ("close STDERR", "warn \"still heard\\n\"; 'clean'", "STDERR"),
 ];
 
@@ -48,6 +64,18 @@ fn what_was_left_is_told_once_and_not_at_each_request() {
     }
     server.logged("umask");
     assert_eq!(server.log().matches("umask").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn what_a_child_init_handler_sets_up_is_kept() {
+    let init = "package Init; sub handler { push @INC, '/mine'; umask 0137; $SIG{USR2} = sub { $heard = 1 }; chdir '/'; 0 } 1;";
+    let found =
+        "kill USR2 => $$; printf '%s %o %s ', (grep { $_ eq '/mine' } @INC), umask, $Init::heard; $Init::heard = 0;";
+    let server = site(&format!("{TEXT}{found}"))
+        .file("lib/Init.pm", init)
+        .serve(&format!("{CONF}PerlLib lib\nPerlChildInitHandler Init"));
+    assert_eq!(server.text(URL) + &server.text(URL), "/mine 137 1 /mine 137 1 ");
+    assert!(!server.log().contains("left changed"), "{}", server.log());
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod wait;
 
 pub use client::{Address, Connection, Request, Response};
 pub use load::Load;
-pub use processes::{alive, children, cpu_time, descriptors, private_memory, signal, state};
+pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site};
 pub use wait::{eventually, until, within};

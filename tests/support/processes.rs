@@ -45,9 +45,26 @@ pub fn descriptors(pid: i32) -> usize {
 /// Its share of memory in bytes: pages that several processes have count by their parts (PSS).
 #[track_caller]
 pub fn private_memory(pid: i32) -> u64 {
+    memory(pid, "Pss:")
+}
+
+/// What it has written to and no other process has, in bytes.
+pub fn own_memory(pid: i32) -> u64 {
+    memory(pid, "Private_Dirty:")
+}
+
+fn memory(pid: i32, kind: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("the process runs");
-    let kilobytes = text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?.parse().ok());
-    kilobytes.map(|n: u64| n * 1024).expect("a line Pss")
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix(kind)?.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.map(|n: u64| n * 1024).expect("a line of that kind")
+}
+
+/// The most memory that it has had at once, in bytes.
+#[track_caller]
+pub fn peak_memory(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.map(|n: u64| n * 1024).expect("a line VmHWM")
 }
 
 /// Every process that was started with `folder` in its environment, however it has moved since.

@@ -31,6 +31,21 @@ impl Server {
         server
     }
 
+    /// Serves the site's configuration; no process has more than so many descriptors.
+    #[track_caller]
+    pub fn start_with_files(site: Site, files: u32) -> Server {
+        let serve = site.serve_command();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .arg(serve.get_program())
+            .args(serve.get_args())
+            .current_dir(site.folder())
+            .env("TMPDIR", site.path("tmp"))
+            .env("LC_ALL", "C");
+        Server::start(site, command)
+    }
+
     /// Starts `command` without waiting.
     #[track_caller]
     pub fn spawn(site: Site, mut command: Command) -> Server {

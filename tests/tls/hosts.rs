@@ -1,7 +1,7 @@
 //! Which host answers, and with which certificate.
 
-use super::{curl, s_client, site};
-use crate::support::{Server, Site};
+use super::{curl, openssl, s_client, site};
+use crate::support::{Server, Site, until};
 
 fn two_hosts() -> Site {
     let site = site().certificate("one", &["one.example"]).certificate("two", &["two.example"]);
@@ -59,27 +59,61 @@ fn a_host_without_a_certificate_shares_the_first_of_its_address() {
     assert_eq!(ask(&server, "two", &["-k"]), "two\n");
 }
 
+/// A certificate of an authority, and `staple.der`, which is good for a week.
+fn stapled() -> Site {
+    let site = site();
+    openssl(&site, "req -batch -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=CA -days 30");
+    openssl(&site, "req -batch -newkey rsa:2048 -nodes -keyout ocsp.key -out ocsp.csr -subj /CN=localhost");
+    site.write("names", "subjectAltName=DNS:localhost");
+    openssl(
+        &site,
+        "x509 -req -extfile names -in ocsp.csr -CA ca.crt -CAkey ca.key -set_serial 7 -out ocsp.crt -days 30",
+    );
+    site.write("index.txt", "V\t391231235959Z\t\t07\tunknown\t/CN=localhost\n");
+    openssl(&site, "ocsp -issuer ca.crt -cert ocsp.crt -reqout ask.der -no_nonce");
+    answer(&site);
+    site
+}
+
+fn answer(site: &Site) {
+    let sign = "ocsp -index index.txt -rsigner ca.crt -rkey ca.key -CA ca.crt -reqin ask.der -ndays 7 -respout new.der";
+    openssl(site, &format!("{sign} && mv new.der staple.der"));
+}
+
+/// Its third time is the one until when it is good; the server has no need to look at the signature.
+fn expire(site: &Site) {
+    let mut bytes = std::fs::read(site.path("staple.der")).expect("a response");
+    let is_time = |at: &[u8]| at.starts_with(&[0x18, 0x0f]) && at[2..16].iter().all(u8::is_ascii_digit);
+    let place = (0..bytes.len() - 17).filter(|n| is_time(&bytes[*n..])).nth(2).expect("three times");
+    bytes[place + 2..place + 17].copy_from_slice(b"20010101000000Z");
+    site.write_bytes("staple.der", &bytes);
+}
+
+const STAPLE: &str = "SSLEngine On\nSSLCertificateFile ocsp.crt\nSSLCertificateKeyFile ocsp.key\nSSLStaplingFile staple.der\nSSLUseStapling On";
+
 #[test]
 fn an_ocsp_response_is_stapled_where_given() {
-    let site = site();
-    let run = |command: &str| {
-        let filled = site.filled(command);
-        let mut shell = std::process::Command::new("sh");
-        crate::support::Finished::of(shell.args(["-c", &filled])).succeeded();
-    };
-    run(
-        "cd @DIR@ && openssl req -batch -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=CA -days 30 && \
-         openssl req -batch -newkey rsa:2048 -nodes -keyout ocsp.key -out ocsp.csr -subj /CN=localhost && \
-         printf subjectAltName=DNS:localhost > names && \
-         openssl x509 -req -extfile names -in ocsp.csr -CA ca.crt -CAkey ca.key -set_serial 7 -out ocsp.crt -days 30 && \
-         printf 'V\\t391231235959Z\\t\\t07\\tunknown\\t/CN=localhost\\n' > index.txt && \
-         openssl ocsp -issuer ca.crt -cert ocsp.crt -reqout ask.der -no_nonce && \
-         openssl ocsp -index index.txt -rsigner ca.crt -rkey ca.key -CA ca.crt -reqin ask.der -respout staple.der -ndays 7",
-    );
-    let server = site.serve(
-        "SSLEngine On\nSSLCertificateFile ocsp.crt\nSSLCertificateKeyFile ocsp.key\nSSLStaplingFile staple.der\nSSLUseStapling On",
-    );
+    let server = stapled().serve(STAPLE);
     let said = s_client(&server, &["-status"], super::GET);
     assert!(said.contains("OCSP Response Status: successful"), "{said}");
     assert!(said.contains("Cert Status: good"), "{said}");
+}
+
+#[test]
+fn an_ocsp_response_that_has_expired_is_not_sent_any_more() {
+    let site = stapled();
+    expire(&site);
+    let warning = "site.conf:5: SSLStaplingFile: @DIR@/staple.der has expired, and is not sent: fetch it anew";
+    site.configure(STAPLE);
+    let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
+    assert!(said.err.contains(&site.filled(warning)), "{said:?}");
+    let server = site.serve(STAPLE);
+    let ask = || s_client(&server, &["-status"], super::GET);
+    let said = ask();
+    assert!(said.contains("OCSP response: no response sent") && said.contains("hello"), "{said}");
+    answer(&server.site);
+    until("the new one is sent", || ask().contains("Cert Status: good"));
+    server.site.write("staple.der", "nonsense");
+    until("nonsense is not", || ask().contains("OCSP response: no response sent"));
+    server.logged("staple.der holds no answer of OCSP, and is not sent");
 }

@@ -60,6 +60,37 @@ fn tls_without_a_certificate_is_refused() {
 }
 
 #[test]
+fn certificates_of_clients_are_refused_aloud_wherever_they_are_asked_for() {
+    for verify in ["optional", "optional_no_ca", "require"] {
+        let refusal = |line: u8| {
+            format!("site.conf:{line}: SSLVerifyClient: is not supported: certificates of clients are not asked for")
+        };
+        refused(site(), &format!("{TLS}SSLVerifyClient {verify}"), &refusal(5));
+        let conf = format!("{TLS}<Location /private>\nSSLVerifyClient {verify}\n</Location>");
+        refused(site(), &conf, &refusal(6));
+        let conf = format!("<VirtualHost *:@PORT@>\n{TLS}SSLVerifyClient {verify}\n</VirtualHost>");
+        refused(site(), &conf, &refusal(6));
+    }
+    refused(
+        site(),
+        &format!("{TLS}SSLCACertificateFile localhost.crt"),
+        "site.conf:5: SSLCACertificateFile: is not supported",
+    );
+    refused(site(), &format!("{TLS}SSLRequire true"), "site.conf:5: SSLRequire: is not supported");
+    refused(site(), &format!("{TLS}SSLOptions +FakeBasicAuth"), "site.conf:5: SSLOptions: FakeBasicAuth");
+}
+
+#[test]
+fn an_htaccess_file_that_asks_for_certificates_of_clients_closes_its_folder() {
+    let server = site()
+        .file("htdocs/private/.htaccess", "SSLVerifyClient require\n")
+        .file("htdocs/private/a.txt", "secret")
+        .serve(&format!("{TLS}<Directory \"@DIR@/htdocs\">\nAllowOverride All\n</Directory>"));
+    let said = super::curl(&server, &["-w", "%{http_code}", "https://localhost:@PORT@/private/a.txt"]).succeeded().out;
+    assert!(said.ends_with("500") && !said.contains("secret"), "{said}");
+}
+
+#[test]
 fn versions_that_leave_nothing_are_refused() {
     refused(site(), &format!("{TLS}SSLProtocol -all +TLSv1"), "site.conf:5: SSLProtocol: leaves no version");
     refused(site(), &format!("{TLS}SSLProtocol TLSv9"), "site.conf:5: SSLProtocol: expected all, TLSv1.2 or TLSv1.3");

@@ -31,6 +31,13 @@ fn curl(server: &Server, arguments: &[&str]) -> Finished {
     Finished::of(std::process::Command::new("curl").args(["-sS", "--noproxy", "*", "--cacert", &trust]).args(filled))
 }
 
+/// `openssl` in the site's folder; what it has printed.
+#[track_caller]
+fn openssl(site: &Site, arguments: &str) -> String {
+    let command = format!("cd '{}' && openssl {arguments}", site.folder().display());
+    Finished::of(std::process::Command::new("sh").args(["-c", &command])).succeeded().out
+}
+
 /// `openssl s_client`, which sends `input` and prints what it has agreed on.
 fn s_client(server: &Server, arguments: &[&str], input: &str) -> String {
     let filled: Vec<String> = arguments.iter().map(|argument| server.site.filled(argument)).collect();

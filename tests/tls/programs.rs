@@ -1,7 +1,9 @@
 //! What programs and logs see of TLS, and what is sent to who comes without.
 
-use super::{TLS, curl, serve, site};
-use crate::support::{Request, until};
+use nix::sys::signal::Signal;
+
+use super::{TLS, curl, openssl, s_client, serve, site};
+use crate::support::{Request, Server, until};
 
 const URL: &str = "https://localhost:@PORT@/";
 
@@ -41,6 +43,54 @@ fn std_env_vars_tell_scripts_what_was_agreed_on() {
     };
     assert_eq!(ask("plain"), "on localhost - - - -");
     assert_eq!(ask("told"), "on localhost TLSv1.3 TLS_AES_128_GCM_SHA256 128 Initial");
+}
+
+#[test]
+fn std_env_vars_tell_scripts_what_our_certificate_says() {
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
+        print map { \"$_=$ENV{$_}\\n\" } grep { /^SSL_(SERVER|CLIENT)_/ } sort keys %ENV;";
+    let site = site().script("scripts/env.pl", script);
+    openssl(
+        &site,
+        "req -x509 -newkey rsa:2048 -nodes -keyout rsa.key -out rsa.crt -days 30 -set_serial 0xab0c \
+        -subj '/C=DE/O=Camel, Ltd/OU=Sand/OU=Dune/CN=localhost' -addext subjectAltName=DNS:localhost,DNS:www.example.org,email:a@example.org",
+    );
+    let server = site.serve(&format!(
+        "{TLS}SSLCertificateFile rsa.crt\nSSLCertificateKeyFile rsa.key\nScriptAlias /told/ scripts/\nCustomLog tls.log \"%{{SSL_SERVER_S_DN_CN}}x\"\n\
+         <Location /told>\nSSLOptions +StdEnvVars\n</Location>"
+    ));
+    let ask = |signatures: &str| {
+        let request = "GET /told/env.pl HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n";
+        s_client(&server, &["-servername localhost -sigalgs", signatures], request)
+    };
+    let said = ask("rsa_pss_rsae_sha256");
+    let expected =
+        openssl(&server.site, "x509 -in rsa.crt -noout -serial -startdate -enddate -subject -issuer -nameopt RFC2253");
+    let mut expected = expected.lines().map(|line| line.split_once('=').expect("name=value").1.trim());
+    for name in ["M_SERIAL", "V_START", "V_END", "S_DN", "I_DN"] {
+        let line = format!("SSL_SERVER_{name}={}\n", expected.next().expect("a line for each"));
+        assert!(said.contains(&line), "{line}{said}");
+    }
+    for line in [
+        "SSL_SERVER_S_DN_CN=localhost",
+        "SSL_SERVER_S_DN_C=DE",
+        "SSL_SERVER_S_DN_OU=Sand",
+        "SSL_SERVER_S_DN_OU_1=Dune",
+        "SSL_SERVER_I_DN_O=Camel, Ltd",
+        "SSL_SERVER_SAN_DNS_0=localhost",
+        "SSL_SERVER_SAN_DNS_1=www.example.org",
+        "SSL_SERVER_SAN_Email_0=a@example.org",
+        "SSL_SERVER_M_VERSION=3",
+        "SSL_SERVER_A_KEY=rsaEncryption",
+        "SSL_SERVER_A_SIG=sha256WithRSAEncryption",
+        "SSL_CLIENT_VERIFY=NONE",
+    ] {
+        assert!(said.contains(&format!("{line}\n")), "{line}: {said}");
+    }
+    let other = ask("ecdsa_secp256r1_sha256");
+    assert!(other.contains("SSL_SERVER_A_KEY=id-ecPublicKey\n"), "the certificate that this client was shown: {other}");
+    until("both are logged", || server.site.read("tls.log").lines().count() == 2);
+    assert!(server.site.read("tls.log").starts_with("localhost\n"));
 }
 
 #[test]
@@ -112,4 +162,20 @@ fn large_bodies_pass_in_both_directions() {
     let said = curl(&server, &["--data-binary", "@@DIR@/body", URL]).succeeded().out;
     assert_eq!(said.len(), "3000000 ".len() + 5_000_000);
     assert!(said.starts_with("3000000 x"));
+}
+
+#[test]
+fn one_process_alone_speaks_tls_too() {
+    let site = site().file("app.psgi", "sub { [200, [], [\"@{$_[0]}{qw(psgi.url_scheme SERVER_PROTOCOL)} $$\"]] }");
+    site.configure(&format!("{TLS}Protocols h2 http/1.1\n<Location />\nPsgiApp app.psgi\n</Location>"));
+    let mut command = site.serve_command();
+    command.arg("-X");
+    let mut server = Server::start(site, command);
+    for (option, version) in [("--http2", "HTTP/2.0"), ("--http1.1", "HTTP/1.1")] {
+        let said = curl(&server, &[option, URL]).succeeded().out;
+        assert_eq!(said, format!("https {version} {}", server.pid()));
+    }
+    server.connect().ask(Request::get("/")).is(400);
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
 }

@@ -1,6 +1,8 @@
 //! New certificates without a restart, and clients that come again.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
 use super::{GET, TLS, curl, s_client, serve, site};
 use crate::support::{Server, until};
@@ -26,6 +28,48 @@ fn a_certificate_that_changes_is_used_without_a_reload() {
     assert_ne!(before, on_disk(&server, "localhost.crt"));
     server.logged("certificates have changed: new connections get the new ones");
     assert_eq!(server.status()["generation"], 1, "nothing was reloaded");
+}
+
+#[test]
+fn a_connection_that_is_kept_outlives_the_certificate_that_it_began_with() {
+    let server = serve("LogLevel notice\nKeepAliveTimeout 60s");
+    let connect = server.site.filled("127.0.0.1:@PORT@");
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect", &connect, "-quiet", "-servername", "localhost"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("openssl is there");
+    let mut input = client.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(client.stdout.take().expect("a pipe"));
+    let mut ask = |more: &str| {
+        let request = format!("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n{more}\r\n");
+        input.write_all(request.as_bytes()).expect("the client reads");
+        let mut line = String::new();
+        while line != "hello\n" {
+            line.clear();
+            assert_ne!(output.read_line(&mut line).expect("text"), 0, "the connection goes on");
+        }
+    };
+    ask("");
+    server.site.certify("localhost", &["localhost"], 4001);
+    server.logged("certificates have changed: new connections get the new ones");
+    ask("");
+    ask("Connection: close\r\n");
+    assert!(client.wait().expect("our own child").success());
+}
+
+#[test]
+fn early_data_is_not_taken() {
+    let server = serve("CustomLog access.log %r");
+    server.site.write("early", "GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    s_client(&server, &["-servername localhost -tls1_3 -sess_out @DIR@/session"], GET);
+    let again = ["-servername localhost -tls1_3 -sess_in @DIR@/session -early_data @DIR@/early"];
+    let said = s_client(&server, &again, GET);
+    assert!(said.contains("Reused, TLSv1.3") && said.contains("Early data was not sent"), "{said}");
+    until("the others are logged", || server.site.read("access.log").lines().count() == 2);
+    assert!(!server.site.read("access.log").contains("early"), "it could be sent again by anybody");
 }
 
 #[test]
@@ -81,6 +125,30 @@ fn sessions_are_resumed_over_reloads_and_with_both_versions() {
         assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version}");
         server.reload().succeeded();
         assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version} after a reload");
+    }
+}
+
+#[test]
+fn sessions_are_resumed_for_as_long_as_the_configuration_says() {
+    for (version, tickets) in [("-tls1_2", "On"), ("-tls1_2", "Off"), ("-tls1_3", "On"), ("-tls1_3", "Off")] {
+        let conf = format!("{TLS}SSLSessionTickets {tickets}\n");
+        let server = site().serve(&conf);
+        let save = ["-servername localhost", version, "-sess_out @DIR@/session"];
+        let again = ["-servername localhost", version, "-sess_in @DIR@/session"];
+        s_client(&server, &save, GET);
+        // What is kept for 1.3 is good for one time.
+        if (version, tickets) != ("-tls1_3", "Off") {
+            assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version} {tickets}");
+        }
+        // The client was told twelve hours; the server has changed its mind.
+        server.site.configure(&format!("{conf}SSLSessionCacheTimeout 1\n"));
+        server.reload().succeeded();
+        until("it has been too long", || !s_client(&server, &again, GET).contains("Reused, TLSv"));
+        s_client(&server, &save, GET);
+        let text = super::openssl(&server.site, "sess_id -in session -noout -text");
+        if tickets == "On" {
+            assert!(text.contains("lifetime hint: 1 (seconds)"), "{text}");
+        }
     }
 }
 

@@ -13,8 +13,30 @@ fn both_versions_are_spoken_and_older_ones_are_not() {
         let said = s_client(&server, &[version], GET);
         assert!(said.contains(&format!("New, {agreed}")) && said.contains("hello"), "{said}");
     }
-    let old = s_client(&server, &["-tls1_1", "-cipher DEFAULT@SECLEVEL=0"], GET);
-    assert!(!old.contains("hello"), "{old}");
+    for old in ["-tls1_1", "-tls1"] {
+        let said = s_client(&server, &[old, "-cipher DEFAULT@SECLEVEL=0"], GET);
+        assert!(!said.contains("hello"), "{said}");
+        // It was the server that refused.
+        assert!(said.contains("SSL alert number"), "{said}");
+    }
+}
+
+#[test]
+fn a_client_that_speaks_nothing_that_we_do_is_told_so_with_the_handshake() {
+    let server = serve("Protocols h2 http/1.1");
+    let said = s_client(&server, &["-alpn spdy/3,gopher"], GET);
+    assert!(said.contains("alert no application protocol") && !said.contains("hello"), "{said}");
+    let http1 = serve("Protocols http/1.1");
+    let said = s_client(&http1, &["-alpn h2"], GET);
+    assert!(said.contains("alert no application protocol"), "{said}");
+    for (offered, agreed) in
+        [("h2,http/1.1", "ALPN protocol: http/1.1"), ("spdy/3,http/1.1", "ALPN protocol: http/1.1")]
+    {
+        let said = s_client(&http1, &["-alpn", offered], GET);
+        assert!(said.contains(agreed) && said.contains("hello"), "{offered}: {said}");
+    }
+    let said = s_client(&http1, &[], GET);
+    assert!(said.contains("No ALPN negotiated") && said.contains("hello"), "{said}");
 }
 
 #[test]

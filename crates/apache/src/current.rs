@@ -77,7 +77,7 @@ impl State {
 /// Makes a request the current one and returns the number that `$r` will be.
 pub fn begin(incoming: Incoming) -> u64 {
     STATE.with_borrow_mut(|state| {
-        if incoming.place.log_cpu {
+        if incoming.place.logged.cpu {
             cpu_since_last();
         }
         let generation = state.next_generation();
@@ -187,7 +187,7 @@ pub(crate) fn fill_env() {
 /// What a program finds in `%ENV`: what start-up left there, then the request's; `each` must not run Perl code.
 pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| {
-        for (key, value) in &r.place.clone().start_env {
+        for (key, value) in r.place.clone().start_env.iter() {
             each(key, value);
         }
         env::programs(r, each);

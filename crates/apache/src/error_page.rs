@@ -15,6 +15,7 @@ const REASONS: &[(u16, &str, &str)] = &[
     (201, "Created", ""),
     (202, "Accepted", ""),
     (204, "No Content", ""),
+    (205, "Reset Content", ""),
     (206, "Partial Content", ""),
     (300, "Multiple Choices", "There is more than one version of this page."),
     (301, "Moved Permanently", "This page has another address now."),
@@ -55,7 +56,7 @@ fn entry(status: u16) -> (&'static str, &'static str) {
 
 /// A status that never has a body.
 pub(crate) fn is_bodyless(status: u16) -> bool {
-    matches!(status, 100..=199 | 204 | 304)
+    matches!(status, 100..=199 | 204 | 205 | 304)
 }
 
 /// `foot` is HTML that stands below.

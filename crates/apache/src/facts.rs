@@ -6,8 +6,10 @@ use wire::frame::{Field, Flags};
 
 use crate::Place;
 use crate::current::with;
+use crate::env;
 use crate::field::{Number, Text};
 use crate::request::RequestRec;
+use crate::table::Table;
 use crate::tables::Id;
 
 /// What a record was made for.
@@ -91,14 +93,34 @@ pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
 
 /// The configuration says this of the place that the request has come to.
 pub fn place_is(request: u64, place: Rc<Place>) {
-    let _ = with(request, |r| {
-        r.place = place;
+    let gone = with(request, |r| {
+        let before = std::mem::replace(&mut r.place, place);
         r.tables.forget(Id::DirConfig);
+        let gone = before.set_env.iter().filter(|(name, _)| r.place.set_env.iter().all(|(known, _)| known != name));
+        let gone: Vec<_> = gone.cloned().collect();
         if r.tables.is_filled(Id::SubprocessEnv) {
-            let variables = r.tables.of_mut(Id::SubprocessEnv);
-            r.place.set_env.iter().for_each(|(name, value)| variables.set(name.as_bytes(), value.as_bytes()));
+            set_env_of_place(r, &gone);
         }
+        gone
     });
+    gone.unwrap_or_default().iter().for_each(|(name, _)| libperl::env_forget(name.as_bytes()));
+}
+
+/// What `PerlSetEnv` said of the last place goes, unless a handler has changed it; what it says of this one comes.
+fn set_env_of_place(r: &mut RequestRec, gone: &[(String, String)]) {
+    let mut without = Table::default();
+    if !gone.is_empty() {
+        env::cgi(r, &mut |name, value| without.set(name, value));
+    }
+    let variables = r.tables.of_mut(Id::SubprocessEnv);
+    for (name, value) in gone.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())) {
+        match without.get(name) {
+            _ if variables.get(name) != Some(value) => {}
+            Some(hidden) => variables.set(name, hidden),
+            None => variables.unset(name),
+        }
+    }
+    r.place.set_env.iter().for_each(|(name, value)| variables.set(name.as_bytes(), value.as_bytes()));
 }
 
 /// The status that `$r->status` says.

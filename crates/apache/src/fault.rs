@@ -17,6 +17,12 @@ impl RequestRec {
         self.fail_with_bytes(&text);
     }
 
+    pub fn fail_status(&mut self) {
+        let text = format!("no answer can have the status {}, only one from 200 to 599: ", self.status);
+        let text = [text.as_bytes(), self.script()].concat();
+        self.fail_with_bytes(&text);
+    }
+
     pub fn fail_invalid(&mut self, name: &[u8]) {
         let text = format!(
             "the response's header \"{}\" is not allowed in HTTP (a line break or NUL in it?)",

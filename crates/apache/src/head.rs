@@ -27,6 +27,9 @@ impl RequestRec {
         if self.output.has_head() {
             return;
         }
+        if !is_final(self.status) {
+            return self.fail_status();
+        }
         let body_type = self.known_text(Text::ContentType).unwrap_or(self.place.default_type.as_bytes());
         let headers = self.headers(body_type);
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
@@ -183,6 +186,11 @@ impl RequestRec {
             _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
         }
     }
+}
+
+/// A status that an answer can have.
+pub(crate) fn is_final(status: u16) -> bool {
+    (200..600).contains(&status)
 }
 
 /// A name and a value that cannot break out of their line.

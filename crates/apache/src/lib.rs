@@ -10,7 +10,7 @@
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
 mod place;
-pub use place::{OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
+pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
 mod log;
 pub use log::{Level, log_to, on_level, say};

@@ -68,7 +68,7 @@ pub struct Place {
     /// `PerlSetEnv`, `PerlPassEnv`, `SetEnv`, in order.
     pub set_env: Vec<(String, String)>,
     /// `%ENV` as the start-up code left it.
-    pub start_env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
     /// `PATH` of the server's own environment.
     pub path: String,
     /// `PerlSendHeader`: what a script prints begins with its header.
@@ -95,14 +95,21 @@ pub struct Place {
     pub default_type: String,
     /// What files are by their names: `TypesConfig`, `AddType` and the like.
     pub types: TypeOf,
-    /// `%{…}n` of the access log.
-    pub log_notes: Vec<String>,
-    /// `%{…}e` of the access log.
-    pub log_env: Vec<String>,
-    /// An access log wants to know the CPU time; asking the kernel for it costs more than many a method of `$r`.
-    pub log_cpu: bool,
+    /// What the access logs want to know.
+    pub logged: Rc<Logged>,
     /// `LogLevel`
     pub log_level: crate::Level,
+}
+
+/// What the access logs of a host name that only the worker knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logged {
+    /// `%{…}n`
+    pub notes: Vec<String>,
+    /// `%{…}e`
+    pub env: Vec<String>,
+    /// The CPU time; asking the kernel for it costs more than many a method of `$r`.
+    pub cpu: bool,
 }
 
 /// `$r->satisfies`; the numbers are httpd's.
@@ -145,7 +152,7 @@ impl Default for Place {
             dispatcher: None,
             set_vars: Vec::new(),
             set_env: Vec::new(),
-            start_env: Vec::new(),
+            start_env: Rc::default(),
             path: String::new(),
             send_header: false,
             setup_env: true,
@@ -159,9 +166,7 @@ impl Default for Place {
             requires: Vec::new(),
             default_type: "text/html".into(),
             types: TypeOf::default(),
-            log_notes: Vec::new(),
-            log_env: Vec::new(),
-            log_cpu: false,
+            logged: Rc::default(),
             log_level: crate::Level::Warn,
         }
     }

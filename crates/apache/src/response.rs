@@ -5,7 +5,7 @@ use wire::reply::{End, Head, LogKind, Reply};
 use crate::error_page::{Page, is_bodyless, page};
 use crate::field::Text;
 use crate::fitting::{self, MAX_TARGET, fits};
-use crate::head::is_header;
+use crate::head::{is_final, is_header};
 use crate::output::Stage;
 use crate::request::{Finished, RequestRec};
 use crate::tables::Id;
@@ -79,6 +79,11 @@ impl RequestRec {
 
     /// The front is to answer with something else.
     fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
+        if !is_final(head.status) {
+            self.fail_status();
+            self.send_page(500, Page::Ours(""));
+            return self.leave(false);
+        }
         if !fits(&head.headers) || to.len() > MAX_TARGET {
             self.fail_long_head();
             self.send_page(500, Page::Ours(""));
@@ -122,7 +127,7 @@ impl RequestRec {
 
     fn end(&mut self, truncated: bool) -> End {
         End {
-            cpu_us: if self.place.log_cpu { crate::current::cpu_since_last() } else { 0 },
+            cpu_us: if self.place.logged.cpu { crate::current::cpu_since_last() } else { 0 },
             leaving: self.child_terminate,
             truncated,
             log: self.log_values(),
@@ -130,13 +135,13 @@ impl RequestRec {
     }
 
     fn log_values(&mut self) -> Vec<(LogKind, Vec<u8>, Vec<u8>)> {
-        let place = self.place.clone();
+        let logged = self.place.logged.clone();
         let mut log = Vec::new();
-        for name in &place.log_notes {
+        for name in &logged.notes {
             let value = self.tables.of(Id::Notes).get(name.as_bytes());
             log.extend(value.map(|value| (LogKind::Note, name.clone().into_bytes(), value.to_vec())));
         }
-        for name in &place.log_env {
+        for name in &logged.env {
             let value = self.table_value(Id::SubprocessEnv as u32, name.as_bytes());
             log.extend(value.map(|value| (LogKind::Env, name.clone().into_bytes(), value.to_vec())));
         }

@@ -56,6 +56,8 @@ pub fn variables(request: u64) -> Vec<(String, String)> {
 pub fn change_variables(request: u64, changes: &[(String, Option<String>)]) {
     if !changes.is_empty() {
         let _ = with(request, |r| r.change_variables(changes));
+        let gone = changes.iter().filter(|(_, value)| value.is_none());
+        gone.for_each(|(name, _)| libperl::env_forget(name.as_bytes()));
     }
 }
 

@@ -181,6 +181,7 @@ static OP *with_env(pTHX)
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
+    cml_touched |= CML_OPENED;
     if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
         cml_before_reopen(aTHX_ (GV *)mark[1]);
     for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
@@ -241,6 +242,19 @@ static OP *umask_op(pTHX)
     return original[OP_UMASK](aTHX);
 }
 
+static OP *opening_op(pTHX)
+{
+    cml_touched |= CML_OPENED;
+    return original[PL_op->op_type](aTHX);
+}
+
+/* It can be anything. */
+static OP *syscall_op(pTHX)
+{
+    cml_touched |= CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED;
+    return original[OP_SYSCALL](aTHX);
+}
+
 static void wrap(int op, OP *(*with)(pTHX))
 {
     original[op] = PL_ppaddr[op];
@@ -262,6 +276,10 @@ void cml_child_boot(pTHX)
     wrap(OP_ALARM, alarm_op);
     wrap(OP_CHDIR, chdir_op);
     wrap(OP_UMASK, umask_op);
+    wrap(OP_SYSCALL, syscall_op);
+    static const int opening[] = {OP_SYSOPEN, OP_OPEN_DIR, OP_SOCKET, OP_SOCKPAIR, OP_ACCEPT, OP_PIPE_OP};
+    for (size_t i = 0; i < C_ARRAY_LENGTH(opening); i++)
+        wrap(opening[i], opening_op);
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
@@ -327,6 +345,17 @@ void cml_env_refresh(void)
     dTHXa(cml_perl);
     if (request_env && !env_is_due)
         fill_env(aTHX);
+}
+
+/* An %ENV that somebody has looked at loses a name. The value dies later, where Perl code may run. */
+void cml_env_forget(const char *key, size_t key_length)
+{
+    dTHXa(cml_perl);
+    if (!request_env || env_is_due)
+        return;
+    SvMAGICAL_off((SV *)request_env);
+    (void)hv_delete(request_env, key, (I32)key_length, 0);
+    mg_magical((SV *)request_env);
 }
 
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)

@@ -36,6 +36,25 @@ extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
 extern unsigned cml_touched;
 
+/* See signals.c. */
+void cml_remember_signals(pTHX);
+unsigned cml_restore_signals(pTHX);
+unsigned cml_restore_mask(void);
+unsigned cml_restore_timers(void);
+/* What the worker has of its own for a signal that Perl code has no handler for. */
+void cml_answer_signal(int signal);
+void cml_answer_deadline(int signal);
+
+/* See watch.c. */
+unsigned cml_watch(pTHX);
+
+/* @INC; see inc.c. */
+void cml_inc_is_apps(void);
+void cml_remember_inc(pTHX);
+unsigned cml_restore_inc(pTHX);
+
+void cml_remember_limits(void);
+
 /* Perl code is calling exit. */
 extern int cml_exit_asked;
 

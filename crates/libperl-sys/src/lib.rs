@@ -12,6 +12,9 @@ pub const DIED: Status = 1;
 /// Called `exit`.
 pub const EXITED: Status = 2;
 
+/// `cml_reason`: hardly any descriptor is free.
+pub const NO_DESCRIPTORS: c_int = 1;
+
 /// Bytes that stay valid until the next call into Perl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,7 @@ mod declarations {
     unsafe extern "C" {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
+        pub fn cml_before_forks();
         pub fn cml_after_fork();
         pub fn cml_end(destruct: c_int);
         pub fn cml_set_title(title: *const c_char);
@@ -76,6 +80,7 @@ mod declarations {
         pub fn cml_env_enter();
         pub fn cml_env_leave();
         pub fn cml_env_refresh();
+        pub fn cml_env_forget(key: *const c_char, key_length: usize);
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
         pub fn cml_env_base(
@@ -87,6 +92,7 @@ mod declarations {
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
+        pub fn cml_must_leave() -> c_int;
         pub fn cml_deadline_signal(signal: c_int);
         pub fn cml_request_is(number: u64);
         pub fn cml_request_is_in_time();

@@ -88,6 +88,16 @@ static void send_headers(pTHX_ AV *headers)
     }
 }
 
+/* An informational one comes before an answer, and is none. */
+static int final_status(pTHX_ SV *said)
+{
+    const IV status = SvIV(said);
+    if (status >= 100 && status < 200)
+        croak("PSGI: the application answered with status %d, which is no answer's: psgix.informational sends such ones",
+              (int)status);
+    return (int)status;
+}
+
 /* Sends the plain form; says whether it was one. */
 static int send_plain(pTHX_ SV *response)
 {
@@ -101,7 +111,7 @@ static int send_plain(pTHX_ SV *response)
     SV **const status = av_fetch(triple, 0, 0);
     if (!headers || !body || !status)
         return 0;
-    cml_hooks_table.head((int)SvIV(*status));
+    cml_hooks_table.head(final_status(aTHX_ *status));
     send_headers(aTHX_ headers);
     const SSize_t last = av_top_index(body);
     for (SSize_t i = 0; i <= last; i++) {
@@ -153,6 +163,16 @@ XS(cml_xs_head)
     dXSARGS;
     if (items != 2 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
         croak("PSGI: expected a status and an array of headers");
+    cml_hooks_table.head(final_status(aTHX_ ST(0)));
+    send_headers(aTHX_ (AV *)SvRV(ST(1)));
+    XSRETURN_EMPTY;
+}
+
+XS(cml_xs_inform)
+{
+    dXSARGS;
+    if (items != 2 || SvIV(ST(0)) < 100 || SvIV(ST(0)) > 199 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
+        croak("psgix.informational: expected a status from 100 to 199 and an array of headers");
     cml_hooks_table.head((int)SvIV(ST(0)));
     send_headers(aTHX_ (AV *)SvRV(ST(1)));
     XSRETURN_EMPTY;
@@ -191,6 +211,7 @@ XS(cml_xs_flush)
 void cml_psgi_boot(pTHX)
 {
     newXS("Cameleer::PSGI::head", cml_xs_head, __FILE__);
+    newXS("Cameleer::PSGI::inform", cml_xs_inform, __FILE__);
     newXS("Cameleer::PSGI::emit", cml_xs_write, __FILE__);
     newXS("Cameleer::PSGI::flush", cml_xs_flush, __FILE__);
     extend_ref = newRV_noinc((SV *)newXS("Cameleer::PSGI::extend_timeout", cml_xs_extend, __FILE__));
@@ -231,6 +252,7 @@ cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave)
 {
     dTHXa(cml_perl);
     call c = {(SV *)app, env};
+    cml_inc_is_apps();
     env = NULL;
     const cml_status status = cml_guarded(aTHX_ psgi_body, &c);
     SV **const handlers = hv_fetchs(c.env, "psgix.cleanup.handlers", 0);
@@ -303,6 +325,7 @@ cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **
 {
     dTHXa(cml_perl);
     loading l = {newSVpvn(source, length), is_file, NULL};
+    cml_inc_is_apps();
     const cml_status status = cml_guarded(aTHX_ load_body, &l);
     SvREFCNT_dec(l.source);
     *app = l.app;

@@ -9,6 +9,10 @@
  *   io.c     STDIN, STDOUT, STDERR of a request
  *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
  *   state.c  what a request may not leave behind
+ *   inc.c    the same for @INC
+ *   signals.c  the same for signals: handlers, mask, timers
+ *   watch.c  when modules in C change the process
+ *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
  */
 #ifndef CML_SHIM_H
@@ -40,6 +44,9 @@ typedef struct {
 } cml_hooks;
 
 extern cml_hooks cml_hooks_table;
+
+/* fork.c */
+void cml_before_forks(void);
 
 /* boot.c */
 int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);
@@ -80,6 +87,7 @@ void cml_env_begin(void);
 void cml_env_enter(void);
 void cml_env_leave(void);
 void cml_env_refresh(void);
+void cml_env_forget(const char *key, size_t key_length);
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
@@ -102,10 +110,22 @@ enum {
     CML_LEFT_TIE = 1 << 11,
     CML_LEFT_ENV = 1 << 12,
     CML_LEFT_AUTOFLUSH = 1 << 13,
+    CML_LEFT_INC = 1 << 14,
+    CML_LEFT_MASK = 1 << 15,
+    CML_LEFT_TIMER = 1 << 16,
+    /* Nothing to put back, but a reason to look. */
+    CML_OPENED = 1 << 30,
 };
 void cml_remember_state(void);
 int cml_go_home(void); /* called by XS */
 unsigned cml_restore_state(void);
+
+/* leave.c */
+typedef enum {
+    CML_MAY_STAY = 0,
+    CML_NO_DESCRIPTORS = 1, /* hardly any is free */
+} cml_reason;
+cml_reason cml_must_leave(void);
 
 /* deadline.c */
 void cml_deadline_signal(int signal); /* once in every worker */

@@ -10,21 +10,22 @@
 static int home = -1;
 static struct stat home_stat;
 static mode_t home_umask;
-static SV *signal_handlers[SIG_SIZE];
-static SV *warn_hook, *die_hook;
 
+/* Once after the fork, and again when what is done in a fresh worker has been done: that may change it for good. */
 void cml_remember_state(void)
 {
     dTHXa(cml_perl);
+    if (home >= 0)
+        close(home);
     home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fstat(home, &home_stat);
     home_umask = umask(022);
     umask(home_umask);
-    (void)get_hv("SIG", GV_ADD); /* perl makes PL_psig_ptr when %SIG is first named */
-    for (int i = 1; i < SIG_SIZE; i++)
-        signal_handlers[i] = PL_psig_ptr ? SvREFCNT_inc(PL_psig_ptr[i]) : NULL;
-    warn_hook = SvREFCNT_inc(PL_warnhook);
-    die_hook = SvREFCNT_inc(PL_diehook);
+    cml_remember_signals(aTHX);
+    cml_remember_inc(aTHX);
+    cml_remember_limits();
+    cml_watch(aTHX);
+    cml_touched = 0;
 }
 
 static unsigned restore_folder(void)
@@ -51,50 +52,6 @@ static unsigned restore_umask(void)
     if (!(cml_touched & CML_LEFT_UMASK))
         return 0;
     return umask(home_umask) == home_umask ? 0 : CML_LEFT_UMASK;
-}
-
-/* Time::HiRes sets timers without an operator of perl's. */
-static unsigned restore_alarm(pTHX)
-{
-    if (!(cml_touched & CML_LEFT_ALARM) && !hv_existss(GvHVn(PL_incgv), "Time/HiRes.pm"))
-        return 0;
-    return alarm(0) != 0 ? CML_LEFT_ALARM : 0;
-}
-
-static void set_signal(pTHX_ const char *name, SV *handler)
-{
-    HV *const sig = get_hv("SIG", GV_ADD);
-    const I32 length = (I32)strlen(name);
-    if (!handler) {
-        (void)hv_delete(sig, name, length, G_DISCARD);
-        return;
-    }
-    SV **const slot = hv_fetch(sig, name, length, 1);
-    if (slot) {
-        sv_setsv(*slot, handler);
-        SvSETMAGIC(*slot);
-    }
-}
-
-/* perl keeps a handler in a place of its own: `kept` is what stood there at birth, and stands there again afterwards. */
-static unsigned restore_handler(pTHX_ const char *name, SV **now, SV **kept)
-{
-    if (*now == *kept)
-        return 0;
-    set_signal(aTHX_ name, *kept);
-    SvREFCNT_dec(*kept);
-    *kept = SvREFCNT_inc(*now);
-    return CML_LEFT_SIGNAL;
-}
-
-static unsigned restore_signals(pTHX)
-{
-    unsigned left = 0;
-    for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
-        left |= restore_handler(aTHX_ PL_sig_name[i], &PL_psig_ptr[i], &signal_handlers[i]);
-    left |= restore_handler(aTHX_ "__WARN__", &PL_warnhook, &warn_hook);
-    left |= restore_handler(aTHX_ "__DIE__", &PL_diehook, &die_hook);
-    return left;
 }
 
 static unsigned restore_separators(pTHX)
@@ -134,8 +91,9 @@ typedef struct {
 static void restore_body(pTHX_ void *argument)
 {
     restoring *const r = argument;
-    r->left |= restore_signals(aTHX);
+    r->left |= cml_restore_signals(aTHX);
     r->left |= restore_separators(aTHX);
+    r->left |= cml_restore_inc(aTHX);
     forget_topic(aTHX);
     r->left |= cml_restore_handles(aTHX);
 }
@@ -145,7 +103,9 @@ unsigned cml_restore_state(void)
 {
     dTHXa(cml_perl);
     restoring r = {0};
-    r.left |= restore_alarm(aTHX) | restore_folder() | restore_umask();
+    cml_touched |= cml_watch(aTHX);
+    r.left |= cml_restore_timers() | restore_folder() | restore_umask();
+    r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
     cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
     cml_touched = 0;
     cml_env_end();

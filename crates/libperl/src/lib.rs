@@ -7,8 +7,13 @@
 //! | a code reference | [`Code`], which gives its reference back on drop |
 //! | `%ENV` of a request | [`Interpreter::env_begin`] |
 //!
+//! What is asked without an interpreter at hand stands in `process`: it belongs to the process.
+//!
 //! No method hands out a pointer into Perl, and no Perl `longjmp` passes a Rust frame: see `shim.h`.
 #![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]
+
+mod left;
+mod process;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -16,8 +21,13 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;
+pub use process::{
+    deadline_signal, env_forget, env_put, gave_up, is_stranger, keep_from_children, request_is, request_is_in_time,
+    set_title, timed_out,
+};
 
 /// Why a call into Perl did not return.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,10 +120,22 @@ impl Interpreter {
         text(out)
     }
 
+    /// To be called in a process that has loaded what it will, and from now on only forks.
+    pub fn before_forks(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_before_forks() }
+    }
+
     /// To be called once in every forked worker, before its first request.
     pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_after_fork() }
+    }
+
+    /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.
+    pub fn remember_state(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_remember_state() }
     }
 
     /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
@@ -279,98 +301,21 @@ impl Interpreter {
         pairs
     }
 
+    /// Why this process must not take another request, for the log.
+    pub fn must_leave(&self) -> Option<&'static str> {
+        // SAFETY: looks at the process, and at what C code of ours has noted.
+        match unsafe { sys::cml_must_leave() } {
+            sys::NO_DESCRIPTORS => {
+                Some("nearly all descriptors are open: files or sockets are opened and never closed")
+            }
+            _ => None,
+        }
+    }
+
     /// Puts back what the request changed; says by name what that was.
     pub fn restore_state(&self) -> Left {
         // SAFETY: runs no request's code except destructors, which are guarded.
         Left(unsafe { sys::cml_restore_state() })
-    }
-}
-
-/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`. Once a worker.
-pub fn deadline_signal(signal: i32) {
-    // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
-    unsafe { sys::cml_deadline_signal(signal) }
-}
-
-/// From now on this request is meant; 0 is none.
-pub fn request_is(number: u64) {
-    // SAFETY: writes two words that only this thread and its signal handler know.
-    unsafe { sys::cml_request_is(number) }
-}
-
-/// The current request was given more time: that it was too slow is forgotten.
-pub fn request_is_in_time() {
-    // SAFETY: writes one such word.
-    unsafe { sys::cml_request_is_in_time() }
-}
-
-/// Whether the current request has died because it took too long.
-pub fn timed_out() -> bool {
-    // SAFETY: reads one such word.
-    unsafe { sys::cml_timed_out() != 0 }
-}
-
-/// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
-pub fn is_stranger() -> bool {
-    // SAFETY: reads a flag.
-    unsafe { sys::cml_is_stranger() != 0 }
-}
-
-/// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.
-pub fn gave_up() -> bool {
-    // SAFETY: reads a flag.
-    unsafe { sys::cml_gave_up() != 0 }
-}
-
-/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
-pub fn keep_from_children(fd: std::os::fd::BorrowedFd<'_>) {
-    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
-    unsafe { sys::cml_keep_from_children(std::os::fd::AsRawFd::as_raw_fd(&fd)) }
-}
-
-/// Adds a pair to the request's `%ENV`; only for the hook `environment`.
-pub fn env_put(key: &[u8], value: &[u8]) {
-    // SAFETY: two pairs of pointer and length; Perl copies both. The hook runs on Perl's thread, inside a request.
-    unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
-}
-
-/// What `ps` shows, cut to the room that the process began with.
-pub fn set_title(title: &str) {
-    let title = CString::new(title).unwrap_or_default();
-    // SAFETY: a terminated string, copied.
-    unsafe { sys::cml_set_title(title.as_ptr()) }
-}
-
-/// What a request left behind and the worker put back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left(pub u32);
-
-impl Left {
-    const NAMES: [&str; 14] = [
-        "the working directory",
-        "the umask",
-        "a signal handler",
-        "an alarm",
-        "$/",
-        "$\\",
-        "$,",
-        "select",
-        "STDIN",
-        "STDOUT",
-        "STDERR",
-        "a tied handle",
-        "%ENV",
-        "$|",
-    ];
-
-    /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.
-    pub fn is_ordinary(self) -> bool {
-        self.0 & !(1 << 13) == 0
-    }
-
-    /// The names, for the log.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().enumerate().filter(move |(bit, _)| self.0 & 1 << bit != 0).map(|(_, name)| name)
     }
 }
 

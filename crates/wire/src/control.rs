@@ -93,6 +93,11 @@ pub enum FromFront {
     },
     /// The pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
+    /// This worker serves no more: it was asked to leave, or said that it will.
+    Leaving {
+        /// Its place.
+        slot: Slot,
+    },
     /// This worker is beyond help (request timeout, lies): kill it.
     Kill {
         /// Its place.

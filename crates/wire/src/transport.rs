@@ -32,6 +32,7 @@ const LOG: u8 = 3;
 const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
 const GREET: u8 = 6;
+const HUNG_UP: u8 = 7;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -54,6 +55,11 @@ pub enum Order<'a> {
     Leave,
     /// Nobody waits for the answer to this request any more.
     Abandoned {
+        /// The number in its frame.
+        request: u64,
+    },
+    /// The client of this request sends nothing more: it may have left, or wait for the end of its answer.
+    HungUp {
         /// The number in its frame.
         request: u64,
     },
@@ -83,9 +89,20 @@ pub trait WorkerPort {
     fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>>;
     /// Sends one packet of replies.
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()>;
-    /// Whether the front has said meanwhile that nobody waits for this request. Takes no request from the front: it may
-    /// want it back.
-    fn is_abandoned(&mut self, request: u64) -> io::Result<bool>;
+    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
+    /// back.
+    fn presence(&mut self, request: u64) -> io::Result<Presence>;
+}
+
+/// Whether anybody waits for a request's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// As far as is known.
+    Here,
+    /// The client sends nothing more; whether it still listens is seen when something is sent.
+    HungUp,
+    /// Nobody.
+    Gone,
 }
 
 /// What a worker is told, as it arrives.
@@ -104,6 +121,8 @@ pub enum Inbound {
     Leave,
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
+    /// As [`Order::HungUp`]; the request may be over.
+    HungUp(u64),
     /// As [`Order::Greet`].
     Greet,
 }
@@ -147,18 +166,19 @@ impl FrontPort for SocketFront {
             Order::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
             }
+            Order::HungUp { request } => {
+                send_packet(to, &[IoSlice::new(&[HUNG_UP]), IoSlice::new(&request.to_le_bytes())], &[])
+            }
             Order::Log { number, log } => {
                 send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
             }
             Order::Request { frame, body } => {
-                let mut fds: Vec<RawFd> = Vec::new();
+                let body = body.map(|body| body.as_raw_fd());
                 if frame.len() <= MAX_INLINE {
-                    fds.extend(body.map(|b| b.as_raw_fd()));
-                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], &fds);
+                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], body.as_slice());
                 }
                 let memory = in_memory("request frame", frame)?;
-                fds.push(memory.as_raw_fd());
-                fds.extend(body.map(|b| b.as_raw_fd()));
+                let fds: Vec<RawFd> = [memory.as_raw_fd()].into_iter().chain(body).collect();
                 send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD])], &fds)
             }
         }
@@ -193,6 +213,7 @@ impl FrontPort for SocketFront {
             match other {
                 Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
+                Inbound::HungUp(request) => self.send(&Order::HungUp { request })?,
                 Inbound::Greet => self.send(&Order::Greet)?,
                 Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
@@ -205,17 +226,23 @@ impl FrontPort for SocketFront {
 #[derive(Debug)]
 pub struct SocketWorker {
     socket: OwnedFd,
-    /// Allocated once: zeroing this much for every request would cost more than a small request does.
+    /// See [`packet_buffer`].
     packet: Box<[u8]>,
     /// What was heard in the middle of a request and is for afterwards.
     heard: VecDeque<Inbound>,
 }
 
 impl SocketWorker {
-    /// Takes an end of a pair over.
-    pub fn new(socket: OwnedFd) -> SocketWorker {
-        SocketWorker { socket, packet: vec![0; MAX_INLINE + 1].into(), heard: VecDeque::new() }
+    /// Takes an end of a pair over, and what [`packet_buffer`] made.
+    pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> SocketWorker {
+        SocketWorker { socket, packet, heard: VecDeque::new() }
     }
+}
+
+/// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small
+/// request does. Made before a fork it is shared memory but for the pages that packets reach.
+pub fn packet_buffer() -> Box<[u8]> {
+    vec![0; MAX_INLINE + 1].into()
 }
 
 impl AsFd for SocketWorker {
@@ -240,21 +267,22 @@ impl WorkerPort for SocketWorker {
         send_packet(self.socket.as_fd(), parts, &[])
     }
 
-    fn is_abandoned(&mut self, request: u64) -> io::Result<bool> {
+    fn presence(&mut self, request: u64) -> io::Result<Presence> {
         while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
             let mut fds = Vec::new();
             let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
             match decode(&self.packet[..n], fds, Vec::new())? {
-                Inbound::Abandoned(other) if other != request => {}
-                Inbound::Abandoned(_) => return Ok(true),
+                Inbound::Abandoned(other) | Inbound::HungUp(other) if other != request => {}
+                Inbound::Abandoned(_) => return Ok(Presence::Gone),
+                Inbound::HungUp(_) => return Ok(Presence::HungUp),
                 Inbound::Greet => {
                     self.heard.push_back(Inbound::Greet);
-                    return Ok(true);
+                    return Ok(Presence::Gone);
                 }
                 other => self.heard.push_back(other),
             }
         }
-        Ok(false)
+        Ok(Presence::Here)
     }
 }
 
@@ -266,6 +294,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
         LEAVE => Inbound::Leave,
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
+        HUNG_UP => Inbound::HungUp(packet.u64()?),
         LOG => {
             let log = fds.next().ok_or(Malformed("no log descriptor"))?;
             Inbound::Log { number: packet.u16()?, log }
@@ -318,101 +347,4 @@ pub fn read_all(memory: OwnedFd) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frame::{Field, Request};
-
-    fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
-        let (front, worker) = socketpair().expect("socketpair");
-        let mut request = Request { id: 3, ..Default::default() };
-        request.fields[Field::Path as usize] = path;
-        let mut frame = Vec::new();
-        request.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        match SocketWorker::new(worker).next(Vec::new()).expect("received") {
-            Some(Inbound::Request(frame, body)) => (frame, body),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn small_and_large_frames_arrive_alike() {
-        for length in [10, MAX_INLINE - 500, MAX_INLINE + 1, 3_000_000] {
-            let path = vec![b'x'; length];
-            let (frame, body) = ask(&path);
-            assert_eq!(frame.field(Field::Path), path);
-            assert!(body.is_none());
-        }
-    }
-
-    #[test]
-    fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
-        let (ours, theirs) = pair().expect("a pair");
-        let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-        let mut worker = SocketWorker::new(theirs);
-        for id in 1..=3 {
-            let mut frame = Vec::new();
-            Request { id, ..Default::default() }.encode(&mut frame);
-            front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        }
-        front.send(&Order::Leave).expect("sent");
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
-        let mut buffer = vec![0; MAX_INLINE + 1];
-        let taken = front.take_back(&mut buffer).expect("taken");
-        assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
-        assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
-    }
-
-    #[test]
-    fn a_worker_that_sends_descriptors_is_not_heard() {
-        let (front, worker) = socketpair().expect("socketpair");
-        let (_reading, writing) = nix::unistd::pipe().expect("a pipe");
-        send_packet(worker.as_fd(), &[IoSlice::new(b"hello")], &[writing.as_raw_fd()]).expect("sent");
-        assert_eq!(front.receive(&mut [0; 16]).expect_err("refused").kind(), io::ErrorKind::InvalidData);
-    }
-
-    #[test]
-    fn what_is_no_file_is_not_read() {
-        let (reading, _writing) = nix::unistd::pipe().expect("a pipe");
-        assert_eq!(read_all(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
-        let memory = in_memory("test", b"text").expect("a memfd");
-        assert_eq!(read_all(memory.into()).expect("read"), b"text");
-    }
-
-    #[test]
-    fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
-        let (front, worker) = socketpair().expect("socketpair");
-        let mut worker = SocketWorker::new(worker);
-        assert!(!worker.is_abandoned(1).expect("nothing was said"));
-        let log = in_memory("log", b"").expect("a memfd");
-        front.send(&Order::Abandoned { request: 7 }).expect("sent");
-        front.send(&Order::Log { number: 2, log: log.as_fd() }).expect("sent");
-        front.send(&Order::Abandoned { request: 8 }).expect("sent");
-        assert!(worker.is_abandoned(8).expect("well formed"));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Log { number: 2, .. }))));
-        let mut frame = Vec::new();
-        Request { id: 9, ..Default::default() }.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
-        front.send(&Order::Abandoned { request: 8 }).expect("sent");
-        assert!(!worker.is_abandoned(8).expect("it lies behind a request"));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
-    }
-
-    #[test]
-    fn another_front_that_greets_means_that_nobody_waits() {
-        let (front, worker) = socketpair().expect("socketpair");
-        let mut worker = SocketWorker::new(worker);
-        front.send(&Order::Greet).expect("sent");
-        assert!(worker.is_abandoned(5).expect("well formed"));
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
-    }
-
-    #[test]
-    fn the_end_is_seen_when_the_other_side_has_gone() {
-        let (front, worker) = socketpair().expect("socketpair");
-        drop(front);
-        assert!(SocketWorker::new(worker).next(Vec::new()).expect("end").is_none());
-    }
-}
+mod tests;

@@ -245,8 +245,10 @@ worker leaves after the request.
 =head2 For subclasses
 
 C<new(R)> gives an object with C<{r}>. C<handler> calls C<can_compile>, C<namespace> (made of C<namespace_from>),
-C<chdir_file>, C<readscript>, C<parse_cmdline>, C<sub_wrap>, C<compile>, C<run>, C<status> and C<flush_namespace>; those
-that keep scripts also C<should_compile>, C<cached> and C<set_mtime>. Each may be overridden, as in mod_perl 1:
-L<Apache::RegistryNG> and L<Apache::RegistryBB> are made that way.
+C<chdir_file>, C<readscript>, C<parse_cmdline>, C<sub_wrap> (with C<mark_line>), C<compile> (with C<error_check>), C<run>,
+C<flush_namespace>, C<run_end_blocks> and C<status>; those that keep scripts also C<should_compile>, C<cached> and C<set_mtime>.
+C<set_script_name>, which nobody calls, makes the script's name that of the process. Each may be overridden, as in mod_perl 1:
+L<Apache::RegistryNG> and L<Apache::RegistryBB> are made that way. A C<handler> of their own says
+C<< __PACKAGE__->serve(@_) >>.
 
 =cut

@@ -21,6 +21,15 @@ __END__
 
 Apache::PerlRunXS - another name of Apache::PerlRun
 
+=head1 SYNOPSIS
+
+    PerlModule Apache::PerlRunXS
+    <Location /perl>
+        SetHandler perl-script
+        PerlHandler Apache::RegistryXS
+        Options +ExecCGI
+    </Location>
+
 =head1 DESCRIPTION
 
 In mod_perl 1 a faster PerlRun, and with C<PerlHandler Apache::RegistryXS> a faster Registry. Here they are

@@ -127,6 +127,8 @@ C<Options ExecCGI> is off.
 
 =back
 
+Scripts of a virtual host have its name in that of their package, unless C<$Apache::Registry::NameWithVirtualHost> is 0.
+
 C<exit> ends the request only. Globals live as long as the worker. BEGIN blocks run when the script is compiled.
 C<DATA> begins anew for each request, and C<FindBin> is the script's own. C<#!perl -w> works.
 

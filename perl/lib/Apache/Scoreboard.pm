@@ -19,7 +19,12 @@ sub image ($class) {
     my $image = eval { $class->ask } // return complain($@);
     return bless $image, $class;
 }
-*fetch = \&image;
+
+sub fetch ( $class, @elsewhere ) {
+    return $class->image unless @elsewhere;
+    require Carp;
+    Carp::croak('Apache::Scoreboard->fetch: only this server has an image here: call it without an address');
+}
 
 sub ask ($class) {
     socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "a socket: $!\n";
@@ -85,7 +90,7 @@ Apache::Scoreboard - what the server's workers do now
 
     my $image = Apache::Scoreboard->image or return SERVER_ERROR;
     for my $server ( $image->servers ) {
-        print join( ' ', $server->pid, $server->status, $server->access_count, $server->request ), "\n";
+        print join( ' ', $server->pid, $server->status, $server->access_count, $server->request // '-' ), "\n";
     }
     for ( my $parent = $image->parent ; $parent ; $parent = $parent->next ) { print $parent->server->pid }
     my @pids = @{ $image->pids };
@@ -95,14 +100,49 @@ Apache::Scoreboard - what the server's workers do now
 A worker asks the front, which knows the state of every worker, at that moment. Nothing is written down while requests
 are answered, so that a server nobody looks at pays nothing. Works in workers only.
 
-C<image> (also C<fetch>): C<servers>, C<pids>, C<parent>, C<parent_idx_by_pid>, C<front_pid>, C<master_pid>,
-C<connections>, C<requests>, C<queued>. C<kept> is the number of connections that wait for a further request;
-C<kept_clients> gives for up to a hundred of them C<{ client, served, since_ms }>.
+=over
+
+=item C<image>, C<fetch>
+
+What the workers do at this moment; undef, and a line in the error log, when the front does not say. The methods below are
+those of an image.
+
+=item C<servers>
+
+A list of workers: L<Apache::Scoreboard::Server>.
+
+=item C<pids>
+
+A reference to the list of their processes.
+
+=item C<parent>
+
+The first of a chain: each element has C<server>, C<pid> and C<next>, which is undef at the end.
+
+=item C<parent_idx_by_pid(PID)>
+
+Where in that chain a process stands, from 0; undef when it is none of the workers.
+
+=item C<front_pid>, C<master_pid>
+
+The server's other processes.
+
+=item C<connections>, C<requests>, C<queued>
+
+How many clients are connected, how many requests there were, how many wait for a worker.
+
+=item C<kept>, C<kept_clients>
+
+How many connections wait for a further request, and of up to a hundred of them
+C<< { client => ADDRESS, served => REQUESTS, since_ms => MILLISECONDS } >>.
+
+=back
 
 The methods of a server are in L<Apache::Scoreboard::Server>.
 
 =head1 DIFFERENCES
 
+C<fetch> asks this server: there is no image of another one's, and none is written to files (C<send>, C<freeze>, C<store>).
 There is no shared memory and no fixed number of places. A connection that is kept alive holds no worker: it stands
 beside them.
 

@@ -41,6 +41,40 @@ sub timeout ( $s, @new ) {
 sub uid ($s) { return $> }
 sub gid ($s) { return 0 + $) }
 
+# What code asks of $r or of the class and the server knows.
+package Apache {
+    sub server_root_relative {
+        my ( undef, $path ) = @_;
+        return $path if defined $path && $path =~ m{\A/};
+        return ( Apache->server->server_root // $Apache::Server::CWD ) . '/' . ( $path // '' );
+    }
+
+    # Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
+    my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
+        mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
+
+    sub module {
+        my $name = $_[-1];
+        return $BUILT_IN{$name} ? 1 : 0 if $name =~ /\.c\z/;
+        return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
+    }
+
+    # Lines of configuration, which are read where the code stands that hands them over.
+    sub httpd_conf ( $, @lines ) {
+        require Cameleer::Sections;
+        Cameleer::Sections::hand(@lines);
+        return;
+    }
+
+    # Apache->define('SSL'): was the server started with -DSSL?
+    our %DEFINED;
+    sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
+
+    # Text that SERVER_SOFTWARE and the Server header end with; for modules to say that they are there while the server
+    # starts.
+    sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
+}
+
 # When the process that registered it ends: the mold's, or one worker's.
 my @CLEANUPS;
 

@@ -115,13 +115,16 @@ example, is there twice.
 
 Need L<Devel::Symdump>.
 
-=item C<?hooks> Enabled Hooks, C<?env> Environment, C<?sig> Signal Handlers, C<?myconfig> Perl Configuration
+=item C<?hooks> Enabled mod_perl Hooks, C<?env> Environment, C<?sig> Signal Handlers, C<?myconfig> Perl Configuration
 
-=item C<?main_size> Memory Usage of all packages
+=item C<?main_size> Memory Usage
+
+Of all packages; with C<StatusTerseSizeMainSummary> and L<B::TerseSize> only.
 
 =item C</Package::Name>
 
-The variables and subs of a package; below it I<Memory Usage>: C<Totals: 1966 bytes | 27 OPs>, and each sub.
+The variables and subs of a package; with C<StatusTerseSize> and L<B::TerseSize> below it I<Memory Usage>:
+C<Totals: 1966 bytes | 27 OPs>, and each sub.
 
 =back
 
@@ -138,9 +141,9 @@ B::Graph, B::Fathom and B::LexInfo, which had options of their own, are not ther
 
 =head2 Pages of other modules
 
-    Apache::Status->menu_item( name => 'Title', sub ( $r, $q ) { return [ 'HTML', ... ] } )
+    Apache::Status->menu_item( name => 'Title', sub { my ( $r, $q ) = @_; return [ 'HTML', ... ] } )
         if $INC{'Apache/Status.pm'};
 
-C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
+The page is C<?name>; a second item of a name replaces the first. C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
 
 =cut

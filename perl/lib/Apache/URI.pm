@@ -117,17 +117,20 @@ Apache::URI - addresses taken apart and put together
 
     my $uri = $r->parsed_uri;                                          # of the request line
     my $own = Apache::URI->parse($r);                                  # http://host:port/path?query
-    my $uri = Apache::URI->parse( $r, 'http://www.example.org/a?b' );
+    my $far = Apache::URI->parse( $r, 'http://www.example.org/a?b' );
 
-    $uri->scheme('https');
-    print $uri->unparse;
+    $far->scheme('https');
+    print $far->unparse;
 
 =head1 DESCRIPTION
 
 C<scheme hostinfo user password hostname port path query fragment path_info>: each returns its part, undef when there is
-none, and sets it when it gets an argument. C<rpath> is the path without C<path_info>.
+none, and sets it when it gets an argument; then it returns what it was. C<path_info> is known of C<< $r->parsed_uri >> only.
+C<rpath> is the path without it.
 
-C<unparse> leaves the password out. It takes httpd's flags: 1 no scheme and host, 2 no user, 4 no password, 8 show the
-password, 16 nothing from the path on, 32 no query.
+C<unparse> writes the address from its parts, but not from C<hostinfo>, and leaves the password out. It takes the sum of
+httpd's flags, which are constants of this package: C<UNP_OMITSITEPART> 1, no scheme and host; C<UNP_OMITUSER> 2;
+C<UNP_OMITPASSWORD> 4; C<UNP_REVEALPASSWORD> 8, without which a password is written as C<XXXXXXXX>; C<UNP_OMITPATHINFO> 16,
+nothing from the path on; C<UNP_OMITQUERY> 32, nothing from the query on. A port that is the scheme's own is not written.
 
 =cut

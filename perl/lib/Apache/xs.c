@@ -280,6 +280,7 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
     each(Apache__Log, Apache::Log)                                                                                     \
     each(Apache__Registry, Apache::Registry)                                                                           \
     each(Apache__Request, Apache::Request)                                                                             \
+    each(Apache__Response, Apache::Response)                                                                           \
     each(Apache__Server, Apache::Server)                                                                               \
     each(Apache__Table, Apache::Table)                                                                                 \
     each(Apache__Util, Apache::Util)                                                                                   \

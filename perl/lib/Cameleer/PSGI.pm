@@ -2,11 +2,11 @@ package Cameleer::PSGI;
 
 use v5.36;
 
-# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, emit
-# and flush are its XS.
+# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head,
+# inform, emit and flush are its XS.
 
 our $INFORMATIONAL = sub ( $status, $headers ) {
-    head( $status, $headers );
+    inform( $status, $headers );
     flush();
 };
 

@@ -2,8 +2,9 @@ package Cameleer::StartUp;
 
 use v5.36;
 
-# The process that loads the site, its descriptors from before, and the connected sockets that the steps left open.
-my ( $mold, %before, @sockets );
+# The process that loads the site, its descriptors from before, what the steps left open: connected sockets, and whether
+# there are connections of DBI.
+my ( $mold, %before, @sockets, $is_connected );
 
 # Drivers whose handles reach nothing outside the process, or open their files for each statement.
 my %LOCAL = map { $_ => 1 } qw(AnyData CSV DBM ExampleP File Mem Sponge);
@@ -24,6 +25,7 @@ sub begin {
 sub end {
     $Apache::ServerStarting = 0;
     for my $handle ( _connections() ) {
+        $is_connected = 1;
         warn "start-up left a connection to \"dbi:$handle->{Driver}{Name}:$handle->{Name}\" open: each worker makes one of "
           . "its own instead; connect in PerlChildInitHandler to be spared this\n";
     }
@@ -41,6 +43,7 @@ sub end {
 sub forked {
     return if $$ == $mold;
     _hang_up(@sockets);
+    return unless $is_connected;    # a walk over all handles would un-share the memory that they are in
     $Apache::ServerStarting = 1;    # or Apache::DBI keeps what is connected here
     for my $handle ( _connections() ) {
         my $own = eval { $handle->clone( {} ) };

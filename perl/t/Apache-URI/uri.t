@@ -33,24 +33,12 @@ my %CASES = (
 
 sub parts ($uri) { return join '|', map { $uri->$_ // '' } @PARTS }
 
-package My::Cases {
-    sub handler ($r) { $r->print( $CASES{ $r->path_info =~ s{\A/}{}r }->($r) ); return 0 }
-}
-
-package main;
 if ( TestServer::in_server() ) {
     require Apache::URI;
-    return 1;
+    return TestServer::serve_cases( \%CASES );
 }
 
 use Test::More;
-
-my $server = TestServer->spawn(<<'CONF');
-<Location /u>
-    SetHandler perl-script
-    PerlHandler My::Cases
-</Location>
-CONF
 
 my %expected = (
     long          => 'http|me|pw|www.example.org|8080|/a/b;c|d=e|f|me:pw@www.example.org:8080',
@@ -64,6 +52,6 @@ my %expected = (
     'own/more'    => 'http://127.0.0.1:PORT/u/own/more?q=1',
     'parsed/more' => '/u/parsed/more|q=1|/parsed/more|/u|undef',
 );
-is $server->get("/u/$_?q=1")->{content}, $expected{$_}, $_ for sort keys %expected;
+TestServer->check_cases( \%expected, '?q=1' );
 
 done_testing;

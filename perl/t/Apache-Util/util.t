@@ -22,25 +22,13 @@ my %CASES = (
     },
 );
 
-package My::Cases {
-    sub handler ($r) { $r->print( $CASES{ $r->path_info =~ s{/}{}r }->() ); return 0 }
-}
-
-package main;
 if ( TestServer::in_server() ) {
     require Apache::Util;
     Apache::Util->import(':all');
-    return 1;
+    return TestServer::serve_cases( \%CASES );
 }
 
 use Test::More;
-
-my $server = TestServer->spawn(<<'CONF');
-<Location /u>
-    SetHandler perl-script
-    PerlHandler My::Cases
-</Location>
-CONF
 
 my %expected = (
     html      => q{&lt;a href=&quot;x&quot;&gt;&amp;'} . "\xc3\xa9",
@@ -54,6 +42,6 @@ my %expected = (
     sizes     => '    -|   0k|   1k|   1k|   1k|  10k| 1.4M| 191M',
     passwords => '101010100',
 );
-is $server->get("/u/$_")->{content}, $expected{$_}, $_ for sort keys %expected;
+TestServer->check_cases( \%expected );
 
 done_testing;

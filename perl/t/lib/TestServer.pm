@@ -113,6 +113,20 @@ sub post ( $self, $path, $content, $type = 'application/x-www-form-urlencoded' )
     return $self->request( POST => $path, content => $content, headers => { 'Content-Type' => $type } );
 }
 
+# In the server: each case is code that runs for the path of its name, and what it returns is the answer.
+sub serve_cases ($cases) {
+    no strict 'refs';    ## no critic: the handler's name is the configuration's
+    *{'My::Cases::handler'} = sub ($r) { $r->print( $cases->{ $r->path_info =~ s{\A/}{}r }->($r) ); return 0 };
+    return 1;
+}
+
+# In the test: asks for each case and compares.
+sub check_cases ( $class, $expected, $query = '' ) {
+    my $server = $class->spawn("<Location /u>\nSetHandler perl-script\nPerlHandler My::Cases\n</Location>\n");
+    Test::More::is( $server->get("/u/$_$query")->{content}, $expected->{$_}, $_ ) for sort keys %$expected;
+    return;
+}
+
 # At the end of the test rather than in a destructor: Test::More is still there to ask whether all went well.
 END { $_->stop for @running }
 

@@ -36,7 +36,29 @@ pub(super) static ROWS: &[Row] = &[
         because: "a proxy or a company's gateway is one client with many connections",
         effect: Effect::Reload,
         about: "Connections of one address, or of one IPv6 network of 64 bits, at one time; 0 is any number. One more is answered 503 \
-            and closed.",
+            and closed. Where RemoteIPProxyProtocol is on, the client is who the PROXY header names.",
+    },
+    Row {
+        name: "SpoolDirectory",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Path(|d, path| d.config.spooling.folder = Some(path)),
+        default: None,
+        because: "TMPDIR, or /tmp",
+        effect: Effect::Reload,
+        about: "Where files without a name hold what does not fit into memory: bodies of requests while they arrive, and answers that a slow \
+            client has not taken while others wait for the worker. User must be able to write there; a disk is better than memory.",
+    },
+    Row {
+        name: "SpoolLimit",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Size(|d, size| d.config.spooling.most = size),
+        default: Some("4G"),
+        because: "an answer without an end must not fill the disk",
+        effect: Effect::Reload,
+        about: "As many bytes of one answer go through such a file; a worker that sends more waits for its client after all. 0: no answer \
+            does. How long bodies of requests may be, LimitRequestBody says.",
     },
 ];
 

@@ -73,7 +73,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("200"),
         because: "who leaves a page cancels what it shows, a hundred at once; an attack cancels thousands",
         effect: Effect::Reload,
-        about: "Requests that a client may take back in a second. Then its connection is closed (ENHANCE_YOUR_CALM).",
+        about: "Requests that a client may take back in a second, with those that it makes us reset by its mistakes. Then its connection is \
+            closed (ENHANCE_YOUR_CALM).",
     },
     Row {
         name: "H2MaxControlFramesPerSecond",
@@ -83,7 +84,9 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("500"),
         because: "clients send a few; each is answered, so a flood costs us as much as its sender",
         effect: Effect::Reload,
-        about: "PING, SETTINGS, PRIORITY, unknown and empty frames that a client may send in a second. Then its connection is closed \
-            (ENHANCE_YOUR_CALM).",
+        about: "PING, SETTINGS, PRIORITY, unknown and empty frames, and WINDOW_UPDATEs that give nothing back, that a client may send in a \
+            second. Then its connection is closed (ENHANCE_YOUR_CALM). A WINDOW_UPDATE gives something back when DATA was sent: one of \
+            the stream and one of the connection for each, and one for a stream that begins. Those of less than 64 bytes are for small \
+            answers, two each, and for what DATA of 1 kB and more leaves.",
     },
 ];

@@ -43,7 +43,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("256"),
         because: "httpd's prefork; set it to memory divided by the size of a busy worker",
         effect: Effect::Reload,
-        about: "The most workers at one time, that is: requests in Perl at one time. Connections are not counted, they need no worker.",
+        about: "The most workers at one time, that is: requests in Perl at one time. Connections are not counted, they need no worker. Workers that \
+            have left and are still in END blocks come on top, at most as many again.",
     },
     Row {
         name: "MaxRequestsPerChild",

@@ -148,6 +148,17 @@ pub(super) static ROWS: &[Row] = &[
         about: "`none` keeps no sessions; any other word is taken for a cache in memory.",
     },
     Row {
+        name: "SSLSessionCacheTimeout",
+        aliases: &[],
+        contexts: HOSTS,
+        takes: Takes::Duration(|d, time| d.host().tls.session_life = Some(time)),
+        default: Some("12h"),
+        because: "who comes back on the same day needs no second handshake; httpd's 300 s is less than a lunch",
+        effect: Effect::Reload,
+        about: "How long a client may resume a session, by a ticket or from the cache, after the handshake that began it. Tickets \
+            are good for 12 hours at most: then their key is gone. A shorter time counts for sessions that are there already.",
+    },
+    Row {
         name: "SSLOptions",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
@@ -155,7 +166,8 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "programs seldom ask",
         effect: Effect::Reload,
-        about: "`+StdEnvVars` tells programs SSL_PROTOCOL, SSL_CIPHER, SSL_TLS_SNI and their kin. HTTPS they are told anyway.",
+        about: "`+StdEnvVars` tells programs SSL_PROTOCOL, SSL_CIPHER, SSL_TLS_SNI and their kin, and what our certificate says: SSL_SERVER_S_DN, \
+            SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and SSL_TLS_SNI they are told anyway.",
     },
     Row {
         name: "SSLRequireSSL",

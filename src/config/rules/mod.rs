@@ -103,6 +103,12 @@ impl Rules {
         (*document != ErrorDocument::Default).then_some(document)
     }
 
+    /// The variables that requests may have by what is said here.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let changes = self.env.iter().chain(self.set_env_if.iter().flat_map(SetEnvIf::changes));
+        changes.filter(|(_, value)| value.is_some()).map(|(name, _)| name.as_str())
+    }
+
     /// Whether the variables of a request depend on anything said here.
     pub fn has_variables(&self) -> bool {
         !self.set_env_if.is_empty() || !self.env.is_empty()

@@ -17,6 +17,13 @@ pub struct SetEnvIf {
     changes: Vec<(String, Option<String>)>,
 }
 
+impl SetEnvIf {
+    /// What it does when it holds; `None` takes a variable away.
+    pub fn changes(&self) -> &[(String, Option<String>)] {
+        &self.changes
+    }
+}
+
 /// What of a request a pattern is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "Apache's names")]
@@ -148,7 +155,7 @@ pub fn set_env_if(draft: &mut Draft, args: &[String], compile: Compile) -> Resul
     let rule = SetEnvIf {
         attribute: Attribute::of(attribute)?,
         pattern: compile(regex)?,
-        changes: changes.iter().map(|change| parse_change(change)).collect(),
+        changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
     draft.said().rules.set_env_if.push(rule);
     Ok(())
@@ -166,6 +173,17 @@ pub const NO_CASE: Compile = pattern::either_case;
 pub fn browser_match(draft: &mut Draft, args: &[String], compile: Compile) -> Result<(), String> {
     let named = [&["User-Agent".to_owned()], args].concat();
     set_env_if(draft, &named, compile)
+}
+
+/// Many programs send their own requests to where `HTTP_PROXY` says: no client may say it (httpoxy).
+fn checked_change(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = parse_change(text);
+    if name.eq_ignore_ascii_case("HTTP_PROXY") && value.as_ref().is_some_and(|value| value.contains('$')) {
+        return Err(format!(
+            "{name} would be a client's word, and programs send their own requests there: write its value"
+        ));
+    }
+    Ok((name, value))
 }
 
 fn parse_change(text: &str) -> (String, Option<String>) {

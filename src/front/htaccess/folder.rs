@@ -24,6 +24,9 @@ const LONGEST: u64 = 64 * 1024;
 /// In a folder that holds more, each is looked for by its name.
 const MAX_LISTED: usize = 10_000;
 
+/// Names that were looked for in vain and are remembered; they are strangers' words.
+const MAX_MISSED: usize = 1000;
+
 /// See the module's text.
 pub struct Folder {
     sight: Sight,
@@ -32,6 +35,8 @@ pub struct Folder {
     stamp: Stamp,
     /// Names of folders and links in it; `None`: not known.
     subfolders: RefCell<Option<HashSet<OsString>>>,
+    /// Those that were looked for and not there; `None`: too many to remember.
+    missed: RefCell<Option<HashSet<OsString>>>,
     files: RefCell<Vec<(String, Rc<Found>)>>,
 }
 
@@ -48,6 +53,7 @@ impl Folder {
             until: Cell::new(brief.then(later)),
             stamp: if brief { stamp(path, names) } else { Stamp::new() },
             subfolders: RefCell::default(),
+            missed: RefCell::new(Some(HashSet::new())),
             files: RefCell::default(),
         }
     }
@@ -81,7 +87,26 @@ impl Folder {
 
     /// Whether something of this name may be a folder.
     pub fn may_hold(&self, name: &OsStr) -> bool {
-        self.subfolders.borrow().as_ref().is_none_or(|names| names.contains(name))
+        let may = self.subfolders.borrow().as_ref().is_none_or(|names| names.contains(name));
+        if !may {
+            self.miss(name);
+        }
+        may
+    }
+
+    fn miss(&self, name: &OsStr) {
+        let mut missed = self.missed.borrow_mut();
+        if let Some(names) = &mut *missed
+            && !names.contains(name)
+        {
+            names.insert(name.to_owned());
+        }
+        *missed = missed.take().filter(|names| names.len() <= MAX_MISSED);
+    }
+
+    /// Whether somebody went another way because it was not there.
+    pub fn was_missed(&self, name: &OsStr) -> bool {
+        self.missed.borrow().as_ref().is_none_or(|names| names.contains(name))
     }
 
     /// The file of the first of `names` that is there.

@@ -107,8 +107,9 @@ impl Store {
         folder
     }
 
-    /// Forgets a folder and all below it.
+    /// Forgets a folder and all below it. Where none was known, nothing was worked out from one.
     fn forget(&self, path: &Path) {
+        let before = self.folders.borrow().len();
         self.folders.borrow_mut().retain(|known, _| {
             let stays = !known.starts_with(path);
             if !stays {
@@ -116,7 +117,9 @@ impl Store {
             }
             stays
         });
-        self.changed();
+        if self.folders.borrow().len() < before {
+            self.changed();
+        }
     }
 
     fn changed(&self) {
@@ -146,6 +149,9 @@ impl Store {
         let inner = path.join(name);
         if folder.entry_changed(&inner, name.as_os_str(), mask) || self.folders.borrow().contains_key(&inner) {
             self.forget(&inner);
+            if folder.was_missed(name.as_os_str()) {
+                self.changed();
+            }
         }
     }
 }
@@ -174,3 +180,6 @@ fn later() -> Instant {
 fn complain(message: impl Display) {
     log::write(crate::config::LogLevel::Error, "front", None, &message);
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,203 +1,180 @@
-//! Counts a client's frames before h2 sees them. Each costs the client a few bytes and us an answer or a request's
-//! beginning, so there is a number that is too many; h2 itself knows limits of memory, not of time.
-
-use std::cell::RefCell;
-use std::io;
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
-
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-
-use super::super::socket::Line;
-use crate::config::protocols::Http2;
+//! Where frames begin and end in the bytes of one direction. Of payloads only the first bytes are looked at; the rest is h2's.
 
 /// HTTP/2's preface has 24 bytes.
 const PREFACE: usize = 24;
 const HEAD: usize = 9;
-const WINDOW: Duration = Duration::from_secs(1);
+/// As much of a payload as is looked at.
+const START: usize = 4;
 
-/// Frame types that are not counted: DATA, HEADERS, PUSH_PROMISE, GOAWAY, WINDOW_UPDATE and CONTINUATION have limits of their
-/// own, or end the connection.
-const UNCOUNTED: [u8; 6] = [0, 1, 5, 7, 8, 9];
-const RST_STREAM: u8 = 3;
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
+pub const PUSH_PROMISE: u8 = 5;
+pub const WINDOW_UPDATE: u8 = 8;
+pub const CONTINUATION: u8 = 9;
 
-/// A line whose frames are counted; all clones are one.
-#[derive(Clone)]
-pub struct Watched(Rc<RefCell<Inner>>);
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+const PADDED: u8 = 8;
 
-struct Inner {
-    line: Line,
-    frames: Frames,
+/// What a frame says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    pub kind: u8,
+    pub stream: u32,
+    /// Of the payload.
+    pub length: usize,
+    flags: u8,
+    start: [u8; START],
 }
 
-/// Where in the client's bytes we are, and how many frames there were in this second.
-struct Frames {
-    /// Bytes that belong to no frame's head.
+/// A piece of a frame that has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    pub frame: Frame,
+    /// With the frame's head.
+    pub bytes: usize,
+    /// The frame's first.
+    pub begins: bool,
+    /// The frame's last.
+    pub ends: bool,
+}
+
+/// Where in the bytes we are.
+#[derive(Debug)]
+pub struct Frames {
+    /// Bytes that belong to no frame.
     skip: usize,
-    head: Vec<u8>,
-    since: Instant,
-    resets: u32,
-    others: u32,
-    most_resets: u32,
-    most_others: u32,
-    flooded: bool,
+    /// The head and the start of the payload, as far as they have come.
+    seen: Vec<u8>,
+    /// The frame that is passing, and how much of it is still to come.
+    passing: Option<(Frame, usize)>,
 }
 
-impl Watched {
-    /// Watches `line` from its first byte on.
-    pub fn new(line: Line, limits: &Http2) -> Watched {
-        Watched(Rc::new(RefCell::new(Inner { line, frames: Frames::new(limits) })))
+impl Frame {
+    /// Of a head and the start of a payload; `None`: there is more to come.
+    fn of(seen: &[u8]) -> Option<Frame> {
+        let ([high, mid, low, kind, flags, stream @ ..], start) = seen.split_first_chunk::<HEAD>()?;
+        let length = u32::from_be_bytes([0, *high, *mid, *low]) as usize;
+        if start.len() < length.min(START) {
+            return None;
+        }
+        let mut padded = [0; START];
+        padded.iter_mut().zip(start).for_each(|(to, from)| *to = *from);
+        let stream = u32::from_be_bytes(*stream) & 0x7fff_ffff;
+        Some(Frame { kind: *kind, stream, length, flags: *flags, start: padded })
     }
 
-    /// Whether the client has sent too many. Then nothing more is read.
-    pub fn is_flooded(&self) -> bool {
-        self.0.borrow().frames.flooded
+    /// The payload's first four bytes as a number: a window's increment, a reset's reason.
+    pub fn number(&self) -> u32 {
+        u32::from_be_bytes(self.start)
     }
 
-    /// Sends nothing more, and reads what still comes, for nobody.
-    pub async fn discard(&self) {
-        let mut this = self.clone();
-        this.0.borrow_mut().frames = Frames::blind();
-        let _ = this.shutdown().await;
-        let mut space = [0; 4096];
-        while this.read(&mut space).await.is_ok_and(|n| n > 0) {}
+    /// Whether it is DATA with something in it.
+    pub fn carries_data(&self) -> bool {
+        let padding = if self.flags & PADDED == 0 { 0 } else { 1 + usize::from(self.start[0]) };
+        self.kind == DATA && self.length > padding
+    }
+
+    /// Whether it belongs to a message.
+    pub fn is_of_message(&self) -> bool {
+        matches!(self.kind, DATA | HEADERS | CONTINUATION)
+    }
+
+    /// Whether its sender sends nothing more on its stream.
+    pub fn ends_stream(&self) -> bool {
+        matches!(self.kind, DATA | HEADERS) && self.flags & END_STREAM != 0
+    }
+
+    /// Whether no part of a head follows in a CONTINUATION.
+    pub fn ends_head(&self) -> bool {
+        self.kind == DATA || self.flags & END_HEADERS != 0
     }
 }
 
 impl Frames {
-    fn new(limits: &Http2) -> Frames {
-        Frames {
-            skip: PREFACE,
-            head: Vec::with_capacity(HEAD),
-            since: Instant::now(),
-            resets: 0,
-            others: 0,
-            most_resets: limits.resets,
-            most_others: limits.control_frames,
-            flooded: false,
-        }
+    /// What a client sends.
+    pub fn of_client() -> Frames {
+        Frames { skip: PREFACE, ..Frames::of_server() }
     }
 
-    /// Counts nothing.
-    fn blind() -> Frames {
-        Frames { skip: usize::MAX, ..Frames::new(&Http2::default()) }
+    /// What we send.
+    pub fn of_server() -> Frames {
+        Frames { skip: 0, seen: Vec::with_capacity(HEAD + START), passing: None }
     }
 
-    /// `bytes` have come.
-    fn pass(&mut self, mut bytes: &[u8]) {
+    /// `bytes` have passed; `each` hears of all the pieces of frames in them.
+    pub fn pass(&mut self, mut bytes: &[u8], mut each: impl FnMut(Piece)) {
+        let skipped = self.skip.min(bytes.len());
+        self.skip -= skipped;
+        bytes = bytes.get(skipped..).unwrap_or_default();
         while !bytes.is_empty() {
-            let skipped = self.skip.min(bytes.len());
-            self.skip -= skipped;
-            bytes = bytes.get(skipped..).unwrap_or_default();
-            let missing = (HEAD - self.head.len()).min(bytes.len());
-            if self.skip == 0 {
-                self.head.extend(bytes.iter().take(missing));
-                bytes = bytes.get(missing..).unwrap_or_default();
+            let taken = match self.passing {
+                Some((frame, left)) => self.go_on(frame, left, bytes.len(), &mut each),
+                None => self.begin(bytes, &mut each),
+            };
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+    }
+
+    fn go_on(&mut self, frame: Frame, left: usize, there: usize, each: &mut impl FnMut(Piece)) -> usize {
+        let bytes = left.min(there);
+        self.passing = (left > bytes).then_some((frame, left - bytes));
+        each(Piece { frame, bytes, begins: false, ends: left == bytes });
+        bytes
+    }
+
+    /// Takes a byte at a time: there are few before a frame is known.
+    fn begin(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece)) -> usize {
+        for (taken, byte) in (1..).zip(bytes) {
+            self.seen.push(*byte);
+            if let Some(frame) = Frame::of(&self.seen) {
+                let left = HEAD + frame.length - self.seen.len();
+                self.passing = (left > 0).then_some((frame, left));
+                each(Piece { frame, bytes: self.seen.len(), begins: true, ends: left == 0 });
+                self.seen.clear();
+                return taken;
             }
-            if let [high, mid, low, kind, ..] = self.head[..]
-                && self.head.len() == HEAD
-            {
-                self.skip = u32::from_be_bytes([0, high, mid, low]) as usize;
-                self.head.clear();
-                self.count(kind, Instant::now());
-            }
         }
-    }
-
-    fn count(&mut self, kind: u8, now: Instant) {
-        if UNCOUNTED.contains(&kind) {
-            return;
-        }
-        if now.duration_since(self.since) >= WINDOW {
-            (self.since, self.resets, self.others) = (now, 0, 0);
-        }
-        let (count, most) = match kind {
-            RST_STREAM => (&mut self.resets, self.most_resets),
-            _ => (&mut self.others, self.most_others),
-        };
-        *count += 1;
-        self.flooded |= *count > most;
-    }
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let mut inner = self.0.borrow_mut();
-        if inner.frames.flooded {
-            return Poll::Pending;
-        }
-        let before = into.filled().len();
-        ready!(Pin::new(&mut inner.line).poll_read(cx, into))?;
-        inner.frames.pass(into.filled().get(before..).unwrap_or_default());
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Watched {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0.borrow_mut().line).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0.borrow_mut().line).poll_write_vectored(cx, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0.borrow_mut().line).poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0.borrow_mut().line).poll_shutdown(cx)
+        bytes.len()
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    const PING: u8 = 6;
-
-    fn frame(kind: u8, length: u8) -> Vec<u8> {
-        let mut frame = vec![0, 0, length, kind, 0, 0, 0, 0, 1];
-        frame.resize(HEAD + usize::from(length), RST_STREAM);
-        frame
+    /// A frame on stream 1.
+    pub fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let length = (payload.len() as u32).to_be_bytes();
+        [&length[1..], &[kind, flags, 0, 0, 0, 1], payload].concat()
     }
 
-    fn frames(frame: &[u8], count: usize) -> Frames {
-        let limits = Http2 { resets: 3, control_frames: 5, ..Http2::default() };
-        let mut frames = Frames::new(&limits);
-        let bytes = [vec![b'P'; PREFACE], frame.repeat(count)].concat();
-        // However the bytes are cut.
-        bytes.chunks(7).for_each(|piece| frames.pass(piece));
-        frames
+    fn pieces(bytes: &[u8], cut: usize) -> Vec<Piece> {
+        let mut frames = Frames::of_client();
+        let mut found = Vec::new();
+        let bytes = [&[b'P'; PREFACE], bytes].concat();
+        bytes.chunks(cut).for_each(|part| frames.pass(part, |piece| found.push(piece)));
+        found
     }
 
     #[test]
-    fn more_than_allowed_in_a_second_is_a_flood() {
-        for (kind, most) in [(RST_STREAM, 3), (PING, 5), (4, 5), (99, 5)] {
-            assert!(!frames(&frame(kind, 8), most).flooded, "{kind}");
-            assert!(frames(&frame(kind, 8), most + 1).flooded, "{kind}");
+    fn frames_are_found_however_their_bytes_are_cut() {
+        let bytes =
+            [frame(HEADERS, END_HEADERS, b"head"), frame(DATA, END_STREAM, &[7; 300]), frame(DATA, 0, b"")].concat();
+        for cut in [1, 2, 7, 12, 13, 14, 1000] {
+            let found = pieces(&bytes, cut);
+            assert_eq!(found.iter().map(|piece| piece.bytes).sum::<usize>(), bytes.len(), "{cut}");
+            let lengths: Vec<_> = found.iter().filter(|piece| piece.begins).map(|piece| piece.frame.length).collect();
+            assert_eq!(lengths, [4, 300, 0], "{cut}");
+            assert_eq!(found.iter().filter(|piece| piece.ends).count(), 3, "{cut}");
         }
-        assert!(!frames(&frame(0, 200), 1000).flooded, "what is in DATA is no frame");
     }
 
     #[test]
-    fn the_next_second_is_a_new_one() {
-        let mut frames = frames(&frame(PING, 8), 5);
-        let later = frames.since + WINDOW;
-        (0..5).for_each(|_| frames.count(PING, later));
-        assert!(!frames.flooded);
-        frames.count(PING, later);
-        assert!(frames.flooded);
+    fn data_that_is_all_padding_carries_nothing() {
+        let carries = |flags, payload: &[u8]| pieces(&frame(DATA, flags, payload), 100)[0].frame.carries_data();
+        assert!(carries(0, b"x") && carries(PADDED, &[1, b'x', 0]));
+        assert!(!carries(0, b"") && !carries(PADDED, &[0]) && !carries(PADDED, &[3, 0, 0, 0]));
     }
 }

@@ -2,17 +2,23 @@
 //! number of frames that it may send, and how a stream becomes a request.
 //!
 //! ```text
-//!   connection (this file) ──▶ frames: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
-//!                                                  ◀── outgoing: at the client's speed ──────────┘
+//!   connection (this file) ──▶ watched: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
+//!                                                   ◀── outgoing: at the client's speed ──────────┘
 //! ```
 
+mod floods;
 mod frames;
+mod head;
 mod interim;
+mod meter;
 mod outgoing;
 mod stream;
 mod upload;
+mod watched;
 
+pub use head::check;
 pub use interim::Interim;
+pub use stream::Stream;
 pub use upload::Upload;
 
 use std::pin::pin;
@@ -31,7 +37,7 @@ use super::connections::Guest;
 use super::overdue::Overdue;
 use super::site::Site;
 use super::socket::Line;
-use frames::Watched;
+use watched::Watched;
 
 /// A connection without requests that was told to go has so long to do it.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -48,6 +54,7 @@ pub async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
         Some(Err(_)) => End::Closed,
         None => End::GivenUp,
     };
+    watched.close();
     if let End::Closed = end {
         // Closed with bytes unread, the kernel would take back what we have said.
         let _ = tokio::time::timeout(LEAVE, watched.discard()).await;
@@ -119,7 +126,8 @@ impl Driver<'_> {
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while let Poll::Ready(stream) = self.connection.poll_accept(cx) {
             let Some(Ok((request, respond))) = stream else { return Poll::Ready(()) };
-            tokio::task::spawn_local(stream::serve(self.client.clone(), request, respond));
+            let traffic = self.watched.traffic(respond.stream_id().into());
+            tokio::task::spawn_local(stream::serve(self.client.clone(), request, respond, Stream::new(traffic)));
         }
         Poll::Pending
     }

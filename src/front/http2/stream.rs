@@ -14,14 +14,35 @@ use http::{Request, Version};
 use super::super::client::Client;
 use super::super::request;
 use super::super::source::Source;
+use super::meter::Traffic;
 use super::{Interim, Upload, outgoing};
 
+/// What a request knows of the stream that it came on.
+pub struct Stream {
+    /// What is said before the answer.
+    pub interim: Rc<Interim>,
+    /// What goes over it, and who logs the request.
+    pub traffic: Rc<Traffic>,
+}
+
+impl Stream {
+    /// One that nothing was answered on yet.
+    pub fn new(traffic: Rc<Traffic>) -> Rc<Stream> {
+        Rc::new(Stream { interim: Rc::default(), traffic })
+    }
+}
+
 /// Answers it. A client that resets the stream is not waited for: a request in the queue never reaches a worker.
-pub async fn serve(client: Rc<Client>, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
-    let interim = Rc::new(Interim::default());
+pub async fn serve(
+    client: Rc<Client>,
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    stream: Rc<Stream>,
+) {
+    let interim = stream.interim.clone();
     let request = as_request(request, &interim);
     let response = {
-        let mut answering = pin!(request::answer(client.clone(), request, Some(interim.clone())));
+        let mut answering = pin!(request::answer(client.clone(), request, Some(stream)));
         std::future::poll_fn(|cx| {
             if respond.poll_reset(cx).is_ready() {
                 return Poll::Ready(None);

@@ -6,7 +6,7 @@ use super::Violation;
 use super::field::is_token;
 
 /// The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
-const LONGEST_METHOD: usize = 32;
+pub const LONGEST_METHOD: usize = 32;
 /// What `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
 

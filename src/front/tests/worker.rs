@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::reply::{End, Head, LogKind, Reply};
-use wire::transport::{Inbound, SocketWorker, WorkerPort};
+use wire::transport::{Inbound, SocketWorker, WorkerPort, packet_buffer};
 
 /// What all workers of a test share.
 #[derive(Clone, Default)]
@@ -49,7 +49,7 @@ pub const LARGE: usize = 64;
 
 /// Answers until it is told to leave, or does what a bad worker does.
 pub fn run(socket: OwnedFd, script: &Script) {
-    let mut port = SocketWorker::new(socket);
+    let mut port = SocketWorker::new(socket, packet_buffer());
     say(&mut port, 0, &[Reply::Ready { fork_us: 7 }]);
     while let Ok(Some(inbound)) = port.next(Vec::new()) {
         match inbound {
@@ -59,7 +59,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
                     return;
                 }
             }
-            Inbound::Log { .. } | Inbound::Abandoned(_) => {}
+            Inbound::Log { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) => {}
             Inbound::Greet => say(&mut port, 0, &[Reply::Greeted { fork_us: 7 }]),
             Inbound::Leave => return,
         }

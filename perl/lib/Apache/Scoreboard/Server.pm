@@ -40,11 +40,33 @@ Apache::Scoreboard::Server - one worker of the scoreboard
 
 =head1 SYNOPSIS
 
-    printf "%d %s %d %s\n", $server->pid, $server->status, $server->access_count, $server->request;
+    printf "%d %s %d %s\n", $server->pid, $server->status, $server->access_count, $server->request // '-';
 
 =head1 DESCRIPTION
 
-C<status> is the letter of httpd's status page: C<S> starting, C<_> waits, C<W> has a request, C<G> leaves after it.
-C<state> is the word of C<cameleer status>. C<req_time> counts milliseconds.
+=over
+
+=item C<pid>, C<slot>, C<generation>
+
+The process, its place in the pool, and which reload it belongs to.
+
+=item C<status>, C<state>
+
+The letter of httpd's status page: C<S> starting, C<_> waits, C<W> has a request, C<G> leaves after it, C<.> gone. C<state>
+is the word of C<cameleer status>.
+
+=item C<access_count>, C<my_access_count>
+
+The requests that this process has had; both are the same.
+
+=item C<request>, C<req_time>
+
+C<GET /path> while it has one, else undef; and for how many milliseconds it has been in its state.
+
+=item C<times>, C<start_time>
+
+(user, system) seconds of CPU time, and the second when it was forked.
+
+=back
 
 =cut

@@ -1,0 +1,74 @@
+#include "internal.h"
+
+/* @INC returns to what it was when the worker was born, as in mod_perl 1: one that a handler has spoilt would take the
+ * modules of all that come after. A PSGI application's stays as the application leaves it, because its servers never put
+ * it back; from then on that is where handlers beside it return to. */
+
+static AV *home_inc; /* copies */
+static int is_apps;
+
+void cml_inc_is_apps(void)
+{
+    is_apps = 1;
+}
+
+void cml_remember_inc(pTHX)
+{
+    AV *const inc = GvAVn(PL_incgv);
+    const SSize_t last = av_top_index(inc);
+    SvREFCNT_dec(home_inc);
+    home_inc = newAV();
+    for (SSize_t i = 0; i <= last; i++) {
+        SV **const entry = av_fetch(inc, i, 0);
+        av_push(home_inc, entry ? newSVsv(*entry) : newSV(0));
+    }
+}
+
+static int is_same(pTHX_ SV *now, SV *kept)
+{
+    if (!now)
+        return !SvOK(kept);
+    if (SvROK(now) || SvROK(kept))
+        return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
+    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+}
+
+static int is_home(pTHX_ AV *inc)
+{
+    const SSize_t last = av_top_index(home_inc);
+    if (SvMAGICAL(inc) || av_top_index(inc) != last)
+        return 0;
+    for (SSize_t i = 0; i <= last; i++)
+        if (!is_same(aTHX_ AvARRAY(inc)[i], AvARRAY(home_inc)[i]))
+            return 0;
+    return 1;
+}
+
+/* The same array where that can be: others may hold a reference to it. */
+static AV *emptied(pTHX_ AV *inc)
+{
+    if (!SvMAGICAL(inc) && !SvREADONLY(inc)) {
+        av_clear(inc);
+        return inc;
+    }
+    GvAV(PL_incgv) = newAV();
+    SvREFCNT_dec(inc);
+    return GvAV(PL_incgv);
+}
+
+unsigned cml_restore_inc(pTHX)
+{
+    AV *inc = GvAVn(PL_incgv);
+    const int is_kept = is_apps;
+    is_apps = 0;
+    if (is_home(aTHX_ inc))
+        return 0;
+    if (is_kept) {
+        cml_remember_inc(aTHX);
+        return 0;
+    }
+    inc = emptied(aTHX_ inc);
+    for (SSize_t i = 0; i <= av_top_index(home_inc); i++)
+        av_push(inc, newSVsv(AvARRAY(home_inc)[i]));
+    return CML_LEFT_INC;
+}

@@ -1,0 +1,59 @@
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* What cannot be put back: the worker leaves before the next request meets it. */
+
+/* Without a free descriptor a worker loses the request whose body comes as one. The kernel gives the lowest that is free:
+ * while `brink` is free so are those that a request may need. */
+enum { SPARE = 32, TURN = 8 };
+static int brink = -1;
+
+/* Or -1 when there is none. */
+static int lowest_free(void)
+{
+    const int fd = fcntl(0, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 && errno != EMFILE ? 0 : fd;
+}
+
+static int is_short(void)
+{
+    const int lowest = lowest_free();
+    return lowest < 0 || lowest >= brink;
+}
+
+/* A site whose start-up opens nearly all that there are would gain nothing from other workers. */
+void cml_remember_limits(void)
+{
+    struct rlimit limit;
+    brink = -1;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX)
+        return;
+    brink = (int)limit.rlim_cur - (limit.rlim_cur / 8 < SPARE ? (int)limit.rlim_cur / 8 : SPARE);
+    if (is_short())
+        brink = -1;
+}
+
+/* One system call after requests that opened something with an operator of perl's, and now and then for what C code
+ * opens: what leaks slowly is seen in time. */
+static int lacks_descriptors(void)
+{
+    static unsigned turn;
+    if (brink < 0 || (!(cml_touched & CML_OPENED) && ++turn % TURN != 0))
+        return 0;
+    return fcntl(brink, F_GETFD) >= 0 && is_short();
+}
+
+/* Asked before the request's end is told, so that no other is sent here. */
+cml_reason cml_must_leave(void)
+{
+    if (lacks_descriptors())
+        return CML_NO_DESCRIPTORS;
+    return CML_MAY_STAY;
+}

@@ -1,0 +1,37 @@
+//! What a request leaves behind, by name.
+
+/// What a request left behind and the worker put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left(pub u32);
+
+impl Left {
+    const NAMES: [&str; 17] = [
+        "the working directory",
+        "the umask",
+        "a signal handler",
+        "an alarm",
+        "$/",
+        "$\\",
+        "$,",
+        "select",
+        "STDIN",
+        "STDOUT",
+        "STDERR",
+        "a tied handle",
+        "%ENV",
+        "$|",
+        "@INC",
+        "the signal mask",
+        "an interval timer",
+    ];
+
+    /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.
+    pub fn is_ordinary(self) -> bool {
+        self.0 & !(1 << 13) == 0
+    }
+
+    /// The names, for the log.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().enumerate().filter(move |(bit, _)| self.0 & 1 << bit != 0).map(|(_, name)| name)
+    }
+}

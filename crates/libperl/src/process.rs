@@ -1,0 +1,67 @@
+//! The process that perl lives in: its current request, its children, its title.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use libperl_sys as sys;
+
+/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`. Once a worker.
+pub fn deadline_signal(signal: i32) {
+    // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
+    unsafe { sys::cml_deadline_signal(signal) }
+}
+
+/// From now on this request is meant; 0 is none.
+pub fn request_is(number: u64) {
+    // SAFETY: writes two words that only this thread and its signal handler know.
+    unsafe { sys::cml_request_is(number) }
+}
+
+/// The current request was given more time: that it was too slow is forgotten.
+pub fn request_is_in_time() {
+    // SAFETY: writes one such word.
+    unsafe { sys::cml_request_is_in_time() }
+}
+
+/// Whether the current request has died because it took too long.
+pub fn timed_out() -> bool {
+    // SAFETY: reads one such word.
+    unsafe { sys::cml_timed_out() != 0 }
+}
+
+/// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
+pub fn is_stranger() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::cml_is_stranger() != 0 }
+}
+
+/// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.
+pub fn gave_up() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::cml_gave_up() != 0 }
+}
+
+/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
+pub fn keep_from_children(fd: BorrowedFd<'_>) {
+    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
+    unsafe { sys::cml_keep_from_children(fd.as_raw_fd()) }
+}
+
+/// Adds a pair to the request's `%ENV`; only for the hook `environment`.
+pub fn env_put(key: &[u8], value: &[u8]) {
+    // SAFETY: two pairs of pointer and length; Perl copies both. The hook runs on Perl's thread, inside a request.
+    unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
+}
+
+/// Takes a name out of the request's `%ENV`, if somebody has looked at that.
+pub fn env_forget(key: &[u8]) {
+    // SAFETY: a pair of pointer and length; runs no Perl code.
+    unsafe { sys::cml_env_forget(key.as_ptr().cast(), key.len()) }
+}
+
+/// What `ps` shows, cut to the room that the process began with.
+pub fn set_title(title: &str) {
+    let title = CString::new(title).unwrap_or_default();
+    // SAFETY: a terminated string, copied.
+    unsafe { sys::cml_set_title(title.as_ptr()) }
+}

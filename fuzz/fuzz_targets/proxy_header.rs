@@ -1,0 +1,35 @@
+//! What a balancer begins a connection with: it is read to its end and no further, and always comes to one.
+#![no_main]
+
+use cameleer::front::proxy_header::{Said, Step, step};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((header, said)) = read(bytes) else { return };
+    let is_line = header.starts_with(b"PROXY ");
+    assert!(is_line || header.starts_with(b"\r\n\r\n\0\r\nQUIT\n"));
+    assert!(!is_line || (header.len() <= 107 && header.ends_with(b"\r\n")));
+    if let (true, Some(client)) = (is_line, said) {
+        let line = String::from_utf8_lossy(header);
+        let family = if client.is_ipv4() { "TCP4" } else { "TCP6" };
+        let words: Vec<&str> = line.trim_end().split(' ').collect();
+        assert_eq!((words.len(), words[1]), (6, family));
+        assert_eq!(words[4].parse(), Ok(client.port()));
+    }
+});
+
+/// A whole header, read as it asks to be, and what it says.
+fn read(bytes: &[u8]) -> Option<(&[u8], Said)> {
+    let mut length = 0;
+    loop {
+        let header = bytes.get(..length)?;
+        match step(header) {
+            Step::Read(more) => {
+                assert!(more > 0);
+                length += more;
+            }
+            Step::Done(said) => return Some((header, said)),
+            Step::Wrong => return None,
+        }
+    }
+}

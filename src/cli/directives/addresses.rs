@@ -1,0 +1,40 @@
+//! Where the server listens, from options as plackup takes them.
+
+use super::super::Misuse;
+use super::super::run::Run;
+use super::Surroundings;
+
+/// What `--listen`, `--host` and `--port` say, or what the surroundings do.
+pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
+    if !run.listen.is_empty() {
+        return run.listen.iter().map(|spelled| address(spelled, around)).collect();
+    }
+    let port = run.port.map(|port| port.to_string()).or_else(|| around.port.clone());
+    if run.host.is_none() && port.is_none() && !around.passed.is_empty() {
+        return Ok(around.passed.clone());
+    }
+    let port = port.unwrap_or_else(|| "5000".to_string());
+    let port: u16 = port.parse().map_err(|_| Misuse(format!("PORT: expected a number up to 65535, got \"{port}\"")))?;
+    Ok(vec![format!("{}:{port}", host(run.host.as_deref().unwrap_or("")))])
+}
+
+/// `HOST:PORT`, `:PORT`, `PORT` and paths of sockets, as plackup takes them.
+fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
+    if spelled.contains('/') || spelled.ends_with(".sock") {
+        let path = spelled.strip_prefix("unix:").unwrap_or(spelled);
+        return Ok(around.folder.join(path).display().to_string());
+    }
+    if spelled.ends_with(":ssl") {
+        return Err(Misuse(format!("--listen {spelled}: say --tls, which is for every address")).into());
+    }
+    let (name, port) = spelled.rsplit_once(':').unwrap_or(("", spelled));
+    let port: u16 = port.parse().map_err(|_| {
+        Misuse(format!("--listen {spelled}: expected HOST:PORT, :PORT, PORT or the path of a unix socket"))
+    })?;
+    Ok(format!("{}:{port}", host(name)))
+}
+
+/// plackup's `0` and nothing at all mean every address.
+fn host(name: &str) -> &str {
+    if matches!(name, "" | "0" | "*") { "0.0.0.0" } else { name }
+}

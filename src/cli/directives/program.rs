@@ -1,0 +1,112 @@
+//! What kind of program it is, and the directives that let it answer.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::super::Misuse;
+use super::super::run::Program;
+use super::Surroundings;
+use super::text::Text;
+
+/// What kind of program it is.
+enum Kind {
+    Psgi(PathBuf),
+    Code(String),
+    Script(PathBuf),
+    Folder(PathBuf),
+    Handler(String),
+}
+
+/// Loads the program and lets it answer.
+pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    for folder in &program.include {
+        text.line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
+    }
+    let kind = kind(program, around)?;
+    let preloaded = match kind {
+        Kind::Handler(_) => &program.modules[..program.modules.len() - 1],
+        _ => &program.modules[..],
+    };
+    text.line("PerlPassEnv", &["PLACK_ENV"]);
+    if !around.env.is_empty() {
+        let names: Vec<&str> = around.env.iter().map(String::as_str).collect();
+        text.line("PerlPassEnv", &names);
+    }
+    for module in preloaded {
+        text.line("PerlModule", &[module]);
+    }
+    match kind {
+        Kind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
+        Kind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
+        Kind::Script(file) => script(&file, text),
+        Kind::Folder(folder) => text.line("ScriptAlias", &["/", &format!("{}/", folder.display())]),
+        Kind::Handler(module) => handler(&module, text),
+    }
+    Ok(())
+}
+
+fn psgi(directive: &str, value: &str, text: &mut Text) {
+    text.line(directive, &[value]);
+    text.section("Location", "/", &[("SetHandler", "psgi")]);
+}
+
+fn script(file: &Path, text: &mut Text) {
+    let name = file.display().to_string();
+    // What follows in the URL is the script's PATH_INFO.
+    text.line("ScriptAlias", &["/", &format!("{name}/")]);
+    text.line("RegistryPreload", &["/", &name]);
+}
+
+fn handler(module: &str, text: &mut Text) {
+    text.line("PerlModule", &[module]);
+    text.section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", module)]);
+}
+
+fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
+    if let Some(code) = &program.eval {
+        return Ok(Kind::Code(code.clone()));
+    }
+    let path = match (program.path(), program.modules.last()) {
+        (Some(path), _) => around.folder.join(path),
+        (None, Some(module)) => return Ok(Kind::Handler(module.clone())),
+        (None, None) => around.folder.join("app.psgi"),
+    };
+    if path.is_dir() {
+        // Without the slash at its end, if there was one.
+        return Ok(Kind::Folder(path.components().collect()));
+    }
+    if !path.is_file() {
+        let advice = "give app.psgi, a CGI script, a folder of scripts, -M Module or -e CODE";
+        return Err(Misuse(format!("{}: no such file; {advice}", path.display())).into());
+    }
+    Ok(if is_script(&path) { Kind::Script(path) } else { Kind::Psgi(path) })
+}
+
+/// By its extension; without one, by its `#!` line.
+fn is_script(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("cgi" | "pl") => true,
+        Some("psgi") => false,
+        _ => {
+            let first = std::fs::File::open(path).ok().and_then(|file| BufReader::new(file).split(b'\n').next()?.ok());
+            first.is_some_and(|line| line.starts_with(b"#!"))
+        }
+    }
+}
+
+/// Directives are lines; code of several lines becomes a Perl string that is evaluated.
+pub fn one_line(code: &str) -> String {
+    if !code.contains(['\n', '\r']) {
+        return code.to_string();
+    }
+    let mut quoted = String::from("eval \"");
+    for c in code.chars() {
+        match c {
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '"' | '\\' | '$' | '@' => quoted.extend(['\\', c]),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\" || die $@"
+}

@@ -1,0 +1,117 @@
+use clap::Parser;
+
+use super::program::one_line;
+use super::*;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    run: Run,
+}
+
+fn check(line: &str, around: Surroundings, expected: &str) {
+    let words = std::iter::once("run").chain(line.split(' ').filter(|word| !word.is_empty()));
+    let run = Cli::try_parse_from(words.map(|word| word.replace('~', " "))).expect("parsed").run;
+    assert_eq!(of(&run, &around).expect("directives"), expected, "{line}");
+}
+
+fn site() -> Surroundings {
+    let folder = std::env::temp_dir().join(format!("cameleer-run-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("cgi-bin")).expect("folder");
+    std::fs::write(folder.join("app.psgi"), "sub {}").expect("file");
+    std::fs::write(folder.join("info"), "#!/usr/bin/perl\n").expect("file");
+    Surroundings { folder, ..Surroundings::default() }
+}
+
+fn pool(n: u32) -> String {
+    format!("StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {n}\nMaxClients {n}\n")
+}
+
+#[test]
+fn without_options_app_psgi_is_served_as_plackup_does() {
+    let (around, pool) = (site(), pool(5));
+    let folder = around.folder.display().to_string();
+    check(
+        "",
+        around,
+        &format!(
+            "Listen 0.0.0.0:5000\n{pool}PerlPassEnv PLACK_ENV\nPsgiApp {folder}/app.psgi\n<Location />\n    SetHandler psgi\n</Location>\n"
+        ),
+    );
+}
+
+#[test]
+fn a_script_is_preloaded_and_answers_everywhere() {
+    let (around, pool) = (site(), pool(5));
+    let folder = around.folder.display().to_string();
+    check(
+        "info -p 80",
+        around,
+        &format!(
+            "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
+        ),
+    );
+}
+
+#[test]
+fn a_folder_is_a_script_alias() {
+    let around = site();
+    let folder = around.folder.display().to_string();
+    check(
+        "cgi-bin -l :81 -l a.sock --workers 2",
+        around,
+        &format!(
+            "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n",
+            pool(2)
+        ),
+    );
+}
+
+#[test]
+fn the_last_module_without_a_program_is_the_handler() {
+    let around = Surroundings { env: vec!["HOME".into(), "PATH".into()], ..Surroundings::default() };
+    check(
+        "-M CGI -M My::Handler -o localhost --max-requests 100-200",
+        around,
+        &format!(
+            "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
+         PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n",
+            pool(5)
+        ),
+    );
+}
+
+#[test]
+fn code_is_quoted() {
+    check(
+        "-e sub~{[200,[],[\"\\n\"]]}",
+        Surroundings::default(),
+        &format!(
+            "Listen 0.0.0.0:5000\n{}PerlPassEnv PLACK_ENV\nPsgiEval \"sub {{[200,[],[\\\"\\\\n\\\"]]}}\"\n\
+         <Location />\n    SetHandler psgi\n</Location>\n",
+            pool(5)
+        ),
+    );
+}
+
+#[test]
+fn code_of_several_lines_becomes_one() {
+    assert_eq!(one_line("# $x\n\"a\""), "eval \"# \\$x\\n\\\"a\\\"\" || die $@");
+}
+
+#[test]
+fn the_environment_of_hosts_is_honoured_and_options_win() {
+    let heroku = || Surroundings { port: Some("81".into()), concurrency: Some("3".into()), ..site() };
+    let run =
+        |line: &[&str]| Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run;
+    assert!(of(&run(&[]), &heroku()).expect("directives").starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
+    let said = of(&run(&["-p", "82", "--workers", "4"]), &heroku()).expect("directives");
+    assert!(said.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{said}");
+}
+
+#[test]
+fn wrong_spellings_are_named() {
+    let run = Cli::try_parse_from(["run", "-l", "localhost:http"]).expect("parsed").run;
+    let error = of(&run, &site()).expect_err("no port").to_string();
+    assert_eq!(error, "--listen localhost:http: expected HOST:PORT, :PORT, PORT or the path of a unix socket");
+}

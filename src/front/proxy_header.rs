@@ -1,0 +1,142 @@
+//! The PROXY header, versions 1 and 2, as bytes. It is read so that nothing behind it is touched, which is the client's.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// How version 2 begins; a line of version 1 is not shorter.
+const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
+/// A header of version 2 before what the family has.
+const FIXED: usize = 16;
+/// The longest line of version 1, with its end.
+const LONGEST_LINE: usize = 107;
+
+/// Who the client is; `None`: the connection is the balancer's own, or it does not know.
+pub type Said = Option<SocketAddr>;
+
+/// What to do with a header, as far as it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It has at least so many bytes more.
+    Read(usize),
+    /// It is whole.
+    Done(Said),
+    /// It is none.
+    Wrong,
+}
+
+/// Looks at the beginning of a connection, of which no more was read than was asked for.
+pub fn step(header: &[u8]) -> Step {
+    let whole = match header.starts_with(SIGNATURE) {
+        _ if header.len() < SIGNATURE.len() => return Step::Read(SIGNATURE.len() - header.len()),
+        true => match length(header) {
+            Some(length) if header.len() < length => return Step::Read(length - header.len()),
+            Some(_) => binary(header),
+            None => return Step::Read(FIXED - header.len()),
+        },
+        false if header.ends_with(b"\n") => line(header),
+        // One byte at a time: where the line ends is not known before.
+        false if header.len() < LONGEST_LINE && header.starts_with(b"PROXY ") => return Step::Read(1),
+        false => None,
+    };
+    whole.map_or(Step::Wrong, Step::Done)
+}
+
+/// Of a whole header of version 2.
+fn length(header: &[u8]) -> Option<usize> {
+    let length = header.get(SIGNATURE.len() + 2..)?.first_chunk()?;
+    Some(FIXED + usize::from(u16::from_be_bytes(*length)))
+}
+
+/// `PROXY TCP4 192.0.2.1 198.51.100.1 5000 80`
+fn line(line: &[u8]) -> Option<Said> {
+    let line = std::str::from_utf8(line).ok()?.strip_prefix("PROXY ")?.strip_suffix("\r\n")?;
+    if line == "UNKNOWN" || line.starts_with("UNKNOWN ") {
+        return Some(None);
+    }
+    let mut words = line.split(' ');
+    let (family, from, to) = (words.next()?, words.next()?, words.next()?);
+    let (from_port, to_port) = (port(words.next()?)?, port(words.next()?)?);
+    let client = SocketAddr::new(address(family, from)?, from_port);
+    let _ = SocketAddr::new(address(family, to)?, to_port);
+    words.next().is_none().then_some(Some(client))
+}
+
+fn address(family: &str, text: &str) -> Option<IpAddr> {
+    match family {
+        "TCP4" => text.parse().ok().map(IpAddr::V4),
+        "TCP6" => text.parse().ok().map(IpAddr::V6),
+        _ => None,
+    }
+}
+
+fn port(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Version, command and family; then, as the family has it, addresses, ports, and what we need not know.
+fn binary(header: &[u8]) -> Option<Said> {
+    let (&[version, family], rest) = header.get(12..)?.split_first_chunk()?;
+    let ends = rest.get(2..)?;
+    match (version, family) {
+        (0x20, _) | (0x21, 0x00) => Some(None),
+        (0x21, 0x11) => {
+            let (from, rest) = ends.split_first_chunk::<4>()?;
+            Some(Some((Ipv4Addr::from(*from), port_at(rest, 4)?).into()))
+        }
+        (0x21, 0x21) => {
+            let (from, rest) = ends.split_first_chunk::<16>()?;
+            Some(Some((Ipv6Addr::from(*from), port_at(rest, 16)?).into()))
+        }
+        _ => None,
+    }
+}
+
+/// The first of the two ports behind the other address.
+fn port_at(rest: &[u8], other: usize) -> Option<u16> {
+    let (port, further) = rest.get(other..)?.split_first_chunk()?;
+    further.first_chunk::<2>().map(|_| u16::from_be_bytes(*port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_the_client() {
+        let client = |text: &str| Some(Some(text.parse().expect("an address")));
+        assert_eq!(line(b"PROXY TCP4 192.0.2.1 198.51.100.1 5000 80\r\n"), client("192.0.2.1:5000"));
+        assert_eq!(line(b"PROXY TCP6 2001:db8::1 ::1 5000 80\r\n"), client("[2001:db8::1]:5000"));
+        assert_eq!(line(b"PROXY UNKNOWN\r\n"), Some(None));
+        assert_eq!(line(b"PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n"), Some(None));
+        for wrong in [
+            "PROXY TCP4 192.0.2.1 198.51.100.1 5000 80\n",
+            "PROXY TCP4 192.0.2.1 198.51.100.1 5000\r\n",
+            "PROXY TCP4 192.0.2.1 198.51.100.1 5000 80 1\r\n",
+            "PROXY TCP4 192.0.2.1 198.51.100.1 +500 80\r\n",
+            "PROXY TCP4 192.0.2.1 198.51.100.1 65536 80\r\n",
+            "PROXY TCP4  192.0.2.1 198.51.100.1 5000 80\r\n",
+            "PROXY TCP4 ::1 ::1 5000 80\r\n",
+            "PROXY TCP5 192.0.2.1 198.51.100.1 5000 80\r\n",
+            "PROXY \r\n",
+            "GET / HTTP/1.1\r\n",
+        ] {
+            assert_eq!(line(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_binary_header_names_the_client() {
+        let header = |version: u8, family: u8, ends: &[u8]| {
+            let length = (ends.len() as u16).to_be_bytes();
+            binary(&[&SIGNATURE[..], &[version, family], &length, ends].concat())
+        };
+        let v4 = [192, 0, 2, 1, 198, 51, 100, 1, 0x13, 0x88, 0, 80];
+        assert_eq!(header(0x21, 0x11, &v4), Some(Some("192.0.2.1:5000".parse().expect("an address"))));
+        assert_eq!(header(0x21, 0x11, &[&v4[..], &[4, 0, 1, 0]].concat()), header(0x21, 0x11, &v4));
+        let v6 = [[0; 31].as_slice(), &[1, 0x13, 0x88, 0, 80]].concat();
+        assert_eq!(header(0x21, 0x21, &v6), Some(Some("[::]:5000".parse().expect("an address"))));
+        assert_eq!((header(0x20, 0, &[]), header(0x21, 0, &[1])), (Some(None), Some(None)));
+        for (version, family, length) in [(0x21, 0x11, 11), (0x21, 0x21, 12), (0x11, 0x11, 12), (0x21, 0x12, 12)] {
+            assert_eq!(header(version, family, &v4[..length]), None, "{version:x} {family:x} {length}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a certificate says of itself, under the names that mod_ssl gives it: what programs find as `SSL_SERVER_…`.
+
+use rustls::pki_types::CertificateDer;
+use x509_cert::attr::AttributeTypeAndValue;
+use x509_cert::der::asn1::ObjectIdentifier;
+use x509_cert::der::{Decode, Tag, Tagged};
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::name::Name;
+use x509_cert::time::Time;
+use x509_cert::{Certificate, TbsCertificate};
+
+/// Parts of a distinguished name: OID, how RFC 2253 calls it, and mod_ssl when it has a variable of its own.
+const PARTS: [(&str, &str, Option<&str>); 19] = [
+    ("2.5.4.6", "C", Some("C")),
+    ("2.5.4.8", "ST", Some("ST")),
+    ("2.5.4.7", "L", Some("L")),
+    ("2.5.4.10", "O", Some("O")),
+    ("2.5.4.11", "OU", Some("OU")),
+    ("2.5.4.3", "CN", Some("CN")),
+    ("2.5.4.12", "title", Some("T")),
+    ("2.5.4.43", "initials", Some("I")),
+    ("2.5.4.42", "GN", Some("G")),
+    ("2.5.4.4", "SN", Some("S")),
+    ("2.5.4.13", "description", Some("D")),
+    ("0.9.2342.19200300.100.1.1", "UID", Some("UID")),
+    ("1.2.840.113549.1.9.1", "emailAddress", Some("Email")),
+    ("0.9.2342.19200300.100.1.25", "DC", None),
+    ("2.5.4.5", "serialNumber", None),
+    ("2.5.4.9", "street", None),
+    ("2.5.4.15", "businessCategory", None),
+    ("2.5.4.17", "postalCode", None),
+    ("2.5.4.97", "organizationIdentifier", None),
+];
+
+/// Kinds of keys and signatures as OpenSSL calls them.
+const ALGORITHMS: [(&str, &str); 9] = [
+    ("1.2.840.113549.1.1.1", "rsaEncryption"),
+    ("1.2.840.10045.2.1", "id-ecPublicKey"),
+    ("1.3.101.112", "ED25519"),
+    ("1.2.840.113549.1.1.11", "sha256WithRSAEncryption"),
+    ("1.2.840.113549.1.1.12", "sha384WithRSAEncryption"),
+    ("1.2.840.113549.1.1.13", "sha512WithRSAEncryption"),
+    ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256"),
+    ("1.2.840.10045.4.3.3", "ecdsa-with-SHA384"),
+    ("1.2.840.10045.4.3.4", "ecdsa-with-SHA512"),
+];
+
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Variables and their values, nothing for what cannot be read.
+pub type Variables = Vec<(String, String)>;
+
+/// The `SSL_SERVER_…` of a certificate.
+pub fn variables(certificate: &CertificateDer<'_>) -> Variables {
+    let Ok(certificate) = Certificate::from_der(certificate) else { return Vec::new() };
+    let body = certificate.tbs_certificate();
+    let mut found = Vec::new();
+    let mut say = |name: &str, value: String| found.push((format!("SSL_SERVER_{name}"), value));
+    say("M_VERSION", (body.version() as u8 + 1).to_string());
+    say("M_SERIAL", serial(body));
+    say("V_START", date(&body.validity().not_before));
+    say("V_END", date(&body.validity().not_after));
+    say("A_KEY", algorithm(&body.subject_public_key_info().algorithm.oid));
+    say("A_SIG", algorithm(&certificate.signature_algorithm().oid));
+    for (which, name) in [("S_DN", body.subject()), ("I_DN", body.issuer())] {
+        say(which, distinguished(name));
+        parts(name).into_iter().for_each(|(part, value)| say(&format!("{which}_{part}"), value));
+    }
+    alternatives(body).into_iter().for_each(|(name, value)| say(&name, value));
+    found
+}
+
+fn serial(body: &TbsCertificate) -> String {
+    let bytes = body.serial_number().as_bytes();
+    // A zero before a high bit is there for the sign.
+    let bytes = if let [0, rest @ ..] = bytes { rest } else { bytes };
+    if bytes.is_empty() { "00".to_owned() } else { bytes.iter().map(|byte| format!("{byte:02X}")).collect() }
+}
+
+/// `Nov  1 12:00:00 2026 GMT`
+fn date(time: &Time) -> String {
+    let at = time.to_date_time();
+    let month = MONTHS.get(usize::from(at.month()).wrapping_sub(1)).unwrap_or(&"");
+    let (day, year) = (at.day(), at.year());
+    format!("{month} {day:>2} {:02}:{:02}:{:02} {year} GMT", at.hour(), at.minutes(), at.seconds())
+}
+
+fn algorithm(oid: &ObjectIdentifier) -> String {
+    let oid = oid.to_string();
+    let known = ALGORITHMS.iter().find(|(known, _)| *known == oid);
+    known.map_or(oid, |(_, name)| (*name).to_owned())
+}
+
+/// As RFC 2253 has it: the last part first.
+fn distinguished(name: &Name) -> String {
+    let relative: Vec<String> = name
+        .iter_rdn()
+        .map(|rdn| {
+            let parts: Vec<String> =
+                rdn.iter().map(|part| format!("{}={}", label(part), escaped(&text(part)))).collect();
+            parts.join("+")
+        })
+        .collect();
+    relative.into_iter().rev().collect::<Vec<_>>().join(",")
+}
+
+fn label(part: &AttributeTypeAndValue) -> String {
+    let oid = part.oid.to_string();
+    let known = PARTS.iter().find(|(known, ..)| *known == oid);
+    known.map_or(oid, |(_, label, _)| (*label).to_owned())
+}
+
+/// The first of a kind by its name alone, the others numbered from 1.
+fn parts(name: &Name) -> Variables {
+    let mut found: Variables = Vec::new();
+    for (oid, _, variable) in PARTS {
+        let Some(variable) = variable else { continue };
+        let all = name.iter().filter(|part| part.oid.to_string() == oid);
+        for (number, part) in all.enumerate() {
+            let variable = if number == 0 { variable.to_owned() } else { format!("{variable}_{number}") };
+            found.push((variable, text(part)));
+        }
+    }
+    found
+}
+
+/// Other names, numbered from 0.
+fn alternatives(body: &TbsCertificate) -> Variables {
+    let Ok(Some((_, SubjectAltName(names)))) = body.get_extension::<SubjectAltName>() else { return Vec::new() };
+    let hosts = names.iter().filter_map(|name| if let GeneralName::DnsName(name) = name { Some(name) } else { None });
+    let mails =
+        names.iter().filter_map(|name| if let GeneralName::Rfc822Name(name) = name { Some(name) } else { None });
+    let hosts = hosts.enumerate().map(|(number, name)| (format!("SAN_DNS_{number}"), name.to_string()));
+    let mails = mails.enumerate().map(|(number, name)| (format!("SAN_Email_{number}"), name.to_string()));
+    mails.chain(hosts).collect()
+}
+
+fn text(part: &AttributeTypeAndValue) -> String {
+    let bytes = part.value.value();
+    match part.value.tag() {
+        Tag::TeletexString => bytes.iter().copied().map(char::from).collect(),
+        Tag::BmpString => {
+            let units: Vec<u16> =
+                bytes.chunks_exact(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(pair[1])).collect();
+            String::from_utf16_lossy(&units)
+        }
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let last = text.chars().count().saturating_sub(1);
+    let mut out = String::with_capacity(text.len());
+    for (place, c) in text.chars().enumerate() {
+        match c {
+            ',' | '+' | '"' | '\\' | '<' | '>' | ';' => out.extend(['\\', c]),
+            '#' | ' ' if place == 0 => out.extend(['\\', c]),
+            ' ' if place == last => out.extend(['\\', c]),
+            '\0'..='\x1f' | '\x7f' => out.push_str(&format!("\\{:02X}", u32::from(c))),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, DnType, KeyPair, SanType, SerialNumber};
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_is_told_as_mod_ssl_tells_it() {
+        let mut params =
+            CertificateParams::new(["www.example.org".to_owned(), "example.org".to_owned()]).expect("names");
+        params.subject_alt_names.push(SanType::Rfc822Name("a@example.org".try_into().expect("an address")));
+        params.serial_number = Some(SerialNumber::from_slice(&[0xab, 0x0c]));
+        params.not_before = rcgen::date_time_ymd(2026, 1, 5);
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(DnType::OrganizationName, "Camel, Ltd");
+        params.distinguished_name.push(DnType::CommonName, "#1 of \u{fc}");
+        let key = KeyPair::generate().expect("a key");
+        let variables = variables(params.self_signed(&key).expect("a certificate").der());
+        let of = |name: &str| {
+            let found = variables.iter().find(|(known, _)| known.strip_prefix("SSL_SERVER_") == Some(name));
+            found.map_or("", |(_, value)| value)
+        };
+        let expected = [
+            ("M_VERSION", "3"),
+            ("M_SERIAL", "AB0C"),
+            ("V_START", "Jan  5 00:00:00 2026 GMT"),
+            ("S_DN", "CN=\\#1 of \u{fc},O=Camel\\, Ltd"),
+            ("I_DN_O", "Camel, Ltd"),
+            ("S_DN_CN", "#1 of \u{fc}"),
+            ("A_KEY", "id-ecPublicKey"),
+            ("A_SIG", "ecdsa-with-SHA256"),
+            ("SAN_DNS_0", "www.example.org"),
+            ("SAN_DNS_1", "example.org"),
+            ("SAN_Email_0", "a@example.org"),
+        ];
+        expected.iter().for_each(|(name, value)| assert_eq!(of(name), *value, "{name}"));
+        assert_eq!(super::variables(&CertificateDer::from_slice(b"nonsense")), []);
+    }
+}

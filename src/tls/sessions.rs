@@ -1,0 +1,120 @@
+//! What clients resume with: tickets, and sessions kept for those without. They outlive configurations, so that a reload costs
+//! no client a handshake; how long they may be used is the configuration's to say, whenever they were made.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustls::crypto::ring;
+use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
+
+/// Sessions of clients without tickets that are kept.
+const KEPT: usize = 4096;
+/// The length of a time in front of what it is about.
+const STAMP: usize = 8;
+
+/// With keys of its own.
+pub struct Sessions {
+    tickets: Arc<dyn ProducesTickets>,
+    cache: Arc<dyn StoresServerSessions>,
+}
+
+impl Sessions {
+    /// With new keys.
+    pub fn new() -> Result<Sessions, rustls::Error> {
+        Ok(Sessions { tickets: ring::Ticketer::new()?, cache: ServerSessionMemoryCache::new(KEPT) })
+    }
+
+    /// Tickets that are good for so long.
+    pub fn tickets(&self, life: Duration) -> Arc<dyn ProducesTickets> {
+        Arc::new(Tickets { inner: self.tickets.clone(), life })
+    }
+
+    /// Kept sessions that are good for so long.
+    pub fn cache(&self, life: Duration) -> Arc<dyn StoresServerSessions> {
+        Arc::new(Cache { inner: self.cache.clone(), life })
+    }
+}
+
+#[derive(Debug)]
+struct Tickets {
+    inner: Arc<dyn ProducesTickets>,
+    life: Duration,
+}
+
+#[derive(Debug)]
+struct Cache {
+    inner: Arc<dyn StoresServerSessions>,
+    life: Duration,
+}
+
+impl ProducesTickets for Tickets {
+    fn enabled(&self) -> bool {
+        self.inner.enabled()
+    }
+
+    /// Their key is thrown away some time after them at the latest.
+    fn lifetime(&self) -> u32 {
+        self.inner.lifetime().min(u32::try_from(self.life.as_secs()).unwrap_or(u32::MAX))
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.inner.encrypt(&stamped(plain))
+    }
+
+    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
+        while_good(self.inner.decrypt(cipher)?, self.life)
+    }
+}
+
+impl StoresServerSessions for Cache {
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
+        self.inner.put(key, stamped(&value))
+    }
+
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        while_good(self.inner.get(key)?, self.life)
+    }
+
+    fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
+        while_good(self.inner.take(key)?, self.life)
+    }
+
+    fn can_cache(&self) -> bool {
+        self.inner.can_cache()
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+fn stamped(value: &[u8]) -> Vec<u8> {
+    [&(now().as_millis() as u64).to_be_bytes(), value].concat()
+}
+
+/// What was stamped, if that was not too long ago.
+fn while_good(mut value: Vec<u8>, life: Duration) -> Option<Vec<u8>> {
+    let made = Duration::from_millis(u64::from_be_bytes(*value.first_chunk::<STAMP>()?));
+    let age = now().saturating_sub(made);
+    value.drain(..STAMP);
+    (age <= life).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_old_is_not_taken() {
+        let sessions = Sessions::new().expect("randomness");
+        let long = Duration::from_secs(100);
+        let ticket = sessions.tickets(long).encrypt(b"secret").expect("a ticket");
+        assert_eq!(sessions.tickets(long).decrypt(&ticket).as_deref(), Some(&b"secret"[..]));
+        assert_eq!(sessions.tickets(long).lifetime(), 100);
+        let made = (now() - Duration::from_secs(50)).as_millis() as u64;
+        let old = [&made.to_be_bytes(), &b"x"[..]].concat();
+        assert_eq!(while_good(old.clone(), long), Some(b"x".to_vec()));
+        assert_eq!(while_good(old, Duration::from_secs(49)), None);
+        assert_eq!(while_good(vec![1, 2], long), None);
+    }
+}

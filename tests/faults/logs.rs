@@ -1,0 +1,63 @@
+//! Programs that ErrorLog and CustomLog name and that do not read.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Load, Server, Site};
+
+/// More than pipe and server hold together.
+const MUCH: u64 = 500;
+
+fn serve(conf: &str) -> Server {
+    let app = "sub { warn 'w' x 8000; [200, [], ['ok']] }";
+    Site::new().file("app.psgi", app).serve(&format!("{conf}\n<Location />\nPsgiApp app.psgi\n</Location>"))
+}
+
+/// Every request leaves 7 kB in the access log and 8 kB in the error log.
+fn is_served(server: &Server) {
+    let load = Load::start(server, 4, &format!("/?{}", "x".repeat(7000)), |response| response.status == 200);
+    load.until_answered(MUCH);
+    assert_eq!(load.failures(), Vec::<String>::new());
+}
+
+fn ends_at_once(server: &mut Server) {
+    let asked = Instant::now();
+    server.signal(Signal::SIGINT);
+    assert_eq!(server.wait(), 0);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    server.until_gone();
+}
+
+#[test]
+fn an_access_log_that_nobody_reads_loses_lines_and_nothing_else() {
+    let mut server = serve("CustomLog \"|exec sleep 1000\" \"%r\"");
+    is_served(&server);
+    server.logged("access log: its program does not read, and lines are lost");
+    server.reload().succeeded();
+    assert_eq!(server.text("/"), "ok");
+    ends_at_once(&mut server);
+}
+
+#[test]
+fn an_error_log_that_nobody_reads_loses_lines_and_nothing_else() {
+    let mut server = serve("ErrorLog \"|exec sleep 1000\"");
+    is_served(&server);
+    server.reload().succeeded();
+    assert_eq!(server.text("/"), "ok");
+    ends_at_once(&mut server);
+}
+
+#[test]
+fn a_program_that_reads_again_gets_whole_lines_and_the_number_of_those_that_were_lost() {
+    let reads_late = "until test -e @DIR@/read; do sleep 0.02; done; exec cat > @DIR@/piped.log";
+    let mut server = serve(&format!("CustomLog \"|{reads_late}\" \"%m %{{x}}e %r\""));
+    is_served(&server);
+    server.logged("lines are lost");
+    server.site.write("read", "");
+    server.logged("lines were lost, its program reads again");
+    ends_at_once(&mut server);
+    let log = server.site.read("piped.log");
+    let is_whole = |line: &str| line.starts_with("GET - GET /") && line.ends_with(" HTTP/1.1");
+    assert!(log.lines().count() > 100 && log.lines().all(is_whole), "{:?}", log.lines().find(|line| !is_whole(line)));
+}

@@ -1,0 +1,118 @@
+//! Connections that begin with a PROXY header: how long it is waited for, and whose places they take.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Connection, Request, Server, Site, until};
+
+/// An application that says who asks; `/slow` takes until `go` is there, and says in `begun` that it runs.
+const APP: &str = r#"sub {
+    my $env = shift;
+    if ($env->{PATH_INFO} eq '/slow') {
+        open my $begun, '>', '@DIR@/begun' or die;
+        select undef, undef, undef, 0.01 until -e '@DIR@/go';
+    }
+    [200, [], [$env->{REMOTE_ADDR}]]
+}"#;
+const HALF: &str = "PROXY TCP4 192.0.2.7";
+
+fn serve(conf: &str) -> Server {
+    let protocol = "RemoteIPProxyProtocol On\nRemoteIPProxyProtocolExceptions 127.0.0.9\n";
+    Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{protocol}{conf}"))
+}
+
+/// A connection of `client`, as the balancer says.
+fn of(server: &Server, client: &str) -> Connection {
+    let mut connection = server.connect();
+    connection.send_if_heard(format!("PROXY TCP4 {client} 127.0.0.1 5000 80\r\n").as_bytes());
+    connection
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_header() {
+    let mut server = serve("Timeout 100s\nRequestReadTimeout header=0\n");
+    let mut silent = server.connect();
+    let mut half = server.connect();
+    half.raw(HALF);
+    let mut slow = of(&server, "192.0.2.7");
+    slow.raw("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    until("the slow request is under way", || server.site.has("begun"));
+    server.signal(Signal::SIGQUIT);
+    silent.is_closed();
+    half.is_closed();
+    server.site.write("go", "");
+    assert_eq!(slow.response().text(), "192.0.2.7");
+    assert_eq!(server.wait(), 0);
+    assert!(!server.log().contains("does not begin"), "nobody did anything wrong: {}", server.log());
+}
+
+#[test]
+fn the_time_for_the_head_of_a_request_is_that_for_the_header_too() {
+    let server = serve("Timeout 100s\nRequestReadTimeout header=1\n");
+    for sent in ["", HALF, "PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\nGET / HT"] {
+        let mut connection = server.connect();
+        connection.raw(sent);
+        connection.patience(Duration::from_secs(20));
+        let said = String::from_utf8_lossy(&connection.rest()).into_owned();
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    }
+    server.logged("does not begin as RemoteIPProxyProtocol wants it: it took too long");
+}
+
+#[test]
+fn the_client_that_is_named_has_only_so_many_connections() {
+    let server = serve("MaxConnectionsPerClient 2\nKeepAliveTimeout 100s\n");
+    let get = || Request::get("/");
+    let mut two: Vec<Connection> = (0..2).map(|_| of(&server, "192.0.2.7")).collect();
+    for connection in &mut two {
+        assert_eq!(connection.ask(get()).text(), "192.0.2.7");
+    }
+    let refused = of(&server, "192.0.2.7").response().is(503);
+    assert_eq!(refused.header("retry-after").as_deref(), Some("2"));
+    server.logged("[client 192.0.2.7] has MaxConnectionsPerClient 2 connections");
+    let mut others: Vec<Connection> = (1..5).map(|n| of(&server, &format!("192.0.2.1{n}"))).collect();
+    for (n, connection) in (1..5).zip(&mut others) {
+        assert_eq!(connection.ask(get()).text(), format!("192.0.2.1{n}"), "the balancer itself has no limit");
+    }
+    drop(two);
+    until("its places are free again", || {
+        of(&server, "192.0.2.7").try_ask(&get()).is_ok_and(|response| response.status == 200)
+    });
+}
+
+#[test]
+fn who_sends_no_header_is_counted_by_its_own_address() {
+    let server = serve("MaxConnectionsPerClient 2\nKeepAliveTimeout 100s\n");
+    let direct = || Connection::open_as([127, 0, 0, 9].into(), server.site.port).expect("the server accepts");
+    let mut two = [direct(), direct()];
+    for connection in &mut two {
+        assert_eq!(connection.ask(Request::get("/")).text(), "127.0.0.9");
+    }
+    direct().response().is(503);
+    let mut own: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    for connection in &mut own {
+        connection.raw("PROXY UNKNOWN\r\n");
+        assert_eq!(connection.ask(Request::get("/")).text(), "127.0.0.1", "the balancer's own");
+    }
+}
+
+#[test]
+fn connections_that_have_not_said_who_they_are_count_with_the_others() {
+    let server = serve("MaxConnections 3\n");
+    let _silent: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    server.connect().response().is(503);
+    server.logged("3 connections, none of them idle");
+}
+
+#[test]
+fn a_connection_that_says_nothing_at_all_is_no_mistake() {
+    let server = serve("");
+    drop(server.connect());
+    let mut wrong = server.connect();
+    wrong.raw("PROXY TCP4");
+    wrong.finish_sending();
+    wrong.is_closed();
+    server.logged("does not begin");
+    assert_eq!(server.log().matches("does not begin").count(), 1, "{}", server.log());
+}

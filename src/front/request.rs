@@ -321,12 +321,16 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         kind = Kind::Empty;
     }
     kind.measure(visit.record());
-    let close = ending.close || last || old || wants("nokeepalive") || visit.client.must_close();
+    let is_before_chunks = visit.stream.is_none() && (old || visit.head.version < Version::HTTP_11);
+    let open_ended = is_before_chunks && kind.is_of_unknown_length();
+    if open_ended {
+        visit.client.reads_to_the_end();
+    }
+    let close = ending.close || last || old || open_ended || wants("nokeepalive") || visit.client.must_close();
     if close {
         head.headers.insert(CONNECTION, CLOSE);
-    }
-    if visit.stream.is_none() && (old || visit.head.version < Version::HTTP_11) && kind.is_of_unknown_length() {
-        visit.client.reads_to_the_end();
+        // hyper would add to an answer of HTTP/1.1 that the connection is kept.
+        head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     visit.status.set(head.status.as_u16());
     if visit.site.access_logs.want_answer() {

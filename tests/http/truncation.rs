@@ -44,6 +44,16 @@ fn an_answer_to_http_1_0_that_breaks_off_ends_with_a_reset() {
 }
 
 #[test]
+fn an_answer_that_only_the_end_of_the_connection_ends_says_close() {
+    let server = serve("");
+    let mut connection = server.connect();
+    connection.raw("GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    assert_eq!(connection.head().header("connection").as_deref(), Some("close"));
+    server.site.write("go", "");
+    assert_eq!(connection.ending(), (b"first,\nlast.\n".to_vec(), false));
+}
+
+#[test]
 fn an_answer_to_http_1_0_that_is_whole_ends_in_order() {
     let server = serve("");
     let mut connection = begun(&server, "/whole");

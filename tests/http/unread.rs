@@ -66,6 +66,17 @@ fn a_body_of_64_kilobytes_is_read_and_a_longer_one_is_not() {
 }
 
 #[test]
+fn a_client_of_http_1_0_is_not_told_to_keep_what_is_closed() {
+    let server = serve("");
+    for (length, says) in [(10, "keep-alive"), (100_000, "close")] {
+        let mut connection = server.connect();
+        let head = format!("POST /a.txt HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: {length}\r\n\r\n");
+        connection.send_if_heard(&[head.as_bytes(), &vec![b'x'; length]].concat());
+        assert_eq!(connection.response().is(405).header("connection").as_deref(), Some(says), "{length}");
+    }
+}
+
+#[test]
 fn a_body_that_does_not_come_is_not_waited_for_long_and_the_answer_says_that_it_is_the_last() {
     let server = serve("Timeout 300ms");
     for (line, status) in REFUSED {

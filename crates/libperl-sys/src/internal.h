@@ -45,7 +45,12 @@ unsigned cml_restore_timers(void);
 void cml_answer_signal(int signal);
 void cml_answer_deadline(int signal);
 
+/* See globals.c. */
+void cml_remember_globals(pTHX);
+unsigned cml_restore_globals(pTHX);
+
 /* See watch.c. */
+void cml_watch_operators(pTHX);
 unsigned cml_watch(pTHX);
 
 /* @INC; see inc.c. */
@@ -53,7 +58,7 @@ void cml_inc_is_apps(void);
 void cml_remember_inc(pTHX);
 unsigned cml_restore_inc(pTHX);
 
-void cml_remember_limits(void);
+void cml_remember_bounds(void);
 
 /* Perl code is calling exit. */
 extern int cml_exit_asked;

@@ -6,12 +6,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Instant;
 
 use wire::control::ClientStatus;
 
 use super::Front;
+use super::exchange::{Exchange, Shared};
 use super::record::{Ending, Record};
 use super::session::{Security, Session};
 use super::site::Site;
@@ -40,6 +41,9 @@ pub struct Address {
     /// `None` for a unix socket.
     pub socket: Option<SocketAddr>,
 }
+
+/// What a worker makes for a client, and where.
+type Awaited = (Rc<Site>, Weak<RefCell<Exchange>>);
 
 /// See the module's text.
 pub struct Client {
@@ -77,6 +81,8 @@ pub struct Client {
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
     sent: Cell<u64>,
+    /// The pool and the request that it waits for, when its connection carries one at a time.
+    awaited: RefCell<Option<Awaited>>,
     /// The record of the request whose answer is being flushed.
     record: RefCell<Option<Rc<Record>>>,
 }
@@ -131,6 +137,7 @@ impl Client {
             close: Cell::new(false),
             received: Cell::new(0),
             sent: Cell::new(0),
+            awaited: RefCell::default(),
             record: RefCell::new(None),
         }
     }
@@ -174,6 +181,7 @@ impl Client {
         }
         // With pipelined requests the last answer may still wait to be flushed.
         self.flushed();
+        self.awaited.take();
         self.enter(Phase::Request, now);
     }
 
@@ -223,6 +231,18 @@ impl Client {
     /// Whether each of `requests` has its answer, and all of it has gone out.
     pub fn has_answered(&self, requests: u32) -> bool {
         self.served.get() == requests && !self.answered.get()
+    }
+
+    /// It waits for a worker's answer.
+    pub fn awaits(&self, site: &Rc<Site>, exchange: &Shared) {
+        *self.awaited.borrow_mut() = Some((site.clone(), Rc::downgrade(exchange)));
+    }
+
+    /// It sends nothing more, while it is owed an answer. Says whether it may still listen to that.
+    pub fn hangs_up(&self) -> bool {
+        let awaited =
+            self.awaited.borrow().as_ref().and_then(|(site, exchange)| Some((site.clone(), exchange.upgrade()?)));
+        awaited.is_none_or(|(site, exchange)| site.pool.hang_up(&exchange))
     }
 
     /// What was sent to it says something wrong about its own end: no further request may follow.

@@ -56,6 +56,17 @@ impl Sifted {
 }
 
 impl Inner {
+    /// The client has ended its half. hyper would take that for the end of the connection and drop the answer that is on
+    /// its way, so it hears of it afterwards.
+    fn at_end(&self) -> Poll<io::Result<()>> {
+        if self.is_owed_an_answer() { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    /// Whether all that came were whole requests, and one of them has not been answered.
+    fn is_owed_an_answer(&self) -> bool {
+        self.sieve.is_between_requests() && !self.client.has_answered(self.sieve.heads())
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
             if self.sieve.give(into.remaining(), |bytes| into.put_slice(bytes)) > 0 {
@@ -68,12 +79,16 @@ impl Inner {
                 Some(_) => return Poll::Pending,
                 None => {}
             }
+            if self.ended {
+                return self.at_end();
+            }
             let before = into.filled().len();
             ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
             let fresh = into.filled().get(before..).unwrap_or_default();
             if fresh.is_empty() {
                 self.ended = true;
-                return Poll::Ready(Ok(()));
+                let may_listen = self.is_owed_an_answer() && self.client.hangs_up();
+                return if may_listen { Poll::Pending } else { Poll::Ready(Ok(())) };
             }
             let passed = self.sieve.take(fresh);
             into.set_filled(before + passed);

@@ -36,6 +36,9 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());
+    if visit.stream.is_none() {
+        visit.client.awaits(&visit.site, &exchange);
+    }
     Ok(Ticket::new(visit.site.clone(), exchange))
 }
 

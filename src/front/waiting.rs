@@ -99,6 +99,19 @@ impl Pool {
         }
     }
 
+    /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same: one that waits
+    /// for a worker is taken for gone, as nginx does, since most are, and an overload is no time to work for nobody.
+    pub fn hang_up(&self, exchange: &Shared) -> bool {
+        let (id, stage) = (exchange.borrow().id, exchange.borrow().stage);
+        if stage == Stage::Running
+            && let Some(worker) = exchange.borrow().worker.clone()
+        {
+            self.take_back(&worker);
+            worker.tell_hung_up(id);
+        }
+        stage != Stage::Queued
+    }
+
     /// Answers those at once that an overload leaves no place for.
     fn turn_away(&self, now: Instant) {
         let late = self.queue.borrow_mut().expired(now);

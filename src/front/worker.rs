@@ -159,6 +159,11 @@ impl Worker {
         let _ = self.port.get_ref().send(&Order::Abandoned { request });
     }
 
+    /// Tells it that the client of its request sends nothing more. One that cannot hear it works on.
+    pub fn tell_hung_up(&self, request: u64) {
+        let _ = self.port.get_ref().send(&Order::HungUp { request });
+    }
+
     /// Tells it of a new error log. One that cannot hear it keeps the old one.
     pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
         let _ = self.port.get_ref().send(&Order::Log { number, log });

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use apache::Outcome;
 use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
-use wire::transport::{WorkerPort, in_memory};
+use wire::transport::{Presence, WorkerPort, in_memory};
 
 use super::located::{Located, PlaceKey};
 use super::phases::{Kind, OK, Stop};
@@ -30,8 +30,11 @@ impl apache::Client for ToFront {
         self.port.borrow_mut().send(packet)
     }
 
-    fn is_gone(&mut self) -> bool {
-        !libperl::is_stranger() && self.port.borrow_mut().is_abandoned(self.request).unwrap_or(true)
+    fn presence(&mut self) -> Presence {
+        if libperl::is_stranger() {
+            return Presence::Here;
+        }
+        self.port.borrow_mut().presence(self.request).unwrap_or(Presence::Gone)
     }
 }
 

@@ -112,7 +112,7 @@ impl Worker {
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
                 // The client of a request that is over has left.
-                Some(Inbound::Abandoned(_)) => {}
+                Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
                 Some(Inbound::Log { number, log }) => {
                     self.site.error_logs.borrow_mut().renew(number, log)?;

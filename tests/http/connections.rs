@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::serve;
-use crate::support::{Address, Connection, Request, Server, Site};
+use crate::support::{Address, Connection, Request, Server, Site, until};
 
 #[test]
 fn a_connection_carries_many_requests() {
@@ -176,4 +176,55 @@ fn virtual_hosts_are_told_apart_by_name() {
         "one\n",
         "the first is the default"
     );
+}
+
+/// A worker that answers `/slow` when there is a file `go`, and says whether its client had gone.
+const SLOW: &str = "package Slow; sub handler { my $r = shift; $r->send_http_header('text/plain');
+    if ($r->uri eq '/slow') { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go' }
+    $r->print($r->uri, ' ', $r->connection->aborted ? 1 : 0, \"\\n\"); 0 } 1;";
+
+fn serve_slow(conf: &str) -> Server {
+    Site::new().file("lib/Slow.pm", SLOW).file("htdocs/files/a.txt", "a file").serve(&format!(
+        "PerlLib lib\n<Location />\nSetHandler perl-script\nPerlHandler Slow\n</Location>\n\
+        <Location /files>\nSetHandler default-handler\n</Location>\n{conf}"
+    ))
+}
+
+#[test]
+fn a_client_that_ends_its_half_gets_its_answers() {
+    let server = serve_slow("");
+    for version in ["1.1", "1.0"] {
+        for (path, answer) in [("/quick", "/quick "), ("/files/a.txt", "a file")] {
+            let mut half = server.connect();
+            half.raw(format!("GET {path} HTTP/{version}\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+            half.finish_sending();
+            assert!(half.response().text().starts_with(answer), "{path} HTTP/{version}");
+            half.is_closed();
+        }
+    }
+    let mut half = server.connect();
+    half.raw("GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(5));
+    half.finish_sending();
+    (0..5).for_each(|n| assert!(half.response().text().starts_with("/1 "), "answer {n}"));
+    half.is_closed();
+}
+
+#[test]
+fn a_program_is_told_that_its_client_has_hung_up_and_its_answer_arrives_all_the_same() {
+    let server = serve_slow("MaxClients 1\nStartServers 1");
+    let mut half = server.connect();
+    half.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("it has begun", || server.site.has("begun"));
+    let mut queued = server.connect();
+    queued.raw("GET /queued HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("it waits", || server.status()["front"]["queued"] == 1);
+    queued.finish_sending();
+    until("it is taken for gone: it never ran", || server.status()["front"]["queued"] == 0);
+    half.finish_sending();
+    server.site.write("go", "");
+    let text = half.response().text();
+    assert!(text == "/slow 1\n" || text == "/slow 0\n", "{text}");
+    half.is_closed();
+    queued.is_closed();
+    assert_eq!(server.text("/next"), "/next 0\n");
 }

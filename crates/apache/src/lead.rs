@@ -4,6 +4,7 @@
 use std::io::{self, IoSlice};
 
 use wire::frame::{self, Field, Flags, Frame};
+use wire::transport::Presence;
 
 use crate::Client;
 use crate::current::{State, with_state};
@@ -169,7 +170,7 @@ impl Client for Nobody {
         Ok(())
     }
 
-    fn is_gone(&mut self) -> bool {
-        false
+    fn presence(&mut self) -> Presence {
+        Presence::Here
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Output {
     pub head_room: usize,
     /// The client has left: the front would throw away what is said.
     pub client_is_gone: bool,
+    /// The client sends nothing more, and may have left.
+    pub client_hung_up: bool,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -66,7 +68,7 @@ impl Output {
         self.elsewhere = None;
         self.file = None;
         self.truncated = false;
-        self.client_is_gone = false;
+        (self.client_is_gone, self.client_hung_up) = (false, false);
         self.owes_end = None;
         self.header_was_said = false;
         self.sent = 0;

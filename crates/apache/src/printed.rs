@@ -4,6 +4,7 @@ use crate::field::Text;
 use crate::output::Stage;
 use crate::request::RequestRec;
 use crate::script_headers::{self, Scan};
+use wire::transport::Presence;
 
 /// A script's header is not longer than this.
 const MAX_SCRIPT_HEADER: usize = 64 * 1024;
@@ -122,7 +123,9 @@ impl RequestRec {
     /// Whoever makes a long response for nobody shall learn it.
     pub fn look_for_client(&mut self) {
         if !self.output.client_is_gone {
-            self.output.client_is_gone = self.client.is_gone();
+            let presence = self.client.presence();
+            self.output.client_is_gone = presence == Presence::Gone;
+            self.output.client_hung_up |= presence == Presence::HungUp;
         }
     }
 

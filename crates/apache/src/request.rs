@@ -4,6 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
+use wire::transport::Presence;
 
 use crate::Place;
 use crate::env;
@@ -32,8 +33,8 @@ pub struct Incoming {
 pub trait Client {
     /// Sends one packet of replies; the parts belong together.
     fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
-    /// Whether they do not want the answer any more, as far as is known here.
-    fn is_gone(&mut self) -> bool;
+    /// Whether they want the answer, as far as is known here.
+    fn presence(&mut self) -> Presence;
 }
 
 /// What is left to do when the answer has gone.
@@ -265,7 +266,7 @@ impl RequestRec {
             Number::AllowOptions => self.place.options,
             Number::Aborted => {
                 self.look_for_client();
-                i64::from(self.is_unheard())
+                i64::from(self.is_unheard() || self.output.client_hung_up)
             }
             Number::Unheard => i64::from(self.is_unheard()),
             Number::Proxyreq => self.proxyreq,

@@ -32,6 +32,7 @@ const LOG: u8 = 3;
 const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
 const GREET: u8 = 6;
+const HUNG_UP: u8 = 7;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -54,6 +55,11 @@ pub enum Order<'a> {
     Leave,
     /// Nobody waits for the answer to this request any more.
     Abandoned {
+        /// The number in its frame.
+        request: u64,
+    },
+    /// The client of this request sends nothing more: it may have left, or wait for the end of its answer.
+    HungUp {
         /// The number in its frame.
         request: u64,
     },
@@ -83,9 +89,20 @@ pub trait WorkerPort {
     fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>>;
     /// Sends one packet of replies.
     fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()>;
-    /// Whether the front has said meanwhile that nobody waits for this request. Takes no request from the front: it may
-    /// want it back.
-    fn is_abandoned(&mut self, request: u64) -> io::Result<bool>;
+    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
+    /// back.
+    fn presence(&mut self, request: u64) -> io::Result<Presence>;
+}
+
+/// Whether anybody waits for a request's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// As far as is known.
+    Here,
+    /// The client sends nothing more; whether it still listens is seen when something is sent.
+    HungUp,
+    /// Nobody.
+    Gone,
 }
 
 /// What a worker is told, as it arrives.
@@ -104,6 +121,8 @@ pub enum Inbound {
     Leave,
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
+    /// As [`Order::HungUp`]; the request may be over.
+    HungUp(u64),
     /// As [`Order::Greet`].
     Greet,
 }
@@ -146,6 +165,9 @@ impl FrontPort for SocketFront {
             Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             Order::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
+            }
+            Order::HungUp { request } => {
+                send_packet(to, &[IoSlice::new(&[HUNG_UP]), IoSlice::new(&request.to_le_bytes())], &[])
             }
             Order::Log { number, log } => {
                 send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
@@ -191,6 +213,7 @@ impl FrontPort for SocketFront {
             match other {
                 Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
+                Inbound::HungUp(request) => self.send(&Order::HungUp { request })?,
                 Inbound::Greet => self.send(&Order::Greet)?,
                 Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
@@ -244,21 +267,22 @@ impl WorkerPort for SocketWorker {
         send_packet(self.socket.as_fd(), parts, &[])
     }
 
-    fn is_abandoned(&mut self, request: u64) -> io::Result<bool> {
+    fn presence(&mut self, request: u64) -> io::Result<Presence> {
         while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
             let mut fds = Vec::new();
             let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
             match decode(&self.packet[..n], fds, Vec::new())? {
-                Inbound::Abandoned(other) if other != request => {}
-                Inbound::Abandoned(_) => return Ok(true),
+                Inbound::Abandoned(other) | Inbound::HungUp(other) if other != request => {}
+                Inbound::Abandoned(_) => return Ok(Presence::Gone),
+                Inbound::HungUp(_) => return Ok(Presence::HungUp),
                 Inbound::Greet => {
                     self.heard.push_back(Inbound::Greet);
-                    return Ok(true);
+                    return Ok(Presence::Gone);
                 }
                 other => self.heard.push_back(other),
             }
         }
-        Ok(false)
+        Ok(Presence::Here)
     }
 }
 
@@ -270,6 +294,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
         LEAVE => Inbound::Leave,
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
+        HUNG_UP => Inbound::HungUp(packet.u64()?),
         LOG => {
             let log = fds.next().ok_or(Malformed("no log descriptor"))?;
             Inbound::Log { number: packet.u16()?, log }

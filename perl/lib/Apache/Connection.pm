@@ -64,6 +64,7 @@ Apache::Connection - who asks
 
 The client's socket belongs to the front. C<fileno> is the descriptor whose output joins the answer (1), C<fileno(0)> the
 one of the body (0). C<aborted> is true when nobody waits for the answer any more: the client has left, or a time-out has
-passed.
+passed. It is also true for a client that has only ended its half of the connection, which looks the same from here until something
+is sent: what the handler prints to that one arrives.
 
 =cut

@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 
 use wire::frame::Request;
+use wire::transport::Presence;
 
 use super::*;
 
@@ -14,8 +15,8 @@ impl Client for Kept {
         Ok(())
     }
 
-    fn is_gone(&mut self) -> bool {
-        false
+    fn presence(&mut self) -> Presence {
+        Presence::Here
     }
 }
 

@@ -8,6 +8,7 @@ use apache::{Client, Finished, Incoming, Level, Outcome, Place};
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Field, Frame, Request};
 use wire::reply::{End, Head, Packet, Reply};
+use wire::transport::Presence;
 use wire::transport::in_memory;
 
 thread_local!(static LOG: RefCell<String> = const { RefCell::new(String::new()) });
@@ -27,8 +28,8 @@ impl Client for Front {
         Ok(())
     }
 
-    fn is_gone(&mut self) -> bool {
-        false
+    fn presence(&mut self) -> Presence {
+        Presence::Here
     }
 }
 

@@ -63,18 +63,18 @@ fn what_is_no_file_is_not_read() {
 fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
     let (front, worker) = socketpair().expect("socketpair");
     let mut worker = SocketWorker::new(worker, packet_buffer());
-    assert!(!worker.is_abandoned(1).expect("nothing was said"));
+    assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
     front.send(&Order::Abandoned { request: 7 }).expect("sent");
     front.send(&Order::Log { number: 2, log: log.as_fd() }).expect("sent");
     front.send(&Order::Abandoned { request: 8 }).expect("sent");
-    assert!(worker.is_abandoned(8).expect("well formed"));
+    assert_eq!(worker.presence(8).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Log { number: 2, .. }))));
     let mut frame = Vec::new();
     Request { id: 9, ..Default::default() }.encode(&mut frame);
     front.send(&Order::Request { frame: &frame, body: None }).expect("sent");
     front.send(&Order::Abandoned { request: 8 }).expect("sent");
-    assert!(!worker.is_abandoned(8).expect("it lies behind a request"));
+    assert_eq!(worker.presence(8).expect("it lies behind a request"), Presence::Here);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
 }
@@ -84,7 +84,7 @@ fn another_front_that_greets_means_that_nobody_waits() {
     let (front, worker) = socketpair().expect("socketpair");
     let mut worker = SocketWorker::new(worker, packet_buffer());
     front.send(&Order::Greet).expect("sent");
-    assert!(worker.is_abandoned(5).expect("well formed"));
+    assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
 }
 
@@ -93,4 +93,16 @@ fn the_end_is_seen_when_the_other_side_has_gone() {
     let (front, worker) = socketpair().expect("socketpair");
     drop(front);
     assert!(SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
+}
+
+#[test]
+fn a_client_that_has_hung_up_may_be_gone_later() {
+    let (front, worker) = socketpair().expect("socketpair");
+    let mut worker = SocketWorker::new(worker, packet_buffer());
+    front.send(&Order::HungUp { request: 4 }).expect("sent");
+    assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
+    front.send(&Order::HungUp { request: 5 }).expect("sent");
+    front.send(&Order::Abandoned { request: 5 }).expect("sent");
+    assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
+    assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
 }

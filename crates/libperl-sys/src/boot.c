@@ -78,16 +78,6 @@ static void set_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
-/* Nobody in Perl wants this signal any more. */
-void cml_answer_signal(int number)
-{
-    struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
-        if (not_ours[i] == number)
-            sigaction(number, &action, NULL);
-    cml_answer_deadline(number);
-}
-
 /* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
 void cml_default_signals(void)
 {

@@ -41,9 +41,6 @@ void cml_remember_signals(pTHX);
 unsigned cml_restore_signals(pTHX);
 unsigned cml_restore_mask(void);
 unsigned cml_restore_timers(void);
-/* What the worker has of its own for a signal that Perl code has no handler for. */
-void cml_answer_signal(int signal);
-void cml_answer_deadline(int signal);
 
 /* See globals.c. */
 void cml_remember_globals(pTHX);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "boot.c",
     "fork.c",
     "call.c",
@@ -13,6 +13,7 @@ const FILES: [&str; 12] = [
     "state.c",
     "inc.c",
     "signals.c",
+    "globals.c",
     "watch.c",
     "leave.c",
     "deadline.c",

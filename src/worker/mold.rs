@@ -104,11 +104,12 @@ impl Mold {
     fn serve(&mut self) -> anyhow::Result<Option<Birth>> {
         while !(self.retiring && self.children.is_empty()) {
             let (order, ended) = self.wait()?;
-            for pid in ended {
-                self.reap(pid)?;
-            }
+            // First, because who is told of an end may have ended himself.
             if order && let Some(birth) = self.obey()? {
                 return Ok(Some(birth));
+            }
+            for pid in ended {
+                self.reap(pid)?;
             }
         }
         Ok(None)

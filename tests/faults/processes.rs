@@ -27,6 +27,15 @@ fn a_mold_that_dies_again_and_again_is_started_ever_more_slowly() {
     }
 }
 
+#[test]
+fn a_worker_of_a_program_that_took_every_signal_outlives_its_mold_all_the_same() {
+    let app = "sub { if ($_[0]{PATH_INFO} eq '/soil') { $SIG{$_} = sub { } for keys %SIG } [200, [], [$$]] }";
+    let server = serve(app, "MaxClients 1\nStartServers 1\nMaxSpareServers 1");
+    let worker = server.text("/soil");
+    kill_mold(&server);
+    assert_eq!(server.text("/"), worker);
+}
+
 /// Ends the mold and waits for the next.
 fn kill_mold(server: &Server) {
     let old = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold");

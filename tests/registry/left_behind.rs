@@ -33,6 +33,15 @@ const CASES: &[(&str, &str, &str)] = &[
     ("require Time::HiRes; Time::HiRes::alarm(0.2)", "select undef, undef, undef, 0.5; 'clean'", "an alarm"),
     ("$SIG{TERM} = sub { }", "kill TERM => $$; 'clean'", "a signal handler"),
     ("$SIG{$_} = sub { } for keys %SIG", "'clean'", "a signal handler"),
+    ("$^F = 100", "$^F == 2 ? 'clean' : 'left'", "$^F"),
+    ("$^W = 1", "$^W ? 'left' : 'clean'", "$^W"),
+    ("$; = 'x'", "$; eq \"\\034\" ? 'clean' : 'left'", "$;"),
+    ("$\" = 'x'", "$\" eq ' ' ? 'clean' : 'left'", "$\""),
+    (
+        "require POSIX; POSIX::setlocale(POSIX::LC_ALL(), 'C.UTF-8') or die",
+        "require POSIX; POSIX::setlocale(POSIX::LC_CTYPE()) eq 'C' ? 'clean' : 'left'",
+        "the locale",
+    ),
     ("@INC = ('/nowhere')", "eval { require Text::Wrap; 1 } ? 'clean' : 'left'", "@INC"),
     ("push @INC, '/x'; s/./!/ for @INC", "grep({ m{^!} || $_ eq '/x' } @INC) ? 'left' : 'clean'", "@INC"),
     ("tie @INC, 'I'; sub I::TIEARRAY { bless [] } sub I::FETCHSIZE { 0 }", "tied @INC ? 'left' : 'clean'", "@INC"),
@@ -76,6 +85,35 @@ fn what_a_child_init_handler_sets_up_is_kept() {
         .serve(&format!("{CONF}PerlLib lib\nPerlChildInitHandler Init"));
     assert_eq!(server.text(URL) + &server.text(URL), "/mine 137 1 /mine 137 1 ");
     assert!(!server.log().contains("left changed"), "{}", server.log());
+}
+
+#[test]
+fn what_many_scripts_set_is_put_back_without_a_word() {
+    let found = "open my $f, '<', '/proc/self/comm'; $0 = 'soiled' if $ENV{QUERY_STRING}; srand 1; $| = 1; print rand, ' ', <$f>;";
+    let server = site(&format!("{TEXT}{found}")).script("scripts/next.pl", &format!("{TEXT}print rand;")).serve(CONF);
+    let worker = server.text(URL);
+    let (number, name) = worker.split_once(' ').expect("two words");
+    server.text("/perl/test.pl?soil");
+    assert_eq!(server.text(URL), format!("{number} {name}"), "the same seed, the same name");
+    let unseeded = server.text("/perl/next.pl");
+    assert!(!number.starts_with(&unseeded) && unseeded != server.text("/perl/next.pl"));
+    assert!(!server.log().contains("left changed"), "{}", server.log());
+}
+
+#[test]
+fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    for (leaves, said) in
+        [("$> = 65534", "its user or group"), ("$) = 65534", "its user or group"), ("chroot '/'", "chroot was called")]
+    {
+        let server = serve_text(&format!("print \"$$ $> \", $) + 0; {leaves} if $ENV{{QUERY_STRING}};"));
+        let worker = server.text("/perl/test.pl?leave");
+        let next = server.text(URL);
+        assert!(next != worker && next.ends_with(" 0 0"), "{leaves}: {worker}, then {next}");
+        server.logged(&format!("the worker leaves: {said}"));
+    }
 }
 
 #[test]

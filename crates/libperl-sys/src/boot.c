@@ -78,16 +78,6 @@ static void set_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
-/* Nobody in Perl wants this signal any more. */
-void cml_answer_signal(int number)
-{
-    struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
-        if (not_ours[i] == number)
-            sigaction(number, &action, NULL);
-    cml_answer_deadline(number);
-}
-
 /* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
 void cml_default_signals(void)
 {
@@ -121,6 +111,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     PL_origalen = 1;
     PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     cml_child_boot(aTHX); /* before the first op is compiled */
+    cml_watch_operators(aTHX);
     if (perl_parse(cml_perl, xs_init, count, argv, NULL) != 0)
         return -1;
     PL_origalen = 1;

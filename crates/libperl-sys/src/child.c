@@ -207,21 +207,6 @@ static OP *wait_op(pTHX)
     return next;
 }
 
-/* What costs a system call to put back is put back only when it was touched. */
-unsigned cml_touched;
-
-static OP *alarm_op(pTHX)
-{
-    cml_touched |= CML_LEFT_ALARM;
-    return original[OP_ALARM](aTHX);
-}
-
-static OP *chdir_op(pTHX)
-{
-    cml_touched |= CML_LEFT_CWD;
-    return original[OP_CHDIR](aTHX);
-}
-
 /* perl itself exits when malloc fails: that must not be taken for a script's end. */
 int cml_exit_asked;
 
@@ -234,25 +219,6 @@ static OP *exit_op(pTHX)
     }
     cml_exit_asked = 1;
     return original[OP_EXIT](aTHX);
-}
-
-static OP *umask_op(pTHX)
-{
-    cml_touched |= CML_LEFT_UMASK;
-    return original[OP_UMASK](aTHX);
-}
-
-static OP *opening_op(pTHX)
-{
-    cml_touched |= CML_OPENED;
-    return original[PL_op->op_type](aTHX);
-}
-
-/* It can be anything. */
-static OP *syscall_op(pTHX)
-{
-    cml_touched |= CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED;
-    return original[OP_SYSCALL](aTHX);
 }
 
 static void wrap(int op, OP *(*with)(pTHX))
@@ -273,13 +239,6 @@ void cml_child_boot(pTHX)
     wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
     wrap(OP_RV2HV, whole_hash_op);
     wrap(OP_EXIT, exit_op);
-    wrap(OP_ALARM, alarm_op);
-    wrap(OP_CHDIR, chdir_op);
-    wrap(OP_UMASK, umask_op);
-    wrap(OP_SYSCALL, syscall_op);
-    static const int opening[] = {OP_SYSOPEN, OP_OPEN_DIR, OP_SOCKET, OP_SOCKPAIR, OP_ACCEPT, OP_PIPE_OP};
-    for (size_t i = 0; i < C_ARRAY_LENGTH(opening); i++)
-        wrap(opening[i], opening_op);
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 

@@ -186,16 +186,6 @@ static void between_ops(pTHX)
     perls_own(aTHX);
 }
 
-static int our_signal;
-
-/* A script that gives every name in %SIG a handler takes this one's, too. */
-void cml_answer_deadline(int signal)
-{
-    const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
-    if (signal == our_signal)
-        sigaction(signal, &action, NULL);
-}
-
 void cml_deadline_signal(int signal)
 {
     dTHXa(cml_perl);
@@ -204,6 +194,6 @@ void cml_deadline_signal(int signal)
     seconds_east = localtime_r(&now, &local) ? local.tm_gmtoff : 0;
     perls_own = PL_signalhook;
     PL_signalhook = between_ops;
-    our_signal = signal;
-    cml_answer_deadline(signal);
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    sigaction(signal, &action, NULL);
 }

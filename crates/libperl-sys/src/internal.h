@@ -41,11 +41,13 @@ void cml_remember_signals(pTHX);
 unsigned cml_restore_signals(pTHX);
 unsigned cml_restore_mask(void);
 unsigned cml_restore_timers(void);
-/* What the worker has of its own for a signal that Perl code has no handler for. */
-void cml_answer_signal(int signal);
-void cml_answer_deadline(int signal);
+
+/* See globals.c. */
+void cml_remember_globals(pTHX);
+unsigned cml_restore_globals(pTHX);
 
 /* See watch.c. */
+void cml_watch_operators(pTHX);
 unsigned cml_watch(pTHX);
 
 /* @INC; see inc.c. */
@@ -53,7 +55,7 @@ void cml_inc_is_apps(void);
 void cml_remember_inc(pTHX);
 unsigned cml_restore_inc(pTHX);
 
-void cml_remember_limits(void);
+void cml_remember_bounds(void);
 
 /* Perl code is calling exit. */
 extern int cml_exit_asked;

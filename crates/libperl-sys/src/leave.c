@@ -28,10 +28,37 @@ static int is_short(void)
     return lowest < 0 || lowest >= brink;
 }
 
+/* Only root's worker can become somebody else, and not always come back. */
+typedef struct {
+    uid_t user[3];
+    gid_t group[3];
+} identity;
+static identity home_identity;
+static int is_roots;
+
+static identity identity_now(void)
+{
+    identity now;
+    memset(&now, 0, sizeof now);
+    getresuid(&now.user[0], &now.user[1], &now.user[2]);
+    getresgid(&now.group[0], &now.group[1], &now.group[2]);
+    return now;
+}
+
+static int is_somebody_else(void)
+{
+    if (!is_roots)
+        return 0;
+    const identity now = identity_now();
+    return memcmp(&now, &home_identity, sizeof now) != 0;
+}
+
 /* A site whose start-up opens nearly all that there are would gain nothing from other workers. */
-void cml_remember_limits(void)
+void cml_remember_bounds(void)
 {
     struct rlimit limit;
+    home_identity = identity_now();
+    is_roots = home_identity.user[0] == 0 || home_identity.user[1] == 0 || home_identity.user[2] == 0;
     brink = -1;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX)
         return;
@@ -53,6 +80,10 @@ static int lacks_descriptors(void)
 /* Asked before the request's end is told, so that no other is sent here. */
 cml_reason cml_must_leave(void)
 {
+    if (cml_touched & CML_CHROOTED)
+        return CML_OTHER_ROOT;
+    if (is_somebody_else())
+        return CML_OTHER_USER;
     if (lacks_descriptors())
         return CML_NO_DESCRIPTORS;
     return CML_MAY_STAY;

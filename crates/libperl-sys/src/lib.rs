@@ -15,6 +15,11 @@ pub const EXITED: Status = 2;
 /// `cml_reason`: hardly any descriptor is free.
 pub const NO_DESCRIPTORS: c_int = 1;
 
+/// `cml_reason`: root's worker has become somebody else.
+pub const OTHER_USER: c_int = 2;
+/// `cml_reason`: chroot was called.
+pub const OTHER_ROOT: c_int = 3;
+
 /// Bytes that stay valid until the next call into Perl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

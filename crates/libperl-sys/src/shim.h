@@ -11,7 +11,8 @@
  *   state.c  what a request may not leave behind
  *   inc.c    the same for @INC
  *   signals.c  the same for signals: handlers, mask, timers
- *   watch.c  when modules in C change the process
+ *   globals.c  the same for variables that are everybody's, and the locale
+ *   watch.c  that the process was changed
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
  */
@@ -113,7 +114,15 @@ enum {
     CML_LEFT_INC = 1 << 14,
     CML_LEFT_MASK = 1 << 15,
     CML_LEFT_TIMER = 1 << 16,
+    CML_LEFT_SYSTEM_FD = 1 << 17,
+    CML_LEFT_WARNINGS = 1 << 18,
+    CML_LEFT_SUBSCRIPT_SEPARATOR = 1 << 19,
+    CML_LEFT_LIST_SEPARATOR = 1 << 20,
+    CML_LEFT_LOCALE = 1 << 21,
+    CML_LEFT_NAME = 1 << 22,
     /* Nothing to put back, but a reason to look. */
+    CML_CHROOTED = 1 << 28,
+    CML_SEEDED = 1 << 29,
     CML_OPENED = 1 << 30,
 };
 void cml_remember_state(void);
@@ -124,6 +133,8 @@ unsigned cml_restore_state(void);
 typedef enum {
     CML_MAY_STAY = 0,
     CML_NO_DESCRIPTORS = 1, /* hardly any is free */
+    CML_OTHER_USER = 2,     /* of root's worker */
+    CML_OTHER_ROOT = 3,     /* chroot */
 } cml_reason;
 cml_reason cml_must_leave(void);
 

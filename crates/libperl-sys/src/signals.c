@@ -8,6 +8,7 @@
 
 static SV *handlers[SIG_SIZE];
 static SV *warn_hook, *die_hook;
+static struct sigaction home_action[NSIG];
 static sigset_t home_mask;
 
 static void keep(pTHX_ SV **place, SV *value)
@@ -24,6 +25,8 @@ void cml_remember_signals(pTHX)
         keep(aTHX_ &handlers[i], PL_psig_ptr[i]);
     keep(aTHX_ &warn_hook, PL_warnhook);
     keep(aTHX_ &die_hook, PL_diehook);
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, NULL, &home_action[i]);
     sigprocmask(SIG_SETMASK, NULL, &home_mask);
 }
 
@@ -53,15 +56,15 @@ static unsigned restore_handler(pTHX_ const char *name, SV **now, SV **kept)
     return CML_LEFT_SIGNAL;
 }
 
-/* Without a handler perl gives a signal its default: to some we have an answer of our own. One that has come for the
- * handler that goes now is for nobody. */
+/* Without a handler perl gives a signal its default: to some the worker has an answer of its own. One that has come for
+ * the handler that goes now is for nobody. */
 static unsigned restore_signal(pTHX_ int number)
 {
     const unsigned left = restore_handler(aTHX_ PL_sig_name[number], &PL_psig_ptr[number], &handlers[number]);
     if (left) {
         PL_psig_pend[number] = 0;
-        if (!PL_psig_ptr[number])
-            cml_answer_signal(PL_sig_num[number]);
+        if (!PL_psig_ptr[number] && number < NSIG)
+            sigaction(number, &home_action[number], NULL);
     }
     return left;
 }

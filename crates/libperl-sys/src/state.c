@@ -23,7 +23,8 @@ void cml_remember_state(void)
     umask(home_umask);
     cml_remember_signals(aTHX);
     cml_remember_inc(aTHX);
-    cml_remember_limits();
+    cml_remember_globals(aTHX);
+    cml_remember_bounds();
     cml_watch(aTHX);
     cml_touched = 0;
 }
@@ -94,6 +95,7 @@ static void restore_body(pTHX_ void *argument)
     r->left |= cml_restore_signals(aTHX);
     r->left |= restore_separators(aTHX);
     r->left |= cml_restore_inc(aTHX);
+    r->left |= cml_restore_globals(aTHX);
     forget_topic(aTHX);
     r->left |= cml_restore_handles(aTHX);
 }
@@ -107,7 +109,7 @@ unsigned cml_restore_state(void)
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
     r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
     cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
-    cml_touched = 0;
+    cml_touched &= CML_CHROOTED; /* also when a cleanup handler did it */
     cml_env_end();
     return r.left;
 }

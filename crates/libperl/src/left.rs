@@ -5,7 +5,7 @@
 pub struct Left(pub u32);
 
 impl Left {
-    const NAMES: [&str; 17] = [
+    const NAMES: [&str; 23] = [
         "the working directory",
         "the umask",
         "a signal handler",
@@ -23,11 +23,17 @@ impl Left {
         "@INC",
         "the signal mask",
         "an interval timer",
+        "$^F",
+        "$^W",
+        "$;",
+        "$\"",
+        "the locale",
+        "$0",
     ];
 
-    /// Nothing that a site would want to know: `$|` is set by half of all scripts and needs no word.
+    /// Nothing that a site would want to know: `$|` and `$0` are set by half of all scripts and need no word.
     pub fn is_ordinary(self) -> bool {
-        self.0 & !(1 << 13) == 0
+        self.0 & !(1 << 13 | 1 << 22) == 0
     }
 
     /// The names, for the log.

@@ -308,6 +308,8 @@ impl Interpreter {
             sys::NO_DESCRIPTORS => {
                 Some("nearly all descriptors are open: files or sockets are opened and never closed")
             }
+            sys::OTHER_USER => Some("its user or group is another now: $<, $>, $( or $) was set"),
+            sys::OTHER_ROOT => Some("chroot was called"),
             _ => None,
         }
     }

@@ -1,0 +1,79 @@
+#include "internal.h"
+
+#include <locale.h>
+#include <sys/prctl.h>
+
+/* Variables of perl that hold for all code in the process, and the locale. */
+
+/* Plain variables, by name. */
+static struct plain {
+    const char *name;
+    unsigned left;
+    GV *gv;
+    SV *kept;
+} plain[] = {
+    {";", CML_LEFT_SUBSCRIPT_SEPARATOR, NULL, NULL},
+    {"\"", CML_LEFT_LIST_SEPARATOR, NULL, NULL},
+    {"0", CML_LEFT_NAME, NULL, NULL},
+};
+
+static int home_system_fd;
+static unsigned home_warnings;
+static char process_name[16];
+static char *home_locale;
+
+void cml_remember_globals(pTHX)
+{
+    for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++) {
+        plain[i].gv = gv_fetchpv(plain[i].name, GV_ADD, SVt_PV);
+        SvREFCNT_dec(plain[i].kept);
+        plain[i].kept = newSVsv(GvSVn(plain[i].gv));
+    }
+    home_system_fd = PL_maxsysfd;
+    home_warnings = PL_dowarn & G_WARN_ON;
+    prctl(PR_GET_NAME, process_name);
+    Safefree(home_locale);
+    home_locale = savepv(Perl_setlocale(LC_ALL, NULL));
+}
+
+/* Without the variable's magic: that of $0 would cut the title that ps shows. */
+static unsigned restore_plain(pTHX_ const struct plain *p)
+{
+    SV *const now = GvSVn(p->gv);
+    if (SvOK(now) == SvOK(p->kept) && sv_eq(now, p->kept))
+        return 0;
+    sv_setsv(now, p->kept);
+    if (p->left == CML_LEFT_NAME)
+        prctl(PR_SET_NAME, process_name);
+    return p->left;
+}
+
+static unsigned restore_locale(pTHX)
+{
+    if (!(cml_touched & CML_LEFT_LOCALE))
+        return 0;
+    const char *const now = Perl_setlocale(LC_ALL, NULL);
+    if (now && home_locale && strEQ(now, home_locale))
+        return 0;
+    Perl_setlocale(LC_ALL, home_locale);
+    return CML_LEFT_LOCALE;
+}
+
+unsigned cml_restore_globals(pTHX)
+{
+    unsigned left = restore_locale(aTHX);
+    for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++)
+        left |= restore_plain(aTHX_ &plain[i]);
+    if (PL_maxsysfd != home_system_fd) {
+        PL_maxsysfd = home_system_fd;
+        left |= CML_LEFT_SYSTEM_FD;
+    }
+    if ((PL_dowarn & G_WARN_ON) != home_warnings) {
+        PL_dowarn ^= G_WARN_ON;
+        left |= CML_LEFT_WARNINGS;
+    }
+    /* Who asks for numbers that repeat asks for himself alone: the next has new ones. */
+    if (cml_touched & CML_SEEDED)
+        PL_srand_called = FALSE;
+    return left;
+}

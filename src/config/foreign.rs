@@ -183,8 +183,7 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
         names: "RLimitCPU RLimitMEM RLimitNPROC CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody \
-            LimitInternalRecursion MaxRanges MaxRangeOverlaps MaxRangeReversals DeflateInflateLimitRequestBody \
-            DeflateInflateRatioBurst DeflateInflateRatioLimit",
+            LimitInternalRecursion DeflateInflateLimitRequestBody DeflateInflateRatioBurst DeflateInflateRatioLimit",
     },
     Group {
         fate: Ignored,

@@ -77,6 +77,8 @@ pub struct Client {
     answered: Cell<bool>,
     /// See [`Client::close`].
     close: Cell<bool>,
+    /// See [`Client::reads_to_the_end`].
+    open_ended: Cell<bool>,
     /// Received and not yet counted for a request.
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
@@ -135,6 +137,7 @@ impl Client {
             stalled: Cell::new(None),
             answered: Cell::new(false),
             close: Cell::new(false),
+            open_ended: Cell::new(false),
             received: Cell::new(0),
             sent: Cell::new(0),
             awaited: RefCell::default(),
@@ -253,6 +256,16 @@ impl Client {
     /// Whether the connection ends with the answer that is on its way.
     pub fn must_close(&self) -> bool {
         self.close.get()
+    }
+
+    /// The body that is on its way ends where the connection does: a connection that is merely closed makes it look whole.
+    pub fn reads_to_the_end(&self) {
+        self.open_ended.set(true);
+    }
+
+    /// Whether [`Client::reads_to_the_end`] was called.
+    pub fn is_open_ended(&self) -> bool {
+        self.open_ended.get()
     }
 
     /// It broke the rules.

@@ -74,7 +74,7 @@ async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
         End::InOrder => farewell::part(client, &sifted, guest).await,
         End::Refused(violation) => Box::pin(farewell::refuse(client, &mut sifted, guest, violation)).await,
         End::Late => Box::pin(farewell::dismiss(client, &mut sifted)).await,
-        End::GivenUp => {}
+        End::GivenUp => sifted.end_with_reset(client.is_open_ended()),
     }
 }
 
@@ -115,6 +115,8 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
                 // An answer that broke off: no word of farewell may make it look whole.
                 Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
+                // Even if this process should not live to see how it ends.
+                Poll::Pending if client.is_open_ended() => sifted.end_with_reset(true),
                 Poll::Pending => {}
             }
             if let Some(violation) = sifted.unanswered() {
@@ -139,7 +141,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable(), None);
+    let visit = Visit::begin(client.clone(), client.site.clone(), farewell::unreadable(Vec::new()), None);
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 

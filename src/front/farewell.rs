@@ -46,6 +46,7 @@ pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
 
 /// Closes so that what was sent arrives.
 pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    sifted.end_with_reset(false);
     if client.session().is_none() && is_done(sifted).await {
         return;
     }
@@ -56,7 +57,8 @@ pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
 
 /// The same page that hyper would send for us, had it understood the request.
 async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), unreadable(), None);
+    let head = unreadable(sifted.request_line());
+    let visit = Visit::begin(client.clone(), client.site.clone(), head, None);
     visit.status.set(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
@@ -79,11 +81,11 @@ async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
     client.flushed();
 }
 
-/// A request of which nothing is known.
-pub fn unreadable() -> Parts {
+/// A request of which nothing is known but, perhaps, its first line.
+pub fn unreadable(line: Vec<u8>) -> Parts {
     let mut head = http::Request::new(()).into_parts().0;
     head.version = Version::HTTP_11;
-    head.extensions.insert(Unreadable);
+    head.extensions.insert(Unreadable(line));
     head
 }
 

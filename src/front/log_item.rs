@@ -192,6 +192,9 @@ impl What {
             What::File => {
                 escape_or_dash(out, route.map(|route| route.filename.as_os_str().as_bytes()));
             }
+            What::Protocol | What::Method | What::Path if head.extensions.get::<Unreadable>().is_some() => {
+                out.push(b'-')
+            }
             What::Protocol => text(out, protocol(head.version)),
             What::Method => escape(out, head.method.as_str().as_bytes()),
             What::RequestLine => request_line(out, record),
@@ -267,8 +270,8 @@ fn host(record: &Record) -> &crate::config::Host {
 
 fn request_line(out: &mut Vec<u8>, record: &Record) {
     let head = &record.head;
-    if head.extensions.get::<Unreadable>().is_some() {
-        return out.push(b'-');
+    if let Some(Unreadable(line)) = head.extensions.get() {
+        return escape_or_dash(out, Some(&line[..]).filter(|line| !line.is_empty()));
     }
     escape(out, head.method.as_str().as_bytes());
     out.push(b' ');

@@ -80,6 +80,7 @@ mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;
+mod unread;
 mod variables;
 mod waiting;
 mod worker;

@@ -128,6 +128,11 @@ impl Kind {
         }
     }
 
+    /// Whether only its end can say how long it was.
+    pub fn is_of_unknown_length(&self) -> bool {
+        !matches!(self, Kind::Empty) && self.length().is_none()
+    }
+
     /// Holds what a worker sends against the length that it has promised.
     pub fn measure(&self, record: &Rc<Record>) {
         match self {

@@ -1,7 +1,6 @@
 //! The `Range` header (RFC 9110 §14).
 
-/// More ranges than this are an attack or a mistake; the whole file is the cheaper answer.
-const MAX_RANGES: usize = 100;
+use crate::config::rules::ranges::Ranges;
 
 /// What a client wants of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,10 +14,11 @@ pub enum Wanted {
 }
 
 /// Reads a header's value for a file of `size` bytes. What cannot be understood is ignored, as the RFC says.
-pub fn parse(value: &[u8], size: u64) -> Wanted {
+/// More parts than `allowed` are an attack or a mistake: all of the file is the cheaper answer.
+pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
     let specs = std::str::from_utf8(value).ok().and_then(|text| text.split_once('='));
     let Some((unit, specs)) = specs else { return Wanted::Whole };
-    if size == 0 || !unit.trim().eq_ignore_ascii_case("bytes") || specs.split(',').count() > MAX_RANGES {
+    if size == 0 || !unit.trim().eq_ignore_ascii_case("bytes") || specs.split(',').count() > allowed.most() {
         return Wanted::Whole;
     }
     let mut parts = Vec::new();
@@ -33,9 +33,17 @@ pub fn parse(value: &[u8], size: u64) -> Wanted {
     match parts.len() {
         0 => Wanted::Nothing,
         // Overlapping ranges can ask for a file many times over.
-        2.. if total > u128::from(size) => Wanted::Whole,
+        2.. if total > u128::from(size) || !is_in_order(&parts, allowed) => Wanted::Whole,
         _ => Wanted::Parts(parts),
     }
+}
+
+/// As far as is `allowed`. Each part is held against the one before, as httpd does.
+fn is_in_order(parts: &[(u64, u64)], allowed: Ranges) -> bool {
+    let pairs = || parts.iter().zip(parts.iter().skip(1));
+    let overlaps = pairs().filter(|(before, part)| part.0 < before.1 && before.0 < part.1).count();
+    let reversals = pairs().filter(|(before, part)| part.0 < before.0).count();
+    overlaps <= allowed.overlaps() && reversals <= allowed.reversals()
 }
 
 struct NotARange;
@@ -70,6 +78,7 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
 mod tests {
     use super::Wanted::*;
     use super::*;
+    use crate::config::rules::ranges::Bound;
 
     #[test]
     fn ranges_are_read_as_the_rfc_says() {
@@ -97,10 +106,34 @@ mod tests {
             ("bytes=0-,-5", u64::MAX, Whole),
         ];
         for (value, size, expected) in cases {
-            assert_eq!(parse(value.as_bytes(), *size), *expected, "{value}");
+            assert_eq!(parse(value.as_bytes(), *size, Ranges::default()), *expected, "{value}");
         }
-        let many = format!("bytes={}", vec!["0-0"; 101].join(","));
-        assert_eq!(parse(many.as_bytes(), 1000), Whole);
-        assert_eq!(parse(b"bytes=\xff-", 10), Whole);
+        assert_eq!(parse(b"bytes=\xff-", 10, Ranges::default()), Whole);
+    }
+
+    #[test]
+    fn many_parts_and_parts_in_disorder_are_the_whole() {
+        let count = |specs: Vec<String>, allowed: Ranges| match parse(
+            format!("bytes={}", specs.join(",")).as_bytes(),
+            10_000,
+            allowed,
+        ) {
+            Parts(parts) => Some(parts.len()),
+            _ => None,
+        };
+        let ordered = |n: usize| (0..n).map(|n| format!("{}-{}", n * 10, n * 10)).collect::<Vec<_>>();
+        let reversed = |n: usize| ordered(n).into_iter().rev().collect::<Vec<_>>();
+        let overlapping = |n: usize| (0..n).map(|n| format!("{}-{}", n, n + 1)).collect::<Vec<_>>();
+        let usual = Ranges::default();
+        assert_eq!((count(ordered(200), usual), count(ordered(201), usual)), (Some(200), None));
+        assert_eq!((count(reversed(21), usual), count(reversed(22), usual)), (Some(21), None));
+        assert_eq!((count(overlapping(21), usual), count(overlapping(22), usual)), (Some(21), None));
+        let mut wide = Ranges::default();
+        for bound in [Bound::Most, Bound::Overlaps, Bound::Reversals] {
+            wide.set(bound, "Unlimited").expect("a word");
+        }
+        assert_eq!((count(ordered(999), wide), count(reversed(999), wide)), (Some(999), Some(999)));
+        assert_eq!(count(overlapping(999), wide), Some(999));
+        assert_eq!(count(["0-"; 999].map(str::to_owned).to_vec(), wide), None, "more than the file");
     }
 }

@@ -33,9 +33,9 @@ pub enum Ending {
 /// The status that is logged for a client that left before there was an answer; nginx's number.
 const CLIENT_LEFT: u16 = 499;
 
-/// Marks the head of a request that could not be read.
-#[derive(Debug, Clone, Copy)]
-pub struct Unreadable;
+/// Marks the head of a request that could not be read; what is known of its first line.
+#[derive(Debug, Clone)]
+pub struct Unreadable(pub Vec<u8>);
 
 /// See the module's text.
 pub struct Record {

@@ -21,7 +21,7 @@ use super::static_files::Found;
 use super::submit::submit;
 use super::{
     authority, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip, response, session,
-    static_files, variables,
+    static_files, unread, variables,
 };
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
@@ -35,18 +35,19 @@ pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option
     let named = authority::settle(&mut head);
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
     let visit = Visit::begin(client, site, head, stream);
-    match dispatch(&visit, named, body).await {
-        Ok(response) => finish(visit, response, Ending::default()),
-        Err(refusal) => {
-            let ending = Ending { refused: true, close: refusal.close };
-            let response = error_document::answer(&visit, refusal).await;
-            finish(visit, response, ending)
-        }
-    }
+    let mut unread = Some(body);
+    let answer = dispatch(&visit, named, &mut unread).await;
+    let refused = answer.as_ref().err().map(|refusal| refusal.close);
+    let close = refused == Some(true) || !unread::is_out_of_the_way(&visit, unread).await;
+    let response = match answer {
+        Ok(response) => response,
+        Err(refusal) => error_document::answer(&visit, refusal).await,
+    };
+    finish(visit, response, Ending { refused: refused.is_some(), close })
 }
 
 /// What [`finish`] has to know besides the response.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Ending {
     /// Nobody has answered: the page is the front's.
     refused: bool,
@@ -65,16 +66,21 @@ enum Answer {
 /// A script may send the request on this often; Apache's number.
 const MAX_REDIRECTS: usize = 10;
 
-async fn dispatch(visit: &Record, named: Result<(), Refusal>, body: Source) -> Result<Response<Kind>, Refusal> {
+/// A body that is asked for is taken out of `body`.
+async fn dispatch(
+    visit: &Record,
+    named: Result<(), Refusal>,
+    body: &mut Option<Source>,
+) -> Result<Response<Kind>, Refusal> {
     named?;
     check(visit)?;
-    let answer = lead(visit, &visit.head, Some(body)).await?;
+    let answer = lead(visit, &visit.head, body).await?;
     until_answered(visit, answer).await
 }
 
 /// The answer to a request that another one was sent on to.
 pub async fn follow(visit: &Record, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    let answer = lead(visit, head, None).await?;
+    let answer = lead(visit, head, &mut None).await?;
     until_answered(visit, answer).await
 }
 
@@ -82,7 +88,7 @@ async fn until_answered(visit: &Record, mut answer: Answer) -> Result<Response<K
     for _ in 0..MAX_REDIRECTS {
         match answer {
             Answer::Here(response) => return Ok(response),
-            Answer::Elsewhere(target) => answer = lead(visit, &redirected(&visit.head, &target)?, None).await?,
+            Answer::Elsewhere(target) => answer = lead(visit, &redirected(&visit.head, &target)?, &mut None).await?,
         }
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
@@ -101,7 +107,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-async fn lead(visit: &Record, head: &Parts, body: Option<Source>) -> Result<Answer, Refusal> {
+async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head)?;
     remote_ip::settle(visit, head, &route);
     settle(visit, head, &route);
@@ -201,12 +207,12 @@ fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
 }
 
 /// Has a worker answer.
-async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: Option<Source>) -> Result<Answer, Refusal> {
+async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: &mut Option<Source>) -> Result<Answer, Refusal> {
     let limit = match route.settings.limit_request_body {
         0 => u64::MAX,
         limit => limit,
     };
-    let body = match body {
+    let body = match body.take() {
         Some(incoming) => body::receive(incoming, limit, patience(visit, &route), &visit.site.config.spooling).await?,
         None => Body::Memory(Default::default()),
     };
@@ -315,9 +321,16 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         kind = Kind::Empty;
     }
     kind.measure(visit.record());
-    let close = ending.close || last || old || wants("nokeepalive") || visit.client.must_close();
+    let is_before_chunks = visit.stream.is_none() && (old || visit.head.version < Version::HTTP_11);
+    let open_ended = is_before_chunks && kind.is_of_unknown_length();
+    if open_ended {
+        visit.client.reads_to_the_end();
+    }
+    let close = ending.close || last || old || open_ended || wants("nokeepalive") || visit.client.must_close();
     if close {
         head.headers.insert(CONNECTION, CLOSE);
+        // hyper would add to an answer of HTTP/1.1 that the connection is kept.
+        head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     visit.status.set(head.status.as_u16());
     if visit.site.access_logs.want_answer() {

@@ -23,12 +23,14 @@ struct Inner {
     client: Rc<Client>,
     /// The client sends nothing more.
     ended: bool,
+    /// See [`Sifted::end_with_reset`].
+    resets: bool,
 }
 
 impl Sifted {
     /// The stream of `client`.
     pub fn new(stream: Stream, client: Rc<Client>, limits: Limits) -> Sifted {
-        Sifted(Rc::new(RefCell::new(Inner { stream, sieve: Sieve::new(limits), client, ended: false })))
+        Sifted(Rc::new(RefCell::new(Inner { stream, sieve: Sieve::new(limits), client, ended: false, resets: false })))
     }
 
     /// What was wrong with a head, once every request before it has its answer: this one has none yet.
@@ -36,6 +38,11 @@ impl Sifted {
         let inner = self.0.borrow();
         let violation = inner.sieve.violation().filter(|violation| !violation.in_body)?;
         inner.client.has_answered(inner.sieve.heads()).then_some(violation)
+    }
+
+    /// The request line of a head that was wrong or is not all there, as far as it is known.
+    pub fn request_line(&self) -> Vec<u8> {
+        self.0.borrow().sieve.request_line().to_vec()
     }
 
     /// Whether the client may be in the middle of sending something that nobody will read.
@@ -47,6 +54,15 @@ impl Sifted {
     /// Reads past the sieve.
     pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)
+    }
+
+    /// Whether the connection's end is a reset, so that nobody takes what was sent for all of it.
+    pub fn end_with_reset(&self, reset: bool) {
+        let mut inner = self.0.borrow_mut();
+        if inner.resets != reset {
+            // A client that has gone takes it for nothing any more.
+            inner.resets = inner.stream.end_with_reset(reset).is_ok() && reset;
+        }
     }
 
     /// Ends what is sent.
@@ -92,8 +108,8 @@ impl Inner {
             }
             let passed = self.sieve.take(fresh);
             into.set_filled(before + passed);
-            if let Some(violation) = self.sieve.violation() {
-                self.client.complain(&format!("the request cannot be read: {}", violation.why));
+            if let (Some(violation), Some(evidence)) = (self.sieve.violation(), self.sieve.evidence()) {
+                self.client.complain(&format!("the request cannot be read: {}{evidence}", violation.why));
             }
             if passed > 0 {
                 return Poll::Ready(Ok(()));

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use nix::libc::linger;
+use nix::sys::socket::{setsockopt, sockopt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
@@ -46,6 +48,23 @@ impl Socket {
         match self {
             Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
             Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
+        }
+    }
+}
+
+impl Line {
+    /// Whether its end is a reset, whoever brings it about: a close by us, or the end of this process. A unix socket has none.
+    pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        let metered = match self {
+            Line::Plain(line) => line,
+            Line::Tls(line) => line.get_ref().0,
+        };
+        match &metered.socket {
+            Socket::Tcp(socket) => {
+                let linger = linger { l_onoff: reset.into(), l_linger: 0 };
+                Ok(setsockopt(socket, sockopt::Linger, &linger)?)
+            }
+            Socket::Unix(_) => Ok(()),
         }
     }
 }

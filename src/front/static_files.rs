@@ -25,6 +25,7 @@ use super::route::Route;
 use super::site::Site;
 use super::{mime, own_name};
 use crate::config::Handler;
+use crate::config::rules::ranges::Ranges;
 use crate::open::{Links, Opened};
 
 /// What a path in a `Location` keeps as it is.
@@ -144,11 +145,11 @@ pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
             let described = mime::headers(&site.config, route);
-            let wanted = wanted(head, &validators, size);
+            let wanted = wanted(head, &validators, size, route.settings.rules.ranges);
             part(file, size, described, wanted, &validators).map_err(refusal)?
         }
     };
-    describe(response.headers_mut(), &validators);
+    describe(response.headers_mut(), &validators, route.settings.rules.ranges);
     Ok(response)
 }
 
@@ -158,7 +159,7 @@ fn empty(status: StatusCode) -> Response<Kind> {
     response
 }
 
-fn describe(headers: &mut HeaderMap, validators: &Validators) {
+fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
     let modified = httpdate::fmt_http_date(validators.modified);
     for (name, value) in [(LAST_MODIFIED, &modified), (ETAG, &validators.etag)] {
         match HeaderValue::from_str(value) {
@@ -166,7 +167,8 @@ fn describe(headers: &mut HeaderMap, validators: &Validators) {
             _ => {}
         }
     }
-    headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let unit = if allowed.most() == 0 { "none" } else { "bytes" };
+    headers.insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
 }
 
 /// Only a path of this host, so that `//elsewhere.example` cannot become another one.
@@ -184,10 +186,10 @@ fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<Kind> {
     response
 }
 
-fn wanted(head: &Parts, validators: &Validators, size: u64) -> Wanted {
+fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> Wanted {
     match head.headers.get(RANGE) {
         Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
-            range::parse(value.as_bytes(), size)
+            range::parse(value.as_bytes(), size, allowed)
         }
         _ => Wanted::Whole,
     }

@@ -27,6 +27,11 @@ impl Stream {
         Stream { line, client, amid: false }
     }
 
+    /// See [`Line::end_with_reset`].
+    pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        self.line.end_with_reset(reset)
+    }
+
     fn line(&mut self) -> Pin<&mut Line> {
         Pin::new(&mut self.line)
     }

@@ -103,6 +103,22 @@ fn what_the_configuration_says_of_a_proxy_is_not_a_clients() {
 }
 
 #[test]
+fn headers_whose_names_are_no_names_of_variables_are_not_in_the_environment() {
+    let tell =
+        "sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($r->header_in('X.Mark')); 0 }";
+    let server = serve("<Perl>\npackage Mark;\n@TELL@\n</Perl>\n<Location /mark>\nSetHandler perl-script\nPerlHandler Mark\n</Location>".replace("@TELL@", tell).as_str());
+    let marked = |target: &str| {
+        let names = ["X.Mark", "X!Mark", "X'Mark", "X*Mark", "X-Mark$", "X#Mark", "X|Mark", "X~Mark", "X_Mark"];
+        names.iter().fold(Request::get(target).header("X-9", "kept"), |request, name| request.header(name, "odd"))
+    };
+    for target in PROGRAMS {
+        let env = server.send(marked(target)).is(200).text();
+        assert!(env.contains("HTTP_X_9=kept\n") && !env.contains("odd"), "{target}: {env}");
+    }
+    assert_eq!(server.send(marked("/mark")).is(200).text(), "odd", "a header it is");
+}
+
+#[test]
 fn headers_between_servers_are_not_taken_from_clients() {
     let server = serve("<Location /app>\nRequestHeader set X-Sendfile-Type X-Accel-Redirect\n</Location>");
     for (target, told) in PROGRAMS.iter().zip([true, false]) {

@@ -26,6 +26,16 @@ fn a_field_over_its_limit_is_a_431() {
 }
 
 #[test]
+fn a_head_over_the_limit_of_all_of_it_is_a_431() {
+    let server = serve("LimitRequestLine 1000\nLimitRequestFieldSize 2000");
+    let with =
+        |fields: usize| (0..fields).fold(Request::get("/"), |r, n| r.header(&format!("X-{n}"), &"v".repeat(1900)));
+    server.send(with(16)).is(200);
+    server.send(with(18)).is(431);
+    server.logged("the request cannot be read: a head that is too long (field 19, X-17): GET / HTTP/1.1");
+}
+
+#[test]
 fn a_body_over_its_limit_is_a_413_whether_its_length_is_said_or_not() {
     let server = serve("LimitRequestBody 1000");
     server.send(Request::new("POST", "/").body("x".repeat(1000))).is(200);

@@ -74,8 +74,7 @@ fn content_length_beside_chunked_cannot_smuggle_a_request() {
     assert!(refused || closed || said.is_empty(), "{said}");
 }
 
-/// A body that nobody reads is read and thrown away, or the connection ends: which of the two depends on what has come
-/// when the answer is there.
+/// A body that nobody reads is read and thrown away, or the connection ends: see `unread.rs`.
 #[test]
 fn an_unread_body_is_never_a_request() {
     let server = crate::support::Site::new()

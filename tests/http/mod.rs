@@ -9,7 +9,10 @@ mod messages;
 mod proxies;
 mod proxy_protocol;
 mod proxy_scheme;
+mod refusals;
 mod responses;
+mod truncation;
+mod unread;
 
 use crate::support::{Server, Site};
 

@@ -188,11 +188,31 @@ fn a_thousand_ranges_and_ranges_over_one_another_are_the_whole_file() {
     for text in [format!("bytes={thousand}"), format!("bytes={}", vec!["0-"; 90].join(","))] {
         assert_eq!(ranges(text).is(200).body.len(), 10_000);
     }
-    let hundred = (0..100).map(|n| format!("{n}-{n}")).collect::<Vec<_>>().join(",");
-    let parts = ranges(format!("bytes={hundred}")).is(206).text();
-    assert_eq!(parts.matches("Content-Range: bytes ").count(), 100);
+    let so_many = |count: u32| (0..count).map(|n| format!("{n}-{n}")).collect::<Vec<_>>().join(",");
+    let parts = ranges(format!("bytes={}", so_many(200))).is(206).text();
+    assert_eq!(parts.matches("Content-Range: bytes ").count(), 200);
+    assert_eq!(ranges(format!("bytes={}", so_many(201))).is(200).body.len(), 10_000);
+    for (first, others) in [("9-10", "10-11"), ("1000-1000", "999-999")] {
+        let alternating = |pairs: usize| vec![format!("{first},{others}"); pairs].join(",");
+        ranges(format!("bytes={}", alternating(10))).is(206);
+        ranges(format!("bytes={}", alternating(30))).is(200);
+    }
     ranges("bytes=99999999999999999999-".to_owned()).is(416);
     assert_eq!(ranges("bytes=-18446744073709551616".to_owned()).is(206).body.len(), 10_000);
+}
+
+#[test]
+fn how_many_ranges_are_served_is_said_for_a_place() {
+    let server = Site::new().file("htdocs/a.txt", "0123456789").file("htdocs/none/a.txt", "0123456789").serve(
+        "MaxRanges 2\nMaxRangeOverlaps none\nMaxRangeReversals none\n<Location /none>\nMaxRanges none\n</Location>",
+    );
+    let ask = |path: &str, ranges: &str| server.send(Request::get(path).header("Range", &format!("bytes={ranges}")));
+    for (ranges, status) in [("0-0,2-2", 206), ("0-0,2-2,4-4", 200), ("0-1,1-2", 200), ("4-4,2-2", 200), ("-1", 206)] {
+        let response = ask("/a.txt", ranges).is(status);
+        assert_eq!(response.header("accept-ranges").as_deref(), Some("bytes"), "{ranges}");
+    }
+    let whole = ask("/none/a.txt", "0-0").is(200);
+    assert_eq!((whole.header("accept-ranges").as_deref(), whole.text().as_str()), (Some("none"), "0123456789"));
 }
 
 #[test]

@@ -201,6 +201,14 @@ impl Connection {
         self.try_head().expect("the server answers")
     }
 
+    /// Fails the test unless these bytes come next.
+    #[track_caller]
+    pub fn expect(&mut self, bytes: &str) {
+        let mut came = vec![0; bytes.len()];
+        self.stream.read_exact(&mut came).expect("the server goes on");
+        assert_eq!(String::from_utf8_lossy(&came), bytes);
+    }
+
     /// Reads one chunk of a chunked body; empty at its end.
     #[track_caller]
     pub fn chunk(&mut self) -> Vec<u8> {
@@ -250,6 +258,15 @@ impl Connection {
         match self.stream.read_to_end(&mut bytes) {
             Err(error) if !is_hang_up(&error) => panic!("the server neither answers nor closes: {error}"),
             _ => bytes,
+        }
+    }
+
+    /// Everything up to the end of the connection, and whether that was a reset.
+    pub fn ending(&mut self) -> (Vec<u8>, bool) {
+        let mut bytes = Vec::new();
+        match self.stream.read_to_end(&mut bytes) {
+            Err(error) if !is_hang_up(&error) => panic!("the server neither answers nor closes: {error}"),
+            end => (bytes, end.is_err()),
         }
     }
 

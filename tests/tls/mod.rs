@@ -5,6 +5,7 @@ mod hosts;
 mod mistakes;
 mod programs;
 mod renewal;
+mod truncation;
 mod versions;
 
 use crate::support::{Finished, Server, Site};

@@ -246,9 +246,10 @@ fn nothing_hidden(_: &[u8]) -> bool {
 }
 
 /// `Proxy` would become `HTTP_PROXY`, which many HTTP clients obey (httpoxy). A name with `_` could pass for another
-/// header's, which a proxy in front had checked.
+/// header's, which a proxy in front had checked; names with other marks are no names of variables. httpd drops them too.
 fn never_passed(name: &[u8]) -> bool {
-    matches!(name, b"content-type" | b"content-length" | b"proxy") || name.contains(&b'_')
+    let is_variable = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    matches!(name, b"content-type" | b"content-length" | b"proxy") || !is_variable
 }
 
 fn headers(frame: &Frame, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
@@ -295,6 +296,7 @@ mod tests {
         (b"cookie", b"a=b"),
         (b"proxy", b"evil"),
         (b"x_a", b"evil"),
+        (b"x.a", b"odd"),
         (b"authorization", b"Basic Zm9v"),
         (b"x-a", b"2"),
         (b"cookie", b"c=d"),
@@ -336,6 +338,7 @@ mod tests {
         for absent in ["HTTP_PROXY", "HTTP_AUTHORIZATION", "HTTP_CONTENT_TYPE", "HTTPS", "REMOTE_USER"] {
             assert!(!env.contains_key(absent), "{absent}");
         }
+        assert!(!env.values().any(|value| value == "odd"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a client may do, and for how long.
 
 use super::super::overrides::Class;
+use super::super::rules::ranges::Bound;
 use super::{ANYWHERE, Effect, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -53,7 +54,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("8190"),
         because: "httpd's; proxies send no more",
         effect: Effect::Reload,
-        about: "Bytes of the request line. A longer one is answered 414.",
+        about: "Bytes of the request line. A longer one is answered 414. For the head as a whole see LimitRequestFields.",
     },
     Row {
         name: "LimitRequestFields",
@@ -63,7 +64,9 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("100"),
         because: "httpd's; browsers send twenty",
         effect: Effect::Reload,
-        about: "Header fields of a request. More are answered 431.",
+        about: "Header fields of a request. More are answered 431. All of a head may have as many bytes as LimitRequestLine and 16 times \
+            LimitRequestFieldSize (or LimitRequestFields times, where that is fewer), never less than 16384 and never more than \
+            1048576; a longer one is a 431, too.",
     },
     Row {
         name: "LimitRequestFieldSize",
@@ -73,7 +76,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("8190"),
         because: "httpd's; cookies stay below 4096",
         effect: Effect::Reload,
-        about: "Bytes of one header field. A longer one is answered 431.",
+        about: "Bytes of one header field. A longer one is answered 431. For the head as a whole see LimitRequestFields.",
     },
     Row {
         name: "LimitRequestBody",
@@ -84,5 +87,38 @@ pub(super) static ROWS: &[Row] = &[
         because: "httpd's since 2.4.54; bodies are buffered, so a limit protects the disk",
         effect: Effect::Reload,
         about: "Bytes of a request body; 0 is unlimited. A longer one is answered 413.",
+    },
+    Row {
+        name: "MaxRanges",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("default|unlimited|none|number", |d, word| d.said().rules.ranges.set(Bound::Most, word)),
+        default: Some("200"),
+        because: "httpd's; a download manager asks for a few",
+        effect: Effect::Reload,
+        about: "Parts of a file that one request may ask for. To more than that the answer is all of the file, as it is to parts that are \
+            together longer than the file. With none every request gets all of it, and is told so (`Accept-Ranges: none`).",
+    },
+    Row {
+        name: "MaxRangeOverlaps",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("default|unlimited|none|number", |d, word| d.said().rules.ranges.set(Bound::Overlaps, word)),
+        default: Some("20"),
+        because: "httpd's",
+        effect: Effect::Reload,
+        about: "Parts that may have bytes of the part before. To more of them the answer is all of the file.",
+    },
+    Row {
+        name: "MaxRangeReversals",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Word("default|unlimited|none|number", |d, word| {
+            d.said().rules.ranges.set(Bound::Reversals, word)
+        }),
+        default: Some("20"),
+        because: "httpd's",
+        effect: Effect::Reload,
+        about: "Parts that may begin before the part before them. To more of them the answer is all of the file.",
     },
 ];

@@ -7,6 +7,7 @@ pub mod expires;
 pub mod headers;
 pub mod listing;
 pub mod pattern;
+pub mod ranges;
 pub mod redirect;
 pub mod setenv;
 pub mod ssl;
@@ -19,6 +20,7 @@ use compress::Compress;
 use expires::Expires;
 use headers::HeaderRule;
 use listing::Listing;
+use ranges::Ranges;
 use setenv::SetEnvIf;
 use ssl::Ssl;
 use types::Types;
@@ -54,6 +56,8 @@ pub struct Rules {
     pub signature: Option<Signature>,
     /// `FileETag`; default size and time.
     pub file_etag: Option<FileEtag>,
+    /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
+    pub ranges: Ranges,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
     pub compress: Compress,
     /// `SSLOptions`, `SSLRequireSSL`
@@ -88,6 +92,7 @@ impl Rules {
         self.canonical_name = inner.canonical_name.or(self.canonical_name);
         self.signature = inner.signature.or(self.signature);
         self.file_etag = inner.file_etag.or(self.file_etag);
+        self.ranges.merge(inner.ranges);
         self.compress.merge(&inner.compress);
         self.ssl.merge(&inner.ssl);
     }

@@ -1,7 +1,7 @@
 //! A body in chunks (RFC 9112, 7.1), without the liberties that parsers take with it.
 
 use super::line::{Lines, TooLong};
-use super::{Limits, Violation, field};
+use super::{Limits, Violation, extension, field};
 
 /// Of all extensions of one body together: nobody uses them but to make a server read for nothing.
 const EXTENSIONS: usize = 4096;
@@ -69,13 +69,16 @@ impl Chunked {
 
     fn size(&mut self, line: &[u8]) -> Result<Part, Violation> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-        let (digits, extension) = line.split_at(digits);
+        let (digits, extensions) = line.split_at(digits);
         let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MOST_DIGITS);
         let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).filter(|size| *size <= i64::MAX as u64);
         let size = size.ok_or(Violation::bad("a chunk's size that is no number"))?;
-        self.extensions += extension.len();
-        if !matches!(extension.first(), None | Some(b';')) || !field::is_value(extension) {
+        self.extensions += extensions.len();
+        if !matches!(extensions.first(), None | Some(b';')) {
             return Err(Violation::bad("a chunk's size that is no number"));
+        }
+        if !extension::are_in_order(extensions) {
+            return Err(Violation::bad("a chunk extension that is none"));
         }
         if self.extensions > EXTENSIONS {
             return Err(Violation::bad("too many chunk extensions"));

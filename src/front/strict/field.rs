@@ -40,6 +40,12 @@ pub fn is_token(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(|byte| TOKEN[usize::from(*byte)])
 }
 
+/// What follows the token at the beginning; `None` where there is none.
+pub fn after_token(text: &[u8]) -> Option<&[u8]> {
+    let length = text.iter().take_while(|byte| TOKEN[usize::from(**byte)]).count();
+    text.get(length..).filter(|_| length > 0)
+}
+
 /// Whether it may stand in a value.
 pub fn is_value(text: &[u8]) -> bool {
     text.iter().all(|byte| VALUE[usize::from(*byte)])

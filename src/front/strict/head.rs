@@ -22,6 +22,8 @@ pub enum Framing {
 #[derive(Default)]
 pub struct Head {
     lines: Lines,
+    /// Where the line begins that was looked at last.
+    at: usize,
     /// An empty line before a request is left over from an old client's form (RFC 9112, 2.2).
     skipped: bool,
     version: Option<Version>,
@@ -34,6 +36,7 @@ impl Head {
     /// The length of the head when it is whole, and how its body is framed.
     pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<(usize, Framing)>, Violation> {
         loop {
+            self.at = self.lines.passed();
             self.begins_well(bytes)?;
             let Some(line) = self.next_line(bytes, limits)? else { return Ok(None) };
             match (line, self.version) {
@@ -46,6 +49,11 @@ impl Head {
                 return Err(too_large("a head that is too long"));
             }
         }
+    }
+
+    /// Where the line begins that was looked at last: what is wrong is there.
+    pub fn at(&self) -> usize {
+        self.at
     }
 
     /// What is no HTTP at all may never have an end of line.

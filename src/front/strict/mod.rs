@@ -10,6 +10,8 @@
 //! While requests are in order this costs one look at each byte of a head and none at a body's.
 
 mod chunked;
+mod evidence;
+mod extension;
 mod field;
 mod head;
 mod line;
@@ -23,6 +25,7 @@ use http::StatusCode;
 use chunked::Chunked;
 use head::{Framing, Head};
 
+pub use evidence::Evidence;
 pub use request_line::LONGEST_METHOD;
 pub use sieve::Sieve;
 
@@ -98,6 +101,14 @@ impl Scanner {
     /// Whether a body is not over.
     pub fn is_in_body(&self) -> bool {
         !matches!(self.at, At::Head(_))
+    }
+
+    /// What is known of a head that was refused; `bytes` are those that it was refused for.
+    pub fn evidence(&self, bytes: &[u8]) -> Evidence {
+        match &self.at {
+            At::Head(head) => Evidence::of(bytes, head.at()),
+            At::Fixed(_) | At::Chunked(_) => Evidence::default(),
+        }
     }
 
     /// Looks at `bytes`, of which there is at least one: all that has come and was not passed yet.

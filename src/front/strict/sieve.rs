@@ -1,6 +1,6 @@
 //! Holds back what is not known to be in order yet.
 
-use super::{Limits, Scanner, Step, Violation};
+use super::{Evidence, Limits, Scanner, Step, Violation, evidence};
 
 /// A buffer that a long head has grown is not kept for the next.
 const SPARE: usize = 16 * 1024;
@@ -12,18 +12,32 @@ pub struct Sieve {
     held: Vec<u8>,
     /// So much of it may go on.
     cleared: usize,
-    violation: Option<Violation>,
+    refused: Option<Box<(Violation, Evidence)>>,
 }
 
 impl Sieve {
     /// At the beginning of a connection.
     pub fn new(limits: Limits) -> Sieve {
-        Sieve { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, violation: None }
+        Sieve { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
     }
 
     /// What was wrong; nothing is passed on after it.
     pub fn violation(&self) -> Option<Violation> {
-        self.violation
+        self.refused.as_ref().map(|refused| refused.0)
+    }
+
+    /// What is known of the head that was wrong.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.refused.as_ref().map(|refused| &refused.1)
+    }
+
+    /// The request line of a head that is not all there, as far as it has come, or that was wrong.
+    pub fn request_line(&self) -> &[u8] {
+        match &self.refused {
+            Some(refused) => &refused.1.line,
+            None if self.scanner.is_in_body() => &[],
+            None => evidence::request_line(self.held.get(self.cleared..).unwrap_or_default()),
+        }
     }
 
     /// Heads that were passed on, or can be.
@@ -33,18 +47,18 @@ impl Sieve {
 
     /// Whether everything that came was passed on and is whole: the client may not even be sending.
     pub fn is_between_requests(&self) -> bool {
-        self.violation.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
+        self.refused.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
     }
 
     /// Looks at bytes of the client, of which the first so many can go on as they are; the others are kept here. All that
     /// was cleared before must have been given.
     pub fn take(&mut self, fresh: &[u8]) -> usize {
-        if self.violation.is_some() {
+        if self.refused.is_some() {
             return 0;
         }
         if self.held.is_empty() {
             let passed = self.scan(fresh);
-            if self.violation.is_none() {
+            if self.refused.is_none() {
                 self.held.extend_from_slice(fresh.get(passed..).unwrap_or_default());
             }
             return passed;
@@ -52,7 +66,7 @@ impl Sieve {
         let mut held = std::mem::take(&mut self.held);
         held.extend_from_slice(fresh);
         self.cleared = self.scan(&held);
-        if self.violation.is_some() {
+        if self.refused.is_some() {
             held.truncate(self.cleared);
         }
         self.held = held;
@@ -66,7 +80,7 @@ impl Sieve {
                 Step::Pass(more) => passed += more,
                 Step::Wait => break,
                 Step::Refuse(violation) => {
-                    self.violation = Some(violation);
+                    self.refused = Some(Box::new((violation, self.scanner.evidence(rest))));
                     break;
                 }
             }

@@ -73,6 +73,7 @@ fn what_breaks_the_rules_is_refused() {
         (format!("{} / HTTP/1.1\r\n\r\n", "A".repeat(33)), 501),
         ("\x16\x03\x01".to_owned(), 400),
         (head("Transfer-Encoding: chunked") + "1;" + &"a".repeat(5000), 400),
+        (head("Transfer-Encoding: chunked") + "1;a=\"b\r\nx\r\n0\r\n\r\n", 400),
         (head("Transfer-Encoding: chunked") + &"1;aaaaaaaaaaa\r\nx\r\n".repeat(500), 400),
     ];
     for (text, expected) in cases {

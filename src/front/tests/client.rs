@@ -4,6 +4,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::Linger;
+
 /// A connection.
 pub struct Client {
     socket: TcpStream,
@@ -113,6 +116,12 @@ impl Client {
     }
 
     /// Whether the front has closed the connection, waiting for it.
+    /// Leaves without a doubt: the kernel says that the connection is no more, not only that nothing more will be sent.
+    pub fn reset(self) {
+        let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+        setsockopt(&self.socket, Linger, &at_once).expect("set");
+    }
+
     pub fn is_closed(&mut self) -> bool {
         self.buffer.is_empty() && !self.fill()
     }

@@ -184,7 +184,7 @@ fn a_worker_whose_client_left_finishes_and_serves_the_next() {
         let mut leaves = server.client();
         leaves.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
         server.wait_for(|status| status.workers[0].state == WorkerState::Busy);
-        drop(leaves);
+        leaves.reset();
         server.wait_for(|status| status.connections == 0);
         gate.send(()).expect("opened");
         assert_eq!(server.client().get("/").text(), "hello");

@@ -90,7 +90,7 @@ fn a_client_that_left_is_logged_so() {
     let mut client = server.client();
     client.send(get("/app/late", ""));
     client.head();
-    drop(client);
+    client.reset();
     server.wait_for(|status| status.connections == 0);
     gate.send(()).expect("opened");
     assert_eq!(server.client().send(get("/app", "Connection: close\r\n")).answer().status, 200);

@@ -1,0 +1,82 @@
+//! What logs say of a head that was refused: its request line, and the field that was wrong. A field's value may be a
+//! secret, and is not kept.
+
+use std::fmt;
+
+use super::field;
+
+/// A longer request line is cut.
+const LONGEST_LINE: usize = 1000;
+/// A longer name is cut.
+const LONGEST_NAME: usize = 64;
+
+/// See the module's text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The request line as it came, as far as it came.
+    pub line: Vec<u8>,
+    /// The number of the field, and its name as far as it is one.
+    field: Option<(usize, Vec<u8>)>,
+}
+
+impl Evidence {
+    /// Of a head; `at` is where the line begins that was wrong.
+    pub fn of(head: &[u8], at: usize) -> Evidence {
+        let before = head.get(..at).unwrap_or_default();
+        let number = before.iter().filter(|byte| **byte == b'\n').count() - usize::from(before.starts_with(b"\r\n"));
+        let wrong = head.get(at..).unwrap_or_default();
+        let is_field = number > 0 && !wrong.is_empty() && !wrong.starts_with(b"\r\n");
+        Evidence { line: request_line(head).to_vec(), field: is_field.then(|| (number, name(wrong).to_vec())) }
+    }
+}
+
+/// The first line of what has come of a head.
+pub fn request_line(head: &[u8]) -> &[u8] {
+    let head = head.strip_prefix(b"\r\n").unwrap_or(head);
+    let head = head.get(..LONGEST_LINE).unwrap_or(head);
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn name(line: &[u8]) -> &[u8] {
+    let rest = field::after_token(line).unwrap_or(line);
+    line.get(..(line.len() - rest.len()).min(LONGEST_NAME)).unwrap_or_default()
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some((number, name)) if name.is_empty() => write!(f, " (field {number})")?,
+            Some((number, name)) => write!(f, " (field {number}, {})", String::from_utf8_lossy(name))?,
+            None => {}
+        }
+        match self.line.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", String::from_utf8_lossy(&self.line)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_that_was_wrong_is_named_and_its_value_is_not() {
+        for (head, wrong, expected) in [
+            ("GET / HTTP/1.1\r\nA: b\r\nC : secret\r\n\r\n", "C ", " (field 2, C): GET / HTTP/1.1"),
+            ("\r\nGET / HTTP/1.1\r\nA: b\r\n secret\r\n\r\n", " secret", " (field 2): GET / HTTP/1.1"),
+            ("GET / HTTP/1.1\r\nA: b\r\n\r\n", "\r\n\r\n", ": GET / HTTP/1.1"),
+            ("GET /\r\nA: b\r\n\r\n", "GET", ": GET /"),
+            ("GET /half", "GET", ": GET /half"),
+            ("\r\n\r\nA", "\r\nA", ""),
+        ] {
+            let at = head.rfind(wrong).expect("it is there");
+            let at = if wrong == "\r\n\r\n" { at + 2 } else { at };
+            assert_eq!(Evidence::of(head.as_bytes(), at).to_string(), expected, "{head:?}");
+        }
+        let long = "x".repeat(2000);
+        let evidence = Evidence::of(format!("GET /{long} HTTP/1.1\r\n{long}").as_bytes(), 2016);
+        assert_eq!((evidence.line.len(), evidence.field), (1000, Some((1, vec![b'x'; 64]))));
+    }
+}

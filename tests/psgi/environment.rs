@@ -106,6 +106,16 @@ fn folders_that_an_application_adds_to_inc_when_it_is_first_asked_stay() {
 }
 
 #[test]
+fn a_name_that_an_application_gives_its_process_is_gone_at_the_next_request() {
+    let server = serve_with_one_worker(
+        "sub { open my $f, '<', '/proc/self/comm'; my $found = \"$0 \" . <$f>; $0 = 'soiled'; [200, [], [$found]] }",
+    );
+    let first = server.text("/");
+    assert!(first.ends_with(" cameleer: worke\n"), "{first}");
+    assert_eq!(server.text("/"), first);
+}
+
+#[test]
 fn plack_env_is_deployment_unless_said_otherwise() {
     let app = "my $at_load = $ENV{PLACK_ENV}; sub { [200, [], [\"$at_load $ENV{PLACK_ENV} \", length $ENV{PLACK_SERVER} ? 1 : 0]] }";
     assert_eq!(serve(app).text("/"), "deployment deployment 1");

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use apache::{Client, Incoming, Place};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Field, Flags, Frame, Request};
+use wire::transport::Presence;
 
 const FIELDS: [Field; 9] = [
     Field::Method,
@@ -29,8 +30,8 @@ impl Client for Nobody {
         Ok(())
     }
 
-    fn is_gone(&mut self) -> bool {
-        false
+    fn presence(&mut self) -> Presence {
+        Presence::Here
     }
 }
 

@@ -10,6 +10,7 @@ use apache::{Client, Incoming, Outcome, Place};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Frame, Request};
 use wire::reply::{Head, Packet, Reply};
+use wire::transport::Presence;
 
 #[derive(Clone, Default)]
 struct Kept(Rc<RefCell<Vec<u8>>>);
@@ -20,8 +21,8 @@ impl Client for Kept {
         Ok(())
     }
 
-    fn is_gone(&mut self) -> bool {
-        false
+    fn presence(&mut self) -> Presence {
+        Presence::Here
     }
 }
 

@@ -86,7 +86,8 @@ impl AccessLogs {
         if logs.len() != files.len() {
             bail!("{} access logs were opened anew and {} are in use", logs.len(), files.len());
         }
-        *files = logs.into_iter().map(LogFile::new).collect();
+        // What a program has not taken yet stays for it: its pipe is the same.
+        files.iter_mut().zip(logs).for_each(|(file, log)| file.file = File::from(log));
         Ok(())
     }
 

@@ -102,12 +102,15 @@ impl Pool {
     /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same: one that waits
     /// for a worker is taken for gone, as nginx does, since most are, and an overload is no time to work for nobody.
     pub fn hang_up(&self, exchange: &Shared) -> bool {
+        let worker = match &*exchange.borrow() {
+            running if running.stage == Stage::Running => running.worker.clone(),
+            _ => None,
+        };
+        // What was sent ahead would lie before the word. It may turn out that this request was not begun either.
+        worker.iter().for_each(|worker| self.take_back(worker));
         let (id, stage) = (exchange.borrow().id, exchange.borrow().stage);
-        if stage == Stage::Running
-            && let Some(worker) = exchange.borrow().worker.clone()
-        {
-            self.take_back(&worker);
-            worker.tell_hung_up(id);
+        if stage == Stage::Running {
+            worker.inspect(|worker| worker.tell_hung_up(id));
         }
         stage != Stage::Queued
     }

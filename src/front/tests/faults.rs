@@ -3,10 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use wire::control::{FromFront, WorkerState};
+use wire::reply::{End, Reply};
+use wire::transport::{Inbound, SocketWorker, WorkerPort, packet_buffer};
 
 use super::Server;
 use super::client::Client;
-use super::worker::Script;
+use super::worker::{Script, head, say};
 
 const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
 
@@ -232,4 +234,36 @@ fn the_master_hears_at_once_that_requests_wait() {
     gate.send(()).expect("opened");
     assert_eq!(waits.answer().text(), "hello");
     server.hear(|said| matches!(said, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
+}
+
+#[test]
+fn a_client_may_hang_up_before_its_worker_has_begun() {
+    let server = Server::with_workers(APP, 0, Script::default());
+    let mut worker = SocketWorker::new(server.socket(1, 0), packet_buffer());
+    say(&mut worker, 0, &[Reply::Ready { fork_us: 7 }]);
+    let mut client = server.client();
+    // Requests so quick that the next ones are sent ahead.
+    for _ in 0..400 {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        answer_next(&mut worker);
+        assert_eq!(client.answer().status, 200);
+    }
+    client.send("GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.workers[0].state == WorkerState::Busy);
+    let [mut leaves, mut stays] = [server.client(), server.client()];
+    leaves.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.queued == 1);
+    stays.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.queued == 2);
+    answer_next(&mut worker);
+    assert_eq!(client.answer().status, 200);
+    drop(leaves);
+    server.wait_for(|status| status.connections == 2);
+    answer_next(&mut worker);
+    assert_eq!(stays.answer().status, 200);
+}
+
+fn answer_next(worker: &mut SocketWorker) {
+    let Ok(Some(Inbound::Request(frame, None))) = worker.next(Vec::new()) else { panic!("no request") };
+    say(worker, frame.id(), &[head(200, &[("Content-Length", "0")]), Reply::End(End::default())]);
 }

@@ -58,7 +58,7 @@ faults: build
 	python3 benchmarks/faults/run.py
 
 fuzz:
-	$(PACKAGES) build
+	$(PACKAGES) build fuzz
 	sh fuzz/run
 
 asan:

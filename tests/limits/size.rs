@@ -1,4 +1,3 @@
-use std::process::Command;
 use std::time::Duration;
 
 use super::serve;
@@ -60,22 +59,8 @@ fn a_gigabyte_that_no_program_reads_is_not_kept_in_memory_and_leaves_no_file() {
 fn serve_with_small_disk(app: &str) -> Server {
     let site = Site::new().file("app.psgi", app);
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
-    let serve = site.serve_command();
-    let mut command = Command::new("unshare");
-    command
-        .args([
-            "--map-root-user",
-            "--mount",
-            "sh",
-            "-c",
-            "mount -t tmpfs -o size=1m none \"$TMPDIR\" && exec \"$0\" \"$@\"",
-        ])
-        .arg(serve.get_program())
-        .args(serve.get_args())
-        .current_dir(site.folder())
-        .env("TMPDIR", site.path("tmp"))
-        .env("LC_ALL", "C");
-    Server::start(site, command)
+    let mount = "mount -t tmpfs -o size=1m none \"$TMPDIR\" && exec \"$0\" \"$@\"";
+    Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", mount])
 }
 
 /// Bytes that are in use on the small disk, as the front sees it.

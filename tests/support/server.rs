@@ -34,10 +34,17 @@ impl Server {
     /// Serves the site's configuration; no process has more than so many descriptors.
     #[track_caller]
     pub fn start_with_files(site: Site, files: u32) -> Server {
+        let limit = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
+        Server::start_by(site, &["sh", "-c", &limit])
+    }
+
+    /// Serves the site's configuration; `launcher` starts the program whose command line follows its own.
+    #[track_caller]
+    pub fn start_by(site: Site, launcher: &[&str]) -> Server {
         let serve = site.serve_command();
-        let mut command = Command::new("sh");
+        let mut command = Command::new(launcher[0]);
         command
-            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .args(&launcher[1..])
             .arg(serve.get_program())
             .args(serve.get_args())
             .current_dir(site.folder())

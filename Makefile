@@ -12,14 +12,15 @@
 #   make valgrind   a worker in miniature under memcheck
 #   make audit   licences, sources and known vulnerabilities of what we depend on
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
-#   make install PREFIX=/usr/local
+#   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
 
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
 CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench asan valgrind audit soak experiments faults fuzz install clean
+.PHONY: run build test lint doc bench asan valgrind audit soak experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -76,13 +77,14 @@ soak: build
 	python3 benchmarks/soak.py --requests $(or $(N),1000000)
 
 install: build
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/cameleer
-	cd perl/lib && find . -name '*.pm' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/cameleer/perl/{} \;
-	mkdir -p $(DESTDIR)$(PREFIX)/share/man/man8
-	$(PROGRAM) man > $(DESTDIR)$(PREFIX)/share/man/man8/cameleer.8
-	for c in run serve check status reload stop; do \
-	    $(PROGRAM) man $$c > $(DESTDIR)$(PREFIX)/share/man/man8/cameleer-$$c.8; done
-	install -D -m 644 pkg/systemd/cameleer.service $(DESTDIR)$(PREFIX)/lib/systemd/system/cameleer.service
+	@$(MAKE) -s install-files
+
+# The same without building; PROGRAM names the binary.
+install-files:
+	PROGRAM="$(PROGRAM)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" sh pkg/install-files install
+
+uninstall:
+	PROGRAM="$(PROGRAM)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" sh pkg/install-files uninstall
 
 clean:
 	$(CARGO) clean

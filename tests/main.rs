@@ -33,6 +33,8 @@ mod http;
 mod http2;
 /// What the server calls itself: in headers, to programs, below pages, in links.
 mod identity;
+/// `make install`, and what it puts where.
+mod install;
 /// Limits on time, numbers and size.
 mod limits;
 /// Symbolic links, and other ways out of a site.

@@ -2,6 +2,9 @@
 
 use clap::{Args, CommandFactory};
 
+/// Where the pages belong: a server is a system administrator's command (man(1), sections of the manual).
+const SECTION: &str = "8";
+
 /// Print the man page of a command.
 #[derive(Debug, Args)]
 pub struct Man {
@@ -20,7 +23,7 @@ impl Man {
                 found.ok_or_else(|| super::Misuse(format!("cameleer has no command {name}")))?.clone()
             }
         };
-        clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
+        clap_mangen::Man::new(page).section(SECTION).render(&mut std::io::stdout())?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod client;
 mod compat;
+mod completions;
 mod daemon;
 mod development;
 mod directives;
@@ -62,6 +63,9 @@ enum Command {
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
+    /// Print the completions of a shell
+    #[command(hide = true)]
+    Completions(completions::Completions),
     /// What the master starts for clients
     #[command(hide = true)]
     Front,
@@ -84,6 +88,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Reload(reload) => reload.run(),
         Command::Stop(stop) => stop.run(),
         Command::Man(man) => man.run(),
+        Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| front::run(control, parent_id())),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),

@@ -1,0 +1,95 @@
+//! `make install` and `make uninstall`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Finished, Server, Site};
+
+/// The Makefile's verb with the program under test, below `usr` of the site's folder.
+fn make(site: &Site, verb: &str, also: &str) -> Finished {
+    let mut make = Command::new("make");
+    make.args(["-s", "-C", env!("CARGO_MANIFEST_DIR"), verb, also])
+        .arg(concat!("PROGRAM=", env!("CARGO_BIN_EXE_cameleer")))
+        .arg(site.filled("PREFIX=@DIR@/usr"))
+        .arg(site.filled("SYSCONFDIR=@DIR@/etc"))
+        .env_remove("MAKEFLAGS");
+    Finished::of(&mut make)
+}
+
+fn installed() -> Site {
+    let site = Site::new();
+    make(&site, "install-files", "DESTDIR=").succeeded();
+    site
+}
+
+/// What a shell says to a line.
+fn shell(site: &Site, program: &str, line: &str) -> Finished {
+    Finished::of(Command::new(program).args(["-c", &site.filled(line)]).env("HOME", site.folder())).succeeded()
+}
+
+#[test]
+fn an_installed_program_serves_with_its_own_perl_library() {
+    let site = installed().file("app.psgi", "sub { [200, [], [$INC{'Cameleer/PSGI.pm'}]] }");
+    let listen = format!("127.0.0.1:{}", site.port);
+    let mut command = Command::new(site.path("usr/bin/cameleer"));
+    command.args(["run", "app.psgi", "--workers", "1", "--listen", &listen]).current_dir(site.folder());
+    command.env("TMPDIR", site.path("tmp")).env_remove("CAMELEER_PERL_LIB").env_remove("PERL5LIB");
+    let server = Server::start(site, command);
+    assert_eq!(server.text("/"), server.site.filled("@DIR@/usr/share/cameleer/perl/Cameleer/PSGI.pm"));
+}
+
+#[test]
+fn systemd_is_content_with_the_units_and_finds_program_and_man_page() {
+    let site = installed();
+    let mut verify = Command::new("systemd-analyze");
+    verify.args(["verify", "cameleer.service", "cameleer.socket"]);
+    verify.env("SYSTEMD_UNIT_PATH", site.filled("@DIR@/usr/lib/systemd/system:"));
+    verify.env("MANPATH", site.path("usr/share/man"));
+    let said = Finished::of(&mut verify).succeeded();
+    assert!(!said.err.contains("cameleer"), "{said:?}");
+    let unit = site.read("usr/lib/systemd/system/cameleer.service");
+    for path in ["ExecStart=@DIR@/usr/bin/cameleer serve -f @DIR@/etc/cameleer/", "ExecReload=@DIR@/usr/bin/cameleer "]
+    {
+        assert!(unit.contains(&site.filled(path)), "{path}: {unit}");
+    }
+}
+
+#[test]
+fn each_man_page_is_of_the_section_that_it_says() {
+    let site = installed();
+    let folder = site.path("usr/share/man/man8");
+    let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();
+    assert_eq!(pages.len(), 7, "one for the program, one a command");
+    for page in pages {
+        let name = page.file_name().into_string().expect("ASCII");
+        let title = format!(".TH {} 8 ", name.trim_end_matches(".8"));
+        let text = site.read(&format!("usr/share/man/man8/{name}"));
+        assert!(text.lines().any(|line| line.starts_with(&title)), "{name}: no {title}");
+    }
+}
+
+#[test]
+fn bash_zsh_and_fish_complete_commands_and_options() {
+    let site = installed();
+    let bash = "source @DIR@/usr/share/bash-completion/completions/cameleer; COMP_CWORD=1; COMP_WORDS=(cameleer ''); \
+                _cameleer cameleer '' cameleer; echo \"${COMPREPLY[@]}\"";
+    let commands = shell(&site, "bash", bash).out;
+    assert!(commands.contains("run serve check status reload stop"), "{commands}");
+    assert!(!commands.contains("mold"), "hidden roles are nobody's to type: {commands}");
+    let fish = "source @DIR@/usr/share/fish/vendor_completions.d/cameleer.fish; complete -C 'cameleer run --work'";
+    assert!(shell(&site, "fish", fish).out.contains("--workers"));
+    shell(&site, "zsh", "fpath=(@DIR@/usr/share/zsh/site-functions $fpath); autoload -U +X _cameleer");
+}
+
+#[test]
+fn nothing_is_left_after_uninstall() {
+    let site = Site::new();
+    let stage = site.filled("DESTDIR=@DIR@/stage");
+    make(&site, "install-files", &stage).succeeded();
+    let staged = |path: &str| site.path("stage").join(site.path(path).strip_prefix("/").expect("absolute"));
+    assert!(staged("usr/bin/cameleer").is_file() && !site.has("usr"), "DESTDIR stands before each path");
+    make(&site, "uninstall", &stage).succeeded();
+    let left = Finished::of(Command::new("find").arg(site.path("stage")).args(["-not", "-type", "d"])).succeeded();
+    assert_eq!(left.out, "");
+    assert!(!Path::new(&staged("usr/share/cameleer")).exists(), "our own folder goes with its files");
+}

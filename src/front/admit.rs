@@ -8,8 +8,8 @@ use http::StatusCode;
 use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
+use super::blocking::{self, NoThread};
 use super::count;
 use super::error_page::Refusal;
 use super::record::Record;
@@ -64,8 +64,9 @@ pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Re
     }
     let rules = &route.settings.access;
     if rules.lookups != Lookups::Off {
+        // Nobody is let in or kept out by it: what cannot be looked up is not in the log.
         let name = look_up(visit, rules.lookups == Lookups::Double).await;
-        visit.visitor.borrow_mut().name = name;
+        visit.visitor.borrow_mut().name = name.unwrap_or_default();
     }
     if rules.is_open() { Ok(()) } else { ask(visit, head, route).await }
 }
@@ -89,7 +90,7 @@ async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal>
             Verdict::Allowed => break,
             Verdict::Forbidden => return Err(denied(visit, route)),
             Verdict::WrongUser => return Err(not_among(visit, route, user.as_ref())),
-            Verdict::NeedsName => name = Some(look_up(visit, true).await),
+            Verdict::NeedsName => name = Some(look_up(visit, true).await?),
             Verdict::NeedsUser => user = Some(identify(visit, head, route).await?),
         }
     }
@@ -107,7 +108,7 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
     }
 }
 
-async fn look_up(visit: &Record, verified: bool) -> Option<Rc<str>> {
+async fn look_up(visit: &Record, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
     visit.client.front.names.of(address(visit.remote()), verified).await
 }
 
@@ -123,7 +124,7 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
     let proof = match door.users.attempt(rules, authorization) {
         Attempt::Settled(proof) => proof,
         Attempt::Slow(check) => {
-            let (check, is_right) = door.compare(check).await;
+            let (check, is_right) = door.compare(check).await?;
             door.users.settle(rules, check, is_right)
         }
     };
@@ -143,11 +144,11 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
 
 impl Door {
     /// Computes a hash on another thread.
-    async fn compare(&self, check: Check) -> (Check, bool) {
+    async fn compare(&self, check: Check) -> Result<(Check, bool), NoThread> {
         let _permit = self.hashing.acquire().await;
         let copy = check.clone();
-        let is_right = spawn_blocking(move || copy.is_right()).await.unwrap_or(false);
-        (check, is_right)
+        let is_right = blocking::run("compute a password's hash", move || copy.is_right()).await?;
+        Ok((check, is_right))
     }
 }
 

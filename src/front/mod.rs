@@ -20,6 +20,7 @@ mod adopted;
 mod ahead;
 mod authority;
 mod autoindex;
+mod blocking;
 mod body;
 mod client;
 mod clock;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::blocking::{self, NoThread};
 use crate::access::names::{Resolver, look_up};
 
 /// More threads would only wait for the same name server.
@@ -43,10 +43,11 @@ impl Names {
     }
 
     /// The name of `address`; all who ask at the same time wait for one answer.
-    pub async fn of(&self, address: IpAddr, verified: bool) -> Option<Rc<str>> {
+    pub async fn of(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let question = (address, verified);
         let name = self.cell(question);
-        name.get_or_init(|| async { timeout(PATIENCE, self.ask(question)).await.ok().flatten() }).await.clone()
+        let asked = name.get_or_try_init(|| async { timeout(PATIENCE, self.ask(question)).await.unwrap_or(Ok(None)) });
+        asked.await.cloned()
     }
 
     fn cell(&self, question: Question) -> Rc<OnceCell<Option<Rc<str>>>> {
@@ -66,15 +67,15 @@ impl Names {
     }
 
     /// The permit goes with the thread: one that still waits for an answer nobody wants counts.
-    async fn ask(&self, (address, verified): Question) -> Option<Rc<str>> {
-        let permit = self.threads.clone().acquire_owned().await.ok()?;
+    async fn ask(&self, (address, verified): Question) -> Result<Option<Rc<str>>, NoThread> {
+        let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let resolver = self.resolver.clone();
-        let asked = spawn_blocking(move || {
+        let asked = blocking::run("look up a client's name", move || {
             let name = look_up(&*resolver, address, verified);
             drop(permit);
             name
         });
-        asked.await.ok().flatten().map(Rc::from)
+        Ok(asked.await?.map(Rc::from))
     }
 }
 
@@ -147,7 +148,7 @@ mod tests {
         std::future::poll_fn(|cx| {
             open.retain(|at| match asked[*at].as_mut().poll(cx) {
                 std::task::Poll::Ready(name) => {
-                    found[*at] = name;
+                    found[*at] = name.expect("a thread");
                     false
                 }
                 std::task::Poll::Pending => true,

@@ -52,8 +52,8 @@ pub async fn looked_up(visit: &Record, route: Rc<Route>) -> Rc<Route> {
     }
     let ours = address(&visit.client.local);
     match visit.client.front.names.of(ours, false).await {
-        Some(server_name) => Rc::new(Route { server_name, ..(*route).clone() }),
-        None => route,
+        Ok(Some(server_name)) => Rc::new(Route { server_name, ..(*route).clone() }),
+        _ => route,
     }
 }
 

@@ -7,6 +7,7 @@ mod logs;
 mod processes;
 mod scripts;
 mod starts;
+mod threads;
 mod workers;
 
 use crate::support::{Server, Site};

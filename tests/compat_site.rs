@@ -109,7 +109,7 @@ fn another_address_is_included() {
          my $s = Apache::Include->virtual('/part.txt'); $r->print(qq(]$s)); 0 }\"\n</Location>\n\
          <Location /configured>\nSetHandler perl-script\nPerlHandler Apache::Include\nPerlSetVar IncludeVirtual /part.txt\n</Location>",
     );
-    assert_eq!(server.text("/page"), "[part]0");
+    assert_eq!(server.text("/page"), "[part]200");
     assert_eq!(server.text("/configured"), "part");
 }
 

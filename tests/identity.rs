@@ -40,10 +40,10 @@ fn a_component_that_start_up_code_adds_is_in_the_server_header_of_its_generation
     let conf = conf("PerlRequire startup.pl\n<Perl>\nApache::add_version_component('Bar/2')\n</Perl>");
     let server = site.serve(&conf);
     let software = |added: &str| format!("Cameleer/{VERSION} mod_perl/1.31 {added}");
-    says(&server, "Cameleer Foo/1.0 Bar/2", &software("Foo/1.0 Bar/2"));
+    says(&server, "Cameleer mod_perl/1.31 Foo/1.0 Bar/2", &software("Foo/1.0 Bar/2"));
     server.site.write("startup.pl", "Apache->add_version_component('Foo/1.1'); 1;");
     server.reload().succeeded();
-    says(&server, "Cameleer Foo/1.1 Bar/2", &software("Foo/1.1 Bar/2"));
+    says(&server, "Cameleer mod_perl/1.31 Foo/1.1 Bar/2", &software("Foo/1.1 Bar/2"));
     let before = children(server.pid());
     let status = server.status();
     let front = status["front"]["pid"].as_i64().or(status["front_pid"].as_i64());
@@ -53,7 +53,7 @@ fn a_component_that_start_up_code_adds_is_in_the_server_header_of_its_generation
         let mut connection = crate::support::Connection::open(&server.site.address()).ok()?;
         connection.try_ask(&Request::get("/a.txt")).ok().filter(|answer| answer.status == 200)
     });
-    assert_eq!(answer.header("Server").as_deref(), Some("Cameleer Foo/1.1 Bar/2"));
+    assert_eq!(answer.header("Server").as_deref(), Some("Cameleer mod_perl/1.31 Foo/1.1 Bar/2"));
 }
 
 #[test]
@@ -73,7 +73,9 @@ fn server_tokens_says_how_much_is_told() {
         says(&server, &told, &told);
     }
     let server = site().serve(&conf(""));
-    says(&server, "Cameleer", &format!("Cameleer/{VERSION} mod_perl/1.31"));
+    says(&server, "Cameleer mod_perl/1.31", &format!("Cameleer/{VERSION} mod_perl/1.31"));
+    let server = Site::new().file("htdocs/a.txt", "a").serve("");
+    assert_eq!(header(&server, "/a.txt"), "Cameleer", "a site without mod_perl does not name it");
 }
 
 #[test]
@@ -84,7 +86,8 @@ fn a_signature_stands_below_the_servers_own_pages() {
     );
     let server = site().serve(&conf);
     let port = server.site.port;
-    let line = |name: &str| format!("<hr>\n<address>Cameleer Server at {name} Port {port}</address>\n</body>");
+    let line =
+        |name: &str| format!("<hr>\n<address>Cameleer mod_perl/1.31 Server at {name} Port {port}</address>\n</body>");
     for page in ["/none", "/perl/missing", "/list"] {
         let line =
             if page == "/list" { line("<a href=\"mailto:me@example.org\">localhost</a>") } else { line("localhost") };
@@ -97,6 +100,15 @@ fn a_signature_stands_below_the_servers_own_pages() {
         "{list}"
     );
     assert!(!server.get("/quiet/none").is(404).text().contains("<address>"));
+}
+
+#[test]
+fn who_is_responsible_is_said_by_server_admin_or_in_httpds_words() {
+    let ask = "<Location /admin>\nSetHandler perl-script\n\
+        PerlHandler \"sub { my $r = shift; $r->print($r->server->server_admin, '|', $ENV{SERVER_ADMIN}); 0 }\"\n</Location>";
+    let told = |said: &str| Site::new().serve(&format!("{said}\n{ask}")).text("/admin");
+    assert_eq!(told("ServerAdmin me@example.org"), "me@example.org|me@example.org");
+    assert_eq!(told(""), "[no address given]|[no address given]", "DEFAULT_ADMIN of httpd 1.3's httpd.h");
 }
 
 #[test]

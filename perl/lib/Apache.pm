@@ -36,8 +36,7 @@ our @UNWIND;
 
 sub args {
     my $r = shift;
-    $r->query_string(@_) if @_;
-    return parse_args( wantarray, $r->query_string );
+    return parse_args( wantarray, $r->query_string(@_) );
 }
 
 sub as_string ($r) {
@@ -144,11 +143,6 @@ sub subprocess_env {
     return;
 }
 
-# What the client gets for an error of that status: a text, a path of this server or a URL.
-sub custom_response ( $r, $status, $response ) {
-    return $r->_custom_response( $status, ref $response eq 'SCALAR' ? $$response : $response );
-}
-
 # --- who asks
 
 # (OK, password) or (what to return, undef): the user's name is in $r->connection->user then.
@@ -189,7 +183,7 @@ sub pnotes {
 
 sub register_cleanup ( $r, $code ) {
     $r->want_cleanup if Apache->request;
-    push @CLEANUPS, $code;
+    push @CLEANUPS, [ $code, ref $r ? $r->number : 0 ];
     return;
 }
 sub post_connection { goto &register_cleanup }
@@ -198,9 +192,23 @@ sub post_connection { goto &register_cleanup }
 
 # Called by the server when the answer is on its way; again when one of them called exit or died.
 sub run_cleanups {
-    while ( defined( my $code = shift @CLEANUPS ) ) {
-        eval { Apache::Phases::call( Apache->request, $code ); 1 } or log_error($@);
-    }
+    while ( my $cleanup = shift @CLEANUPS ) { _clean_up( Apache->request, $cleanup->[0] ) }
+    return;
+}
+
+sub _clean_up ( $r, $code ) {
+    return eval { Apache::Phases::call( $r, $code ); 1 } || log_error($@);
+}
+
+# A subrequest is over when the object that lookup_uri gave is: what was registered in it is done then, and not kept for
+# the end of the main request. CGI.pm forgets a script's parameters so before the next script reads its own.
+sub Apache::SubRequest::DESTROY ($sub) {
+    return unless @CLEANUPS && Apache->request;
+    local ( $@, $!, $? );
+    my $number = $sub->number;
+    my @own = grep { $_->[1] == $number } @CLEANUPS or return;
+    @CLEANUPS = grep { $_->[1] != $number } @CLEANUPS;
+    _clean_up( $sub, $_->[0] ) for @own;
     return;
 }
 
@@ -348,6 +356,7 @@ send_http_header send_cgi_header basic_http_header cgi_header_out print printf w
 sent_header>
 
 C<custom_response(STATUS, RESPONSE)>: what the client gets for an error of that status. A text, a path of this server, or a URL.
+It gives what was said before, by C<ErrorDocument> or by code, a text with a quotation mark in front. C<undef> takes it back.
 
 =head2 The rest
 
@@ -376,6 +385,9 @@ C<print>, and C<aborted> of C<< $r->connection >>, tell a handler that its clien
 
 =item * A handler that prints without C<send_http_header> gets a head all the same, made from C<status>,
 C<content_type> and C<headers_out> as they are when the first bytes leave.
+
+=item * C<print> of a reference to a text prints the text as C<< $r->print >> and on a handle tied to C<$r>; perl's own C<print>
+prints the reference.
 
 =item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
 

@@ -1,5 +1,7 @@
 #include "xs.h"
 
+void cml_drain_fd1(void);
+
 MODULE = Apache    PACKAGE = Apache
 
 SV *
@@ -80,7 +82,6 @@ status(r, ...)
     header_only = APACHE_HEADER_ONLY
     no_cache = APACHE_NO_CACHE
     sent_header = APACHE_SENT_HEADER
-    bytes_sent = APACHE_BYTES_SENT
     request_time = APACHE_REQUEST_TIME
     get_server_port = APACHE_SERVER_PORT
     allow_options = APACHE_ALLOW_OPTIONS
@@ -93,6 +94,18 @@ status(r, ...)
     proxyreq = APACHE_PROXYREQ
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
+  OUTPUT:
+    RETVAL
+
+# Of the request that has the answer. What a program wrote to descriptor 1 (syswrite, children) is on its way too.
+SV *
+bytes_sent(r, ...)
+    Request r
+  CODE:
+    cml_drain_fd1();
+    for (Request later = r; later; apache_check(aTHX_ apache_linked(r, APACHE_NEXT, &later)))
+        r = later;
+    RETVAL = apache_number_field(aTHX_ r, APACHE_BYTES_SENT, items > 1 ? ST(1) : NULL);
   OUTPUT:
     RETVAL
 
@@ -159,13 +172,22 @@ internal_redirect(r, target)
   CODE:
     apache_check(aTHX_ apache_internal_redirect(r, apache_text_of(aTHX_ target), ix));
 
-void
-_custom_response(r, status, response)
+# What was said for the status before; a second argument of undef takes it back.
+SV *
+custom_response(r, status, response = NULL)
     Request r
     IV status
     SV *response
   CODE:
-    apache_check(aTHX_ apache_custom_response(r, status, apache_text_of(aTHX_ response)));
+    apache_text before;
+    apache_check(aTHX_ apache_custom_response(r, status, &before));
+    RETVAL = apache_sv_of(aTHX_ before);
+    if (response && SvROK(response) && !SvOBJECT(SvRV(response)))
+        response = SvRV(response);
+    if (response)
+        apache_check(aTHX_ apache_set_custom_response(r, status, apache_text_of(aTHX_ response)));
+  OUTPUT:
+    RETVAL
 
 # Perl code pushed handlers for the phase, or replaced them. False when there is no such phase.
 IV

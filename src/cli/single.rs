@@ -43,8 +43,8 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
         generation: GENERATION,
         logs: opened.access.len() + opened.hosts.len(),
         listeners: names,
-        // Perl is loaded after the front has started.
-        software: site.config.tokens.header(apache::MOD_PERL, &[]),
+        // Perl is loaded after the front has started: no module has named itself yet.
+        software: worker::single::software(&site.config, site.facts()),
     };
     let memory = [site.in_memory()?, site.identities_in_memory()?];
     let sockets = bound.iter().map(|bound| &bound.fd);

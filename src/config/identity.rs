@@ -55,9 +55,10 @@ impl Tokens {
         }
     }
 
-    /// The `Server` header.
-    pub fn header(self, api: &str, added: &[String]) -> String {
+    /// The `Server` header. A site that speaks the Perl API names it as one of its parts, as httpd does.
+    pub fn header(self, api: &str, is_spoken: bool, added: &[String]) -> String {
         match self {
+            Tokens::Unsaid if is_spoken => listed(&format!("{NAME} {api}"), added),
             Tokens::Unsaid => listed(NAME, added),
             said => said.software(api, added),
         }

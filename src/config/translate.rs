@@ -17,13 +17,17 @@ pub struct Mapping {
 impl Config {
     /// The file of a path that is decoded and has neither `.` nor `..` nor empty segments.
     pub fn translate(&self, host: u16, path: &str) -> Mapping {
-        let host = &self.hosts[usize::from(host)];
-        for alias in &host.aliases {
+        self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
+    }
+
+    /// The same where a program has said another document root for a request.
+    pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
+        for alias in &self.hosts[usize::from(host)].aliases {
             if let Some(filename) = alias.file(path) {
                 return Mapping { filename, script_alias: alias.script };
             }
         }
-        Mapping { filename: join(&host.document_root, path), script_alias: false }
+        Mapping { filename: join(document_root, path), script_alias: false }
     }
 
     /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.

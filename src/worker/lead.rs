@@ -29,7 +29,7 @@ impl Site {
     /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
     /// configuration says which file it is.
     pub(super) fn lead_elsewhere(&self, request: u64, is_translated: bool) -> Result<PlaceKey, Stop> {
-        let Said { uri, args: query, filename } = apache::said(request);
+        let Said { uri, args: query, filename, .. } = apache::said(request);
         if is_translated && filename.is_none() {
             let path = plain(&uri);
             apache::without_file(request, &path, &query);
@@ -160,7 +160,8 @@ impl Site {
     fn foot(&self, request: u64, located: &Located) -> String {
         let Some(signature) = located.settings.rules.signature else { return String::new() };
         let (name, port) = apache::own_name(request);
-        let admin = Some(located.place.server_admin.as_str()).filter(|admin| !admin.is_empty());
+        let host = self.config.hosts.get(usize::from(apache::asked(request).host));
+        let admin = host.and_then(|host| host.server_admin.as_deref());
         signature.html(&Named { software: &self.software(), name: &name, port, admin })
     }
 
@@ -193,14 +194,8 @@ impl Site {
     }
 
     fn response_for(&self, request: u64, located: &Located, status: u16) -> Option<Vec<u8>> {
-        apache::custom_response(request, status).or_else(|| {
-            let document = located.settings.rules.error_document(status)?;
-            Some(match document {
-                ErrorDocument::Default => return None,
-                ErrorDocument::Text(text) => format!("\"{text}").into_bytes(),
-                ErrorDocument::Local(target) | ErrorDocument::Away(target) => target.clone().into_bytes(),
-            })
-        })
+        apache::custom_response(request, status)
+            .unwrap_or_else(|| located.settings.rules.error_document(status).and_then(shown))
     }
 
     /// What a client's request has led to is over with it.
@@ -247,6 +242,15 @@ impl apache::Engine for Site {
         led.map_or_else(|Stop(said)| said, |_| OK)
     }
 
+    fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>> {
+        if let Some(said) = apache::custom_response(request, status) {
+            return said;
+        }
+        let way = self.way(request, &apache::said(request).uri, None);
+        let located = way.key.ok().and_then(|key| self.located(key, &way.filename).ok())?;
+        self.response_for(request, &located, status)
+    }
+
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {
         if !self.redirect_to(from, Lead::Redirect, uri, keeps_type) {
             apache::fail(from);
@@ -271,6 +275,15 @@ impl Response<'_> {
             url if is_url(url) && !url.contains(&b' ') => Response::Away(url),
             text => Response::Text(text),
         }
+    }
+}
+
+/// As `$r->custom_response` shows it.
+fn shown(document: &ErrorDocument) -> Option<Vec<u8>> {
+    match document {
+        ErrorDocument::Default => None,
+        ErrorDocument::Text(text) => Some(format!("\"{text}").into_bytes()),
+        ErrorDocument::Local(target) | ErrorDocument::Away(target) => Some(target.clone().into_bytes()),
     }
 }
 

@@ -66,7 +66,8 @@ impl Site {
         let asked = apache::asked(request);
         let is_translated = self.first(&first, request, Phase::Trans)? == OK;
         let said = apache::said(request);
-        let stays = said.uri == asked.path && said.filename.is_none() && !asked.filename.is_empty();
+        let is_same = said.uri == asked.path && said.filename.is_none() && said.document_root.is_none();
+        let stays = is_same && !asked.filename.is_empty();
         if stays && !is_translated {
             apache::end_translation(request);
             return Ok((first, false));

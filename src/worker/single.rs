@@ -7,7 +7,7 @@ use wire::transport::{SocketWorker, packet_buffer};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Identity, Worker};
+use super::{Identity, Worker, start_up};
 use crate::config::{Config, Facts};
 
 /// Loads the site and answers on `socket` until the front leaves; ends the process.
@@ -16,4 +16,9 @@ pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     Worker::new(site, SocketWorker::new(socket, packet_buffer()), identity).run()
+}
+
+/// What clients are told that the server is, before any Perl was loaded.
+pub fn software(config: &Config, facts: &Facts) -> String {
+    config.tokens.header(apache::MOD_PERL, start_up::speaks_mod_perl(config, facts), &[])
 }

@@ -109,7 +109,7 @@ impl Site {
 
     /// What clients are told that the server is.
     pub fn software(&self) -> String {
-        self.config.tokens.header(apache::MOD_PERL, &apache::version_components())
+        self.config.tokens.header(apache::MOD_PERL, self.mod_perl, &apache::version_components())
     }
 
     /// Who answers for CGI scripts.

@@ -32,7 +32,10 @@ impl Site {
         let host = apache::asked(request).host;
         let path = plain(path);
         let text = Text::new(&path);
-        let mapping = self.config.translate(host, &text.0);
+        let mapping = match apache::said(request).document_root {
+            Some(root) => self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0)),
+            None => self.config.translate(host, &text.0),
+        };
         let script = mapping.script_alias && filename.is_none();
         let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
         let filename = plain(&filename);

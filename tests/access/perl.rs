@@ -1,7 +1,7 @@
 //! What `$r` says of the rules of its place.
 
 use super::site;
-use crate::support::Server;
+use crate::support::{Request, Server};
 
 fn serve(rules: &str, expression: &str) -> Server {
     let site = site().file(
@@ -24,7 +24,10 @@ fn requirements_are_told_with_their_methods() {
         "$r->auth_type, $r->auth_name, $r->satisfies == SATISFY_ANY, $r->some_auth_required, \
          map { \"$_->{method_mask} $_->{requirement}\" } @{ $r->requires }",
     );
-    assert_eq!(server.text("/perl"), "Basic|The place|1|1|-1 user ana \"eve adams\"|4 valid-user");
+    let everyone = "Basic|The place|1|1|-1 user ana \"eve adams\"";
+    assert_eq!(server.text("/perl"), everyone, "Apache.xs, requires: the lines for this method");
+    let posted = server.send(Request::post("/perl", "")).is(200).text();
+    assert_eq!(posted, format!("{everyone}|4 valid-user"));
 }
 
 #[test]

@@ -43,6 +43,35 @@ fn httpd_conf_writes_a_site_that_starts() {
 }
 
 #[test]
+fn httpd_conf_is_an_object_with_a_method_for_each_directive() {
+    let site = Site::new();
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
+    // t/modules/httpdconf.t of mod_perl 1.31, and lib/Apache/httpd_conf.pm
+    let code = "use Apache::httpd_conf; my $c = Apache::httpd_conf->new(base => 'httpd_conf'); $c->write(Port => 8888); \
+        print join '|', $c->Port, -e 'httpd_conf/conf/httpd.conf', (map { !!$c->$_ } qw(DocumentRoot ErrorLog)), $c->server_url, \
+        $c->Port(1), $c->Port, eval { $c->no_such } // $@ =~ /has no method no_such/";
+    let said =
+        Finished::of(std::process::Command::new("perl").args(["-I", library, "-e", code]).current_dir(site.folder()));
+    assert_eq!(said.succeeded().out, "8888|1|1|1|http://localhost:8888|8888|1|1");
+}
+
+#[test]
+fn httpd_conf_starts_and_stops_its_server() {
+    let site = Site::new();
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
+    let code = format!(
+        "use Apache::httpd_conf; use HTTP::Tiny; my $c = Apache::httpd_conf->new(base => 'base', Port => {}, ServerName => '127.0.0.1'); \
+         $c->write; $c->server_start or die; my $pid = $c->pid; print HTTP::Tiny->new->get($c->server_url . '/none')->{{status}}, ' '; \
+         print $c->server_stop, ' '; select undef, undef, undef, 0.02 while kill 0, $pid; print 'stopped'",
+        site.port
+    );
+    let mut perl = std::process::Command::new("perl");
+    perl.args(["-I", library, "-e", &code]).env("CAMELEER", env!("CARGO_BIN_EXE_cameleer")).current_dir(site.folder());
+    let said = Finished::of(&mut perl).succeeded().out;
+    assert!(said.ends_with("404 1 stopped"), "behind what the server says as it starts: {said}");
+}
+
+#[test]
 fn denied_operators_do_not_compile() {
     let server =
         script("print system('true');", "PerlModule Apache::Opcode\nPerlEval \"Apache::Opcode->deny(':subprocess')\"");
@@ -59,6 +88,10 @@ fn constants_sources_and_hooks() {
     let text = server.text(URL);
     assert!(text.starts_with("8 Apache::src->inc: modules in C for httpd cannot be built here"), "{text}");
     assert!(text.contains("ChildInit") && text.contains("Handler"), "{text}");
+    // lib/Apache/src.pm, mmn_eq: libapreq's Makefile.PL and tests ask it of the class
+    let server =
+        script("use Apache::src; print Apache::src->mmn_eq, ' ', Apache::src->new->module_magic_number > 19980317", "");
+    assert_eq!(server.text(URL), "1 1");
 }
 
 #[test]

@@ -107,7 +107,7 @@ int apache_set_text(uint64_t r, uint32_t field, apache_text value);
 int apache_get_number(uint64_t r, uint32_t field, int64_t *out);
 int apache_set_number(uint64_t r, uint32_t field, int64_t value);
 
-/* One line of Require; no text behind the last. */
+/* One line of Require, for whichever method; no text behind the last. */
 int apache_requirement(uint64_t r, size_t at, int64_t *method_mask, apache_text *requirement);
 
 /* The record of another request of the same client; 0: there is none. */
@@ -126,7 +126,8 @@ int apache_lookup_file(uint64_t r, apache_text name, uint64_t *sub);
 int apache_run_sub(uint64_t r, int64_t *status);
 int apache_translate_name(uint64_t r, int64_t *status);
 int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
-int apache_custom_response(uint64_t r, int64_t status, apache_text response);
+int apache_set_custom_response(uint64_t r, int64_t status, apache_text response);
+int apache_custom_response(uint64_t r, int64_t status, apache_text *response);
 
 /* What Perl code made of a phase's handlers: pushed some, or replaced them. `known` is 0 for no phase of that name. */
 int apache_stack_touched(uint64_t r, apache_text phase, int replaced, int64_t *known);
@@ -175,6 +176,7 @@ void apache_server_text(uint32_t host, uint32_t field, apache_text *out);
 int64_t apache_server_number(uint32_t host, uint32_t field); /* -1: no such server */
 void apache_server_var(uint32_t host, size_t at, apache_text *name, apache_text *value);
 void apache_server_alias(uint32_t host, size_t at, apache_text *name);
+void apache_set_server_port(uint32_t host, uint16_t port);
 void apache_set_log_level(uint32_t level);
 void apache_add_version_component(apache_text text);
 int32_t apache_section(size_t at); /* -1: no more */

@@ -38,6 +38,10 @@ impl RequestRec {
     /// The handlers returned `code`.
     pub fn outcome(&mut self, code: i32) -> Outcome {
         self.send_info();
+        if self.output.is_handed_over {
+            // `$r->internal_redirect`: another request has given the answer, and this one may be silent.
+            return Outcome::Answered;
+        }
         match Verdict::of(code) {
             Verdict::Declined if self.output.is_untouched() => {
                 return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
@@ -114,8 +118,8 @@ pub fn discard(request: u64) -> bool {
     with(request, |r| r.output.discard()).unwrap_or(false)
 }
 
-/// `$r->custom_response`, if one was given for that status.
-pub fn custom_response(request: u64, status: u16) -> Option<Vec<u8>> {
+/// `$r->custom_response`, if something was said for that status; the inner `None` takes the configuration's away.
+pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
     let find =
         |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());
     with(request, find).ok().flatten()

@@ -264,6 +264,15 @@ pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
     STATE.with_borrow(|state| state.servers.get(host as usize).cloned())
 }
 
+/// `$s->port(8080)`
+pub(crate) fn set_server_port(host: u32, port: u16) {
+    STATE.with_borrow_mut(|state| {
+        if let Some(server) = state.servers.get_mut(host as usize) {
+            Rc::make_mut(server).server_port = Some(port);
+        }
+    });
+}
+
 /// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.
 pub(crate) fn cpu_since_last() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from).unwrap_or_default();

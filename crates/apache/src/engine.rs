@@ -13,6 +13,8 @@ pub trait Engine {
     fn run(&self, sub: u64) -> i32;
     /// Finds the file of what `$r->uri` says now; the status that ends the Trans phase.
     fn translate(&self, request: u64) -> i32;
+    /// What a client of that request gets for an error, if it is not the plain page.
+    fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>>;
     /// Answers `from` with what another URI answers.
     fn redirect(&self, from: u64, target: &[u8], keeps_type: bool);
 }

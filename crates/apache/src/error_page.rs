@@ -54,6 +54,11 @@ fn entry(status: u16) -> (&'static str, &'static str) {
     }
 }
 
+/// `404 Not Found`
+pub(crate) fn status_line(status: u16) -> Vec<u8> {
+    format!("{status} {}", entry(status).0).into_bytes()
+}
+
 /// A status that never has a body.
 pub(crate) fn is_bodyless(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 205 | 304)

@@ -317,6 +317,11 @@ unsafe extern "C" fn apache_add_version_component(text: ApacheText) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn apache_set_server_port(host: u32, port: u16) {
+    crate::current::set_server_port(host, port);
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn apache_set_log_level(level: u32) {
     set_level(Level::from_number(level));
 }

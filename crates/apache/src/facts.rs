@@ -42,6 +42,8 @@ pub struct Said {
     pub args: Vec<u8>,
     /// `$r->filename`, when a handler set it or has found it by `$r->translate_name`.
     pub filename: Option<Vec<u8>>,
+    /// `$r->document_root`, when a handler set it.
+    pub document_root: Option<Vec<u8>>,
 }
 
 /// See [`Said`].
@@ -50,6 +52,7 @@ pub fn said(request: u64) -> Said {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
         args: r.known_text(Text::Args).unwrap_or_default().to_vec(),
         filename: r.named_file(),
+        document_root: r.known_text(Text::DocumentRoot).filter(|_| r.has_set(Text::DocumentRoot)).map(<[u8]>::to_vec),
     });
     said.unwrap_or_default()
 }

@@ -27,6 +27,8 @@ impl RequestRec {
         if self.output.has_head() {
             return;
         }
+        // `$r->status_line` takes precedence, whichever was said last.
+        self.status = self.known_text(Text::StatusLine).and_then(status_of).unwrap_or(self.status);
         if !is_final(self.status) {
             return self.fail_status();
         }

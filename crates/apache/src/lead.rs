@@ -154,7 +154,8 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
 impl RequestRec {
     /// What belongs to the client, whichever of its requests it is.
     fn inherit(&mut self, from: &RequestRec) {
-        for field in [Text::User, Text::AuthType, Text::RemoteHost, Text::RemoteIp, Text::TheRequest, Text::Method] {
+        let of_client = [Text::User, Text::AuthType, Text::RemoteHost, Text::RemoteIp, Text::TheRequest, Text::Method];
+        for field in of_client.into_iter().chain([Text::DocumentRoot]) {
             self.copy_said(field, from);
         }
         self.cleanup = from.cleanup;

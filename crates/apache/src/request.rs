@@ -8,6 +8,7 @@ use wire::transport::Presence;
 
 use crate::Place;
 use crate::env;
+use crate::error_page;
 use crate::field::{Number, Text};
 use crate::lead::Links;
 use crate::log::own_level;
@@ -73,7 +74,9 @@ pub(crate) struct RequestRec {
     pub translation: Translation,
     pub stacks: Stacks,
     /// `$r->custom_response`, by status.
-    pub custom_responses: Vec<(u16, Vec<u8>)>,
+    pub custom_responses: Vec<(u16, Option<Vec<u8>>)>,
+    /// The one that a handler asked for last.
+    pub shown_response: Option<Vec<u8>>,
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
@@ -106,6 +109,7 @@ impl RequestRec {
             translation: Translation::default(),
             stacks: Stacks::default(),
             custom_responses: Vec::new(),
+            shown_response: None,
             said: [const { None }; Text::ALL.len()],
             split: None,
             usual_type: None,
@@ -139,6 +143,7 @@ impl RequestRec {
             Text::Filename | Text::PathInfo | Text::ScriptName => drop(self.split()),
             Text::TheRequest => self.compose_the_request(),
             Text::ContentType => self.find_type(),
+            Text::StatusLine => self.compose_status_line(),
             _ => {}
         }
         match field {
@@ -208,6 +213,14 @@ impl RequestRec {
         if self.said[slot].is_none() {
             let parts = [Field::Method, Field::Target, Field::Protocol].map(|field| self.frame.field(field));
             self.said[slot] = Some(Some(parts.join(&b' ')));
+        }
+    }
+
+    /// Once the head is decided its line is known, said or not.
+    fn compose_status_line(&mut self) {
+        let slot = Text::StatusLine as usize;
+        if self.output.has_head() && self.said[slot].is_none() {
+            self.said[slot] = Some(Some(error_page::status_line(self.status)));
         }
     }
 
@@ -296,10 +309,7 @@ impl RequestRec {
 
     pub fn set_number(&mut self, field: Number, value: i64) {
         match field {
-            Number::Status => {
-                self.status = u16::try_from(value).unwrap_or(0);
-                self.said[Text::StatusLine as usize] = None;
-            }
+            Number::Status => self.status = u16::try_from(value).unwrap_or(0),
             Number::MethodNumber => self.method_number = Some(value),
             Number::Allowed => self.allowed = value,
             Number::NoCache => self.set_no_cache(value != 0),

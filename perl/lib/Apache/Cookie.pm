@@ -21,10 +21,13 @@ sub _set ( $self, $name, $value ) {
     return;
 }
 
+# Called on the class, a method is that of a new cookie: what `Apache::Cookie->expires('-1d')` says is the date.
+sub _of ($self) { return ref $self ? $self : $self->new( Apache->request ) }
+
 for my $part (qw(name domain path)) {
     no strict 'refs';
     *$part = sub {
-        my $self   = shift;
+        my $self   = _of(shift);
         my $before = $self->{$part};
         $self->{$part} = shift if @_;
         return $before;
@@ -32,6 +35,7 @@ for my $part (qw(name domain path)) {
 }
 
 sub value ( $self, @new ) {
+    $self = _of($self);
     my @before = @{ $self->{values} };
     if (@new) {
         my $new = $new[0];
@@ -41,11 +45,13 @@ sub value ( $self, @new ) {
 }
 
 sub expires ( $self, @new ) {
+    $self = _of($self);
     $self->{expires} = date( $new[0], '-' ) if @new && defined $new[0];
     return $self->{expires};
 }
 
 sub secure ( $self, @new ) {
+    $self = _of($self);
     $self->{secure} = $new[0] && lc $new[0] ne 'off' ? 1 : 0 if @new;
     return $self->{secure} ? 'on' : '';
 }
@@ -124,7 +130,7 @@ Apache::Cookie - cookies (libapreq 1)
 C<name value expires domain path secure> return what they hold and set it when they get an argument; C<value> returns
 a list in list context. The path is the script's folder unless it is given.
 
-C<expires>: C<now>, or a number with C<s m h d M y> and a sign (C<+10m>, C<-1d>); anything else is a date already.
+C<expires>, also as C<< Apache::Cookie->expires('-1d') >>, gives the date: C<now>, or a number with C<s m h d M y> and a sign (C<+10m>, C<-1d>); anything else is a date already.
 
 C<bake> adds a C<Set-Cookie> header, which goes out with errors and redirects as well. C<as_string> is its value.
 

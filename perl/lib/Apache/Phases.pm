@@ -22,7 +22,7 @@ package Apache {
         @handlers = map { ref eq 'ARRAY' ? @$_ : $_ } @handlers;
         if ( my $list = $OF_PROCESS{$phase} ) { push @$list, @handlers }
         # Apache::DBI does this in a worker that has no request yet.
-        elsif ( $phase eq 'PerlCleanupHandler' && !Apache->request ) { push @CLEANUPS, @handlers }
+        elsif ( $phase eq 'PerlCleanupHandler' && !Apache->request ) { push @CLEANUPS, map { [ $_, 0 ] } @handlers }
         else                                  { push @{ Apache::Phases::stack( $self, $phase, 0 ) }, @handlers }
         return 1;
     }

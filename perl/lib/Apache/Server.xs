@@ -19,11 +19,21 @@ server_hostname(s)
   OUTPUT:
     RETVAL
 
+# Setting it is for this process: what is built of it later tells that port.
 IV
-port(s)
+port(s, ...)
+    Server s
+  CODE:
+    RETVAL = (IV)apache_server_number(s, APACHE_SERVER_PORT);
+    if (items > 1)
+        apache_set_server_port(s, (uint16_t)SvUV(ST(1)));
+  OUTPUT:
+    RETVAL
+
+IV
+is_virtual(s)
     Server s
   ALIAS:
-    port = APACHE_SERVER_PORT
     is_virtual = APACHE_IS_VIRTUAL
     timeout_said = APACHE_TIMEOUT
   CODE:

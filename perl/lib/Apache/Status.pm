@@ -4,6 +4,7 @@ use v5.36;
 
 use Apache                  ();
 use Apache::Constants       qw(OK);
+use Apache::Status::Address ();
 use Apache::Status::Package ();
 use Apache::Status::Pages   ();
 use Cameleer::HTML          qw(escape);
@@ -22,18 +23,28 @@ sub menu_item ( $class, $name, $title, $code ) {
 
 sub handler {
     my $r = $_[-1];
-    my ($name) = ( $r->query_string // '' ) =~ /\A(\w+)/;
-    my ($item) = grep { defined $name && $_->[0] eq $name } items($r);
-    my $of     = ( $r->path_info // '' ) =~ s{\A/}{}r;
+    my ( $of, $kind, $what ) = Apache::Status::Address::parts( $r->path_info // '', $r->query_string // '' );
+    my ($item) = grep { $_->[0] eq $what } items($r);
     my $page =
-          $item      ? $item->[2]->( $r, query($r) )
-        : $of ne ''  ? Apache::Status::Package::page( $r, $of, $name // '' )
-        :              menu($r);
+          $item     ? $item->[2]->( $r, query($r) )
+        : is_there( $r, $of ) ? Apache::Status::Package::page( $r, $of, $kind, $what )
+        :             menu($r);
     $r->send_http_header('text/html');
     return OK if $r->header_only;
     $r->print( head($r), $page ? @$page : '<p>Nothing.</p>', "\n</body></html>\n" );
     return OK;
 }
+
+# Where Apache::Registry's kin keep what they compiled, for modules that set it; the page looks at the packages.
+our $CACHE;
+
+sub registry_cache ( $class, @cache ) {
+    $CACHE = $cache[0] if @cache && $cache[0];
+    return $CACHE // {};
+}
+
+# A path names something; a word of a query may, when there is such a package.
+sub is_there ( $r, $of ) { return $of ne '' && ( ( $r->path_info // '' ) ne '' || Apache::Status::Package::exists_package($of) ) }
 
 sub items ($r) {
     my $has_summary = $INC{'B/TerseSize.pm'} && is_on( $r, 'StatusTerseSizeMainSummary' );
@@ -121,6 +132,10 @@ Need L<Devel::Symdump>.
 
 Of all packages; with C<StatusTerseSizeMainSummary> and L<B::TerseSize> only.
 
+=item C<?script> PerlRequire'd Files, C<?section_config> Perl Section Configuration
+
+The second with C<$Apache::Server::SaveConfig> only.
+
 =item C</Package::Name>
 
 The variables and subs of a package; with C<StatusTerseSize> and L<B::TerseSize> below it I<Memory Usage>:
@@ -137,13 +152,19 @@ Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for B::De
 operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
 C<StatusTerseSizeMainSummary> (sizes of all packages in the menu).
 
-B::Graph, B::Fathom and B::LexInfo, which had options of their own, are not there.
+B::Graph and B::Fathom, which had options of their own, are not there.
+
+=head2 Addresses of mod_perl 1
+
+Bookmarks and other modules' links go on: C<?Package::Name>, C</name/SCALAR?data_dump>, C</name/FUNCTION?cv_dump>,
+C</name/KIND?noh_peek>, C</name?noh_b_deparse>, C</name?noh_b_lexinfo>, C</exec/name?noh_b_terse>,
+C</slow/name?noh_b_terse_size>, C</Package?noh_b_package_size> (C<StatusPackageSize> allows it too).
 
 =head2 Pages of other modules
 
     Apache::Status->menu_item( name => 'Title', sub { my ( $r, $q ) = @_; return [ 'HTML', ... ] } )
         if $INC{'Apache/Status.pm'};
 
-The page is C<?name>; a second item of a name replaces the first. C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
+The page is C<?name>; a second item of a name replaces the first. C<registry_cache(HASH)> is kept for those who ask. C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
 
 =cut

@@ -1,6 +1,7 @@
 package Apache::Upload;
 
 use v5.36;
+use IO::Handle ();
 
 use Apache::File ();
 
@@ -28,17 +29,19 @@ sub _to_disk ($self) {
     return;
 }
 
-# From its start, whoever read before.
+# A handle of its own each time, at the start: one caller may read, seek or close it while another one reads. While the
+# file comes in (UPLOAD_HOOK) it holds what is there so far.
 sub fh ($self) {
-    $self->{fh} //= _in_memory( $self->{data} );
-    seek $self->{fh}, 0, 0;
-    return $self->{fh};
+    return _in_memory( $self->{data} ) unless $self->{tempname};
+    IO::Handle::flush( $self->{fh} );
+    open my $handle, '<', $self->{tempname} or die "$self->{tempname}: $!\n";
+    return $handle;
 }
 
 # A real descriptor: programs can be given it, and -s knows its size.
 sub _in_memory ($bytes) {
     my $number = Apache::Request::memory_file($bytes);
-    open my $handle, '+<&=', $number or die "a file in memory: $!\n";
+    open my $handle, '<&=', $number or die "a file in memory: $!\n";
     return $handle;
 }
 
@@ -57,7 +60,6 @@ sub tempname ($self) {
 
 sub link ( $self, $to ) {
     my $from = $self->tempname;
-    require IO::Handle;
     IO::Handle::flush( $self->{fh} );
     return CORE::link( $from, $to ) ? $to : undef;
 }
@@ -82,7 +84,7 @@ Apache::Upload - a file that came with a form
 C<name> (of the field), C<filename> (as the browser says it: never a path to open), C<size> in bytes, C<type>,
 C<info> (an L<Apache::Table> of the part's headers; with an argument one of them), C<next> upload or undef.
 
-C<fh> is a handle at the file's start. Up to C<$Apache::Upload::IN_MEMORY> (65536) bytes the file is in memory; a larger
+C<fh> is a new handle at the file's start each time. Up to C<$Apache::Upload::IN_MEMORY> (65536) bytes the file is in memory; a larger
 one is in C<TEMP_DIR>, and goes when the request is over. C<tempname> writes it there if need be. C<link> gives it a
 second name on the same file system: that name, or undef with C<$!>.
 

@@ -2,36 +2,78 @@ package Apache::httpd_conf;
 
 use v5.36;
 
-use Cwd        ();
 use File::Path ();
+use File::Spec ();
 
-# Writes t/conf/httpd.conf below the current folder, for a module's own tests. Returns the file's name.
-sub write ( $class, %said ) {
-    my $root = Cwd::getcwd();
+# `base` is the folder that all of it stands in, by default t of the current one; what begins with a capital is a directive.
+sub new ( $class, %said ) {
+    my $base = File::Spec->rel2abs( delete $said{base} // 't' );
     my %conf = (
-        ServerRoot   => "$root/t",
+        ServerRoot   => $base,
         ServerName   => 'localhost',
         Port         => 8529,
-        DocumentRoot => "$root/t/docs",
+        DocumentRoot => "$base/docs",
         PidFile      => 'logs/httpd.pid',
         ErrorLog     => 'logs/error_log',
         MaxClients   => 1,
         StartServers => 1,
         %said,
     );
-    my $port = delete $conf{Port};
-    my $conf = join '', map { "$_ $conf{$_}\n" } ( 'ServerRoot', grep { $_ ne 'ServerRoot' } sort keys %conf );
-    File::Path::make_path( map { "$root/t/$_" } qw(conf docs logs perl) );
-    my $file = "$root/t/conf/httpd.conf";
+    return bless { base => $base, conf => \%conf }, $class;
+}
+
+# Writes conf/httpd.conf there. Returns the file's name.
+sub write ( $of, %said ) {
+    my $self = ref $of ? $of : $of->new(%said);
+    my ( $base, $conf ) = @$self{qw(base conf)};
+    delete $said{base};
+    @$conf{ keys %said } = values %said;
+    my @names = ( 'ServerRoot', grep { !/\A(?:ServerRoot|Port)\z/ } sort keys %$conf );
+    File::Path::make_path( map { "$base/$_" } qw(conf docs logs perl) );
+    my $file = "$base/conf/httpd.conf";
     open my $handle, '>', $file or die "$file: $!\n";
-    print {$handle} $conf, "Listen 127.0.0.1:$port\n", registry($root);
+    print {$handle} ( map { "$_ $conf->{$_}\n" } @names ), "Listen 127.0.0.1:$conf->{Port}\n", registry($base);
     close $handle or die "$file: $!\n";
     return $file;
 }
 
-sub registry ($root) {
+# $conf->DocumentRoot, $conf->Port(8888)
+our $AUTOLOAD;
+
+sub AUTOLOAD ( $self, @new ) {
+    my $name = $AUTOLOAD =~ s/.*:://r;
+    if ( $name !~ /\A[A-Z]/ || !ref $self ) {
+        require Carp;
+        Carp::croak( "Apache::httpd_conf has no method $name: a directive begins with a capital, and is asked of an object" );
+    }
+    my $before = $self->{conf}{$name};
+    $self->{conf}{$name} = $new[0] if @new;
+    return $before;
+}
+
+sub DESTROY { return }
+
+sub server_url ($self) { return 'http://' . $self->ServerName . ':' . $self->Port }
+
+# The server's process, as its PidFile says.
+sub pid ($self) {
+    my $file = File::Spec->rel2abs( $self->PidFile, $self->{base} );
+    open my $handle, '<', $file or die "$file: $!\n";
+    chomp( my $pid = <$handle> );
+    return $pid;
+}
+
+# Starts what was written, and comes back when it answers; true when it does.
+sub server_start ( $self, %how ) {
+    my $program = $how{httpd} // $ENV{CAMELEER} // 'cameleer';
+    return system( $program, 'serve', '-f', "$self->{base}/conf/httpd.conf", '-k', 'start' ) == 0;
+}
+
+sub server_stop ($self) { return kill TERM => $self->pid }
+
+sub registry ($base) {
     return <<"END";
-Alias /perl/ $root/t/perl/
+Alias /perl/ $base/perl/
 <Location /perl>
     SetHandler perl-script
     PerlHandler Apache::Registry
@@ -57,9 +99,17 @@ Apache::httpd_conf - writes a configuration for a module's own tests
 
     % cameleer serve -f t/conf/httpd.conf
 
+    my $conf = Apache::httpd_conf->new( base => 't' );
+    $conf->write( Port => 8888 );
+    print $conf->Port, ' ', $conf->DocumentRoot, ' ', $conf->server_url;
+
 =head1 DESCRIPTION
 
 One worker, listening on 127.0.0.1; documents in F<t/docs>, scripts in F<t/perl> under C</perl/>, logs in F<t/logs>.
 Each argument replaces or adds a directive; C<Port> is 8529 by default. Returns the file's name.
+
+C<new> takes the same and C<base>, the folder. An object has a method for each directive, which gives its value and sets it;
+C<server_url>; C<server_start>, which runs C<cameleer serve -k start> (C<< httpd => PROGRAM >> or the variable C<CAMELEER> name
+another program), C<pid> and C<server_stop>.
 
 =cut

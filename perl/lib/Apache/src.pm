@@ -6,12 +6,19 @@ use v5.36;
 # and early.
 sub new ( $class, @ ) { return bless {}, $class }
 
+# The numbers of the API that is spoken here: what was built for it and what it is run by are the same.
+sub mmn_eq              { return 1 }
+sub module_magic_number { require Apache::Constants; return Apache::Constants::MODULE_MAGIC_NUMBER() }
+sub httpd_version       { return '1.3.42' }
+sub otherldflags        { return '' }
+sub apxs                { return '' }
+
 sub version     { return 'Apache/1.3 API, mod_perl/1.31, by Cameleer' }
 sub default_dir { return }
 sub dir         { return }
 sub find        { return }
 
-for my $name (qw(inc typemaps define module_magic_number httpd_version main)) {
+for my $name (qw(inc typemaps define ccflags main)) {
     no strict 'refs';
     *$name = sub {
         die "Apache::src->$name: modules in C for httpd cannot be built here: there is no httpd and no source of it. "
@@ -34,6 +41,7 @@ Apache::src - says that there is no httpd to build against
 =head1 DESCRIPTION
 
 Modules in C that are linked against httpd cannot be used; what would need its source dies with a message that says
-so. C<find>, C<dir> and C<default_dir> return nothing: no source was found.
+so. C<find>, C<dir> and C<default_dir> return nothing: no source was found. C<module_magic_number> and C<httpd_version> are those
+of the API that is spoken here, and C<mmn_eq> is true.
 
 =cut

@@ -124,12 +124,15 @@ SV *apache_number_field(pTHX_ Request r, I32 field, SV *value)
 SV *apache_requirements(pTHX_ Request r)
 {
     AV *const lines = (AV *)sv_2mortal((SV *)newAV());
-    int64_t mask;
+    int64_t method, mask;
     apache_text text;
+    apache_check(aTHX_ apache_get_number(r, APACHE_METHOD_NUMBER, &method));
     for (size_t at = 0;; at++) {
         apache_check(aTHX_ apache_requirement(r, at, &mask, &text));
         if (!text.bytes)
             return at ? newRV_inc((SV *)lines) : newSV(0);
+        if (method < 0 || method > 62 || !(mask >> method & 1))
+            continue;
         HV *const line = newHV();
         (void)hv_stores(line, "method_mask", newSViv(mask));
         (void)hv_stores(line, "requirement", apache_sv_of(aTHX_ text));

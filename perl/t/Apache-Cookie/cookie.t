@@ -29,6 +29,13 @@ my %CASES = (
         } sort keys %shift;
         "wrong: @wrong";
     },
+    # libapreq's Cookie.xs, sv_2cookie: methods work on the class too, as on a new cookie
+    of_class => sub ($r) {
+        my $then = Apache::Util::parsedate( Apache::Cookie->expires('-1d') =~ s/-/ /gr );
+        join '|', abs( $then + 86_400 - time ) < 3, Apache::Cookie->name // 'undef', Apache::Cookie->path;
+    },
+    # libapreq's Cookie.pm: $cookie->parse($cookie_string), on the class as well
+    parsed => sub ($r) { my $c = Apache::Cookie->parse('x=1; y=a&b'); join '|', $c->{x}->value, $c->{y}->value },
     fetch => sub ($r) {
         my %c = Apache::Cookie->fetch;
         my $c = Apache::Cookie->fetch;
@@ -67,6 +74,8 @@ my %expected = (
     change  => 'n|v|undef|/dir/|off|never|1,2|on|m=1&2; domain=d; path=/; secure',
     expires => 'wrong: ',
     none    => '0none',
+    of_class => '1|undef|/dir/',
+    parsed  => '1|a|b',
     parse   => 'x1,y2',
 );
 is $server->get("/dir/c/$_")->{content}, $expected{$_}, $_ for sort keys %expected;

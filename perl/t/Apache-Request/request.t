@@ -65,6 +65,18 @@ my %CASES = (
         join '|', @names, ref $q->upload('big'), $q->upload('big')->filename, scalar( $q->upload('none') ) // 'undef', scalar( () = $q->upload('small') ),
             $q->param('big');
     },
+    # libapreq's Request.xs, ApacheUpload_fh: each call gives a handle of its own, at the start
+    handles => sub ($r) {
+        my @seen;
+        for my $upload ( map { Apache::Request->instance($r)->upload($_) } qw(small big) ) {
+            my ( $one, $two ) = ( $upload->fh, $upload->fh );
+            read $one, my $first, 3;
+            read $two, my $same,  3;
+            close $one;
+            push @seen, $first eq $same ? 'same' : "$first $same", $one == $two ? 'one' : 'two', length do { local $/; readline $upload->fh };
+        }
+        "@seen";
+    },
     link => sub ($r) {
         my $q    = Apache::Request->new( $r, TEMP_DIR => $ENV{TEMP_DIR} );
         my $u    = $q->upload('small');
@@ -150,6 +162,7 @@ is multipart( 'all', @PARTS ), 'a=plain|small=s.txt|empty=|big=C:\dir\b "q".bin'
 is multipart( 'uploads', @PARTS ), "small|s.txt|7|text/x-small|yes|memory|7|1| tiny\r\n\n"
     . 'big|C:\dir\b "q".bin|' . length($BIG) . '|application/x-big||disk|' . length($BIG) . '|1|end!!', 'uploads';
 is multipart( 'chain', @PARTS ), 's.txt|C:\dir\b "q".bin|Apache::Upload|C:\dir\b "q".bin|undef|1|C:\dir\b "q".bin', 'next, by name';
+is multipart( 'handles', @PARTS ), 'same two 7 same two ' . length $BIG, 'fh is a fresh handle each time';
 is multipart( 'hook', @PARTS ), ( 7 + length $BIG ) . '|big!,small!', 'UPLOAD_HOOK';
 is multipart( 'failing', @PARTS ), "500 [libapreq] UPLOAD_HOOK: no more\n", 'a hook that dies';
 my ( $linked, $size, $where, $temp ) = split /\|/, multipart( 'link', @PARTS );

@@ -15,7 +15,7 @@ my %OWN = (
     'Apache::RegistryLoader'  => 'failed',
     'Apache::RegistryNG'      => 'answer namespace_from',
     'Apache::Scoreboard'      => 'ask complain',
-    'Apache::Status'          => 'base handler head is_on items query',
+    'Apache::Status'          => 'base handler head is_on is_there items query',
     map { $_ => 'new' } qw(Apache::Scoreboard::Server),
 );
 $OWN{$_} //= '' for qw(Apache::URI GTop);

@@ -14,7 +14,7 @@ pub(super) static ROWS: &[Row] = &[
             Ok(())
         }),
         default: None,
-        because: "clients need no version: `Server:` is Cameleer and what Apache->add_version_component added; SERVER_SOFTWARE has the version",
+        because: "clients need no version of ours: `Server:` is Cameleer, the API's mod_perl/1.31 where a site uses it, and what Apache->add_version_component added; SERVER_SOFTWARE has the version",
         effect: Effect::Reload,
         about: "How much the `Server` header and SERVER_SOFTWARE tell: the name alone (Prod), parts of the version, the system (OS), or all \
             (Full): `Cameleer/0.1.0 (Unix) mod_perl/1.31` and what Apache->add_version_component added.",

@@ -114,7 +114,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Word("address", |d, address| set(&mut d.host().server_admin, address)),
         default: None,
-        because: "an address that nobody reads helps nobody",
+        because: "an address that nobody reads helps nobody: programs are told `[no address given]`",
         effect: Effect::Reload,
         about: "The mail address given to programs as SERVER_ADMIN. A virtual host inherits it.",
     },

@@ -68,12 +68,26 @@ unsafe extern "C" fn apache_internal_redirect(r: u64, target: ApacheText, keeps_
     status(with(r, |_| ()).map(|()| engine(|engine| engine.redirect(r, &target, keeps_type != 0))))
 }
 
+/// No text takes back what was said.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_custom_response(r: u64, code: i64, response: ApacheText) -> c_int {
+unsafe extern "C" fn apache_set_custom_response(r: u64, code: i64, response: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
-    let response = unsafe { response.get() }.unwrap_or_default().to_vec();
+    let response = unsafe { response.get() }.map(<[u8]>::to_vec);
     let code = u16::try_from(code).unwrap_or(500);
     status(with(r, |r| r.custom_responses.push((code, response))))
+}
+
+/// What a client would get for that status: said by a handler, else by the configuration.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_custom_response(r: u64, code: i64, response: *mut ApacheText) -> c_int {
+    let code = u16::try_from(code).unwrap_or(500);
+    let configured = engine(|engine| engine.error_response(r, code)).flatten();
+    let text = with(r, |r| {
+        r.shown_response = configured;
+        ApacheText::of_option(r.shown_response.as_deref())
+    });
+    // SAFETY: XS passes a variable of its own, and copies the text at once.
+    unsafe { give(response, text) }
 }
 
 #[unsafe(no_mangle)]

@@ -5,7 +5,8 @@ use v5.36;
 use Cameleer::Captured ();
 use Cameleer::HTML     qw(escape);
 
-# How a variable or sub can be looked at: [name in the link, option that allows it, kinds, title, code to text].
+# How a variable or sub can be looked at: [name in the link, option that allows it, kinds, title, code to text]. Where a sub
+# stands needs no option.
 my @WAYS = (
     [ dumper     => 'StatusDumper',    qr/SCALAR|ARRAY|HASH/, 'Data Dumper', \&dumper ],
     [ peek       => 'StatusPeek',      qr/./,                 'Devel::Peek', \&peek ],
@@ -13,6 +14,7 @@ my @WAYS = (
     [ terse      => 'StatusTerse',     qr/CODE/,              'Syntax Tree', \&terse ],
     [ terse_size => 'StatusTerseSize', qr/CODE/,              'Sizes',       \&terse_size ],
     [ lexinfo    => 'StatusLexInfo',   qr/CODE/,              'Lexicals',    \&lexinfo ],
+    [ info       => '',                qr/CODE/,              'Subroutine',  \&info ],
 );
 
 # The names of those that are allowed here.
@@ -23,12 +25,13 @@ sub ways ( $r, $kind ) {
 sub allowed ( $r, $kind ) {
     return grep {
              $kind =~ $_->[2]
-          && Apache::Status::is_on( $r, $_->[1] )
+          && ( $_->[1] eq '' || Apache::Status::is_on( $r, $_->[1] ) )
           && ( $_->[0] ne 'terse_size' || $INC{'B/TerseSize.pm'} )
     } @WAYS;
 }
 
 sub page ( $r, $name, $kind, $how ) {
+    return [ '<p>' . escape($how) . ' is no way to look at something here.</p>' ] if !grep { $_->[0] eq $how } @WAYS;
     my @allowed = allowed( $r, $kind );
     my ($way) = grep { $_->[0] eq $how } @allowed;
     return ['<p>Not allowed here: see StatusOptionsAll.</p>'] if !$way;
@@ -80,6 +83,21 @@ sub terse_size ( $code, $r ) {
     my ( $count, $size ) = B::TerseSize::CV_walk( $code,
         sub ( $op, $level, $bytes ) { $text .= '  ' x $level . $op->name . " [$bytes]\n" } );
     return "$size bytes | $count OPs\n\n$text";
+}
+
+sub info ( $code, $r ) {
+    require B;
+    my $cv    = B::svref_2object($code);
+    my $start = $cv->START;
+    my $line  = $start->can('line') ? $start->line : $cv->GV->LINE;
+    my %says  = (
+        File      => $cv->FILE // '',
+        Package   => $cv->GV->STASH->NAME,
+        Line      => $line,
+        Prototype => prototype($code) // 'none',
+        XSUB      => $cv->XSUB ? 'yes' : 'no',
+    );
+    return join '', map { "$_: $says{$_}\n" } qw(File Package Line Prototype XSUB);
 }
 
 sub lexinfo ( $code, $r ) {

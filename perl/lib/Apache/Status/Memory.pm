@@ -5,10 +5,15 @@ use v5.36;
 use Apache::Status::Pages ();
 use Cameleer::HTML        qw(escape);
 
+# By the name in mod_perl's manual, or by that in its code.
+sub is_allowed ($r) {
+    my $is_on = grep { Apache::Status::is_on( $r, $_ ) } qw(StatusTerseSize StatusPackageSize);
+    return $is_on && $INC{'B/TerseSize.pm'};
+}
+
 # Memory Usage of one package: its totals, then its subs, the largest first.
 sub page ( $r, $package ) {
-    return ['<p>Not allowed here: see StatusTerseSize.</p>']
-      if !Apache::Status::is_on( $r, 'StatusTerseSize' ) || !$INC{'B/TerseSize.pm'};
+    return ['<p>Not allowed here: see StatusTerseSize.</p>'] if !is_allowed($r);
     my ( $subs, $count, $size ) = B::TerseSize::package_size($package);
     my $width = longest( keys %$subs );
     my @lines =

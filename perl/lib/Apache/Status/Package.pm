@@ -7,11 +7,11 @@ use Apache::Status::Memory ();
 use Apache::Status::Pages  ();
 use Cameleer::HTML         qw(escape);
 
-# /Package::Name, or /Package::name/KIND: what a client wrote is looked up, never evaluated.
-sub page ( $r, $of, $what ) {
-    my ( $name, $kind ) = $of =~ m{\A(\w+(?:::\w+)*)(?:/(SCALAR|ARRAY|HASH|CODE))?\z}
-      or return ['<p>There is no such package.</p>'];
-    return Apache::Status::Look::page( $r, $name, $kind, $what )   if defined $kind;
+# Of a package, or of a name in one when there is a kind: what a client wrote is looked up, never evaluated.
+sub page ( $r, $name, $kind, $what ) {
+    return ['<p>There is no such package.</p>'] if $name !~ /\A\w+(?:::\w+)*\z/;
+    return Apache::Status::Look::page( $r, $name, $kind, $what ) if $kind =~ /\A(?:SCALAR|ARRAY|HASH|CODE)\z/;
+    return ['<p>There is no such kind of symbol.</p>'] if $kind ne '';
     return [ '<p>There is no package ' . escape($name) . '.</p>' ] if !exists_package($name);
     return Apache::Status::Memory::page( $r, $name )               if $what eq 'package_size';
     return symbols( $r, $name );
@@ -33,7 +33,7 @@ sub symbols ( $r, $package ) {
         push @out, "<h3>$kind</h3>\n", map { entry( $r, $package, $_, $kind ) . "<br>\n" } @names;
     }
     push @out, '<hr><a href="' . Apache::Status::base($r) . '/' . escape($package) . '?package_size">Memory Usage</a>'
-      if Apache::Status::is_on( $r, 'StatusTerseSize' ) && $INC{'B/TerseSize.pm'};
+      if Apache::Status::Memory::is_allowed($r);
     return \@out;
 }
 
@@ -69,6 +69,6 @@ Apache::Status::Package - the symbol table of a package, for Apache::Status
 
 =head1 SYNOPSIS
 
-    my $html = Apache::Status::Package::page( $r, 'My::Module', '' );
+    my $html = Apache::Status::Package::page( $r, 'My::Module', '', '' );
 
 =cut

@@ -8,6 +8,7 @@ use mod_perl_hooks ();
 # Of the menu; in its order.
 sub items {
     return (
+        [ script   => "PerlRequire'd Files",       \&script ],
         [ inc      => 'Loaded Modules',            \&inc ],
         [ rgysubs  => 'Compiled Registry Scripts', \&rgysubs ],
         [ symdump  => 'Symbol Table Dump',         \&symdump ],
@@ -27,6 +28,7 @@ sub items {
             }
         ],
         [ myconfig => 'Perl Configuration', \&myconfig ],
+        ( $Apache::Server::SaveConfig ? [ section_config => 'Perl Section Configuration', \&section_config ] : () ),
     );
 }
 
@@ -34,6 +36,17 @@ sub items {
 sub main_summary {
     require Apache::Status::Memory;
     return [ main_size => 'Memory Usage', \&Apache::Status::Memory::all_packages ];
+}
+
+# What was read by its file's name.
+sub script ( $r, $q ) {
+    my @names = sort grep { !/\.(?:pm|al|ix)\z/ && !ref $INC{$_} } keys %INC;
+    return table( [ 'PerlRequire', 'Location' ], map { [ escape($_), escape( $INC{$_} ) ] } @names );
+}
+
+sub section_config ( $r, $q ) {
+    require Apache::PerlSections;
+    return [ '<pre>' . escape( Apache::PerlSections->dump ) . '</pre>' ];
 }
 
 sub list (@text) {

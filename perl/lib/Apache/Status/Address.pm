@@ -1,0 +1,43 @@
+package Apache::Status::Address;
+
+use v5.36;
+
+# What mod_perl 1 calls the ways to look at something, and what they are called here. Those of subs need no kind.
+my %WAY = (
+    data_dump          => 'dumper',
+    noh_peek           => 'peek',
+    noh_b_package_size => 'package_size',
+    cv_dump            => 'info',
+    noh_b_deparse      => 'deparse',
+    noh_b_lexinfo      => 'lexinfo',
+    noh_b_terse        => 'terse',
+    noh_b_terse_size   => 'terse_size',
+);
+my %IS_OF_SUBS = map { $_ => 1 } qw(info deparse lexinfo terse terse_size noh_b_graph noh_b_fathom noh_xref);
+
+# Name, kind and page that an address asks for, each perhaps empty. A path is /Package, /Package::name/KIND or, of the
+# operators of a sub in one of two orders, /exec/Package::name.
+sub parts ( $path, $query ) {
+    my ($what) = $query =~ /\A(\w+(?:::\w+)*)/;
+    $what //= '';
+    $path =~ s{\A/+}{};
+    return ( $what, '', $what ) if $path eq '';
+    $what = $WAY{$what} // $what;
+    my ( $name, $kind ) = split m{/}, $path =~ s{\A(?:exec|slow)/}{}r, 2;
+    $kind //= $IS_OF_SUBS{$what} ? 'CODE' : '';
+    return ( $name, $kind eq 'FUNCTION' ? 'CODE' : $kind, $what );
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache::Status::Address - what an address of Apache::Status asks for
+
+=head1 SYNOPSIS
+
+    my ( $name, $kind, $what ) = Apache::Status::Address::parts( '/My::sub/FUNCTION', 'cv_dump' );    # My::sub CODE info
+
+=cut

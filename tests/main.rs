@@ -7,6 +7,8 @@ mod support;
 
 /// Who may come in: addresses, names, users, methods, numbers.
 mod access;
+/// `cameleer check`.
+mod check;
 /// The command line: subcommands, options, environment, help.
 mod cli;
 /// What of mod_perl 1 there is: `check --compat`, and the table behind it.

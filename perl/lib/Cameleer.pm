@@ -89,12 +89,12 @@ sub add_library ($folder) {
     return;
 }
 
-# Compiles a Registry script in the mold, so that the workers share it.
+# Compiles a Registry script in the mold, so that the workers share it. Returns what is wrong with it, or ''.
 sub preload_script ($uri_and_file) {
     my ( $uri, $file ) = split /\0/, $uri_and_file;
     require Apache::RegistryLoader;
-    Apache::RegistryLoader->new->handler( $uri, $file ) == 200 or die "$file: cannot be compiled as $uri\n";
-    return;
+    my ( undef, $wrong ) = Apache::RegistryLoader->new->compile( $uri, $file );
+    return $wrong // '';
 }
 
 # What a Perl*Handler directive names: (code, class to call it on or undef).

@@ -45,6 +45,12 @@ pub struct Expanded {
 impl Config {
     /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
+        let (config, errors) = Config::understand(tree, facts);
+        if errors.is_empty() { Ok(config) } else { Err(errors) }
+    }
+
+    /// What the tree means as far as it can be understood, and everything that is wrong with it.
+    pub fn understand(tree: &[Directive], facts: &Facts) -> (Config, Vec<ConfigError>) {
         let mut draft = Draft::new(facts, server_root(tree, facts));
         draft.config.perl_access = access::has_perl_handler(tree);
         draft.defaults();
@@ -77,13 +83,13 @@ impl Draft {
         self.checks();
     }
 
-    fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
+    fn finish(mut self) -> (Config, Vec<ConfigError>) {
         self.complete();
         if self.config.listen.is_empty() && self.errors.is_empty() {
             let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
             self.errors.push(ConfigError { at: None, message });
         }
-        if self.errors.is_empty() { Ok(self.config) } else { Err(self.errors) }
+        (self.config, self.errors)
     }
 
     /// What a virtual host does not say, the main server says for it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parse::Reader;
-use super::{Config, ConfigError, Directive, Facts};
+use super::{Config, ConfigError, Directive, Facts, directives};
 
 /// A configuration as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,18 +15,37 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// What was read and what it means, or everything that is wrong: with the text and with its meaning.
-    pub fn read(reader: Reader<'_>, facts: Facts) -> Result<(Bundle, Config), Vec<ConfigError>> {
+    /// What was read, or everything that is wrong with the text, and with what the rest of it means: whoever mends a
+    /// configuration wants all of it at once.
+    pub fn read(reader: Reader<'_>, facts: Facts) -> Result<Bundle, Vec<ConfigError>> {
         let (tree, mut errors) = reader.into_parts();
         let bundle = Bundle { tree, facts };
-        match bundle.build() {
-            Ok(config) if errors.is_empty() => return Ok((bundle, config)),
-            Ok(_) => {}
+        if errors.is_empty() {
+            return Ok(bundle);
+        }
+        // What Perl would have added, nobody knows before the text is right.
+        if !bundle.needs_perl() {
+            let (_, more) = Config::understand(&bundle.tree, &bundle.facts);
             // An error without a place is about what is missing; it may be in the part that could not be read.
-            Err(more) if !errors.is_empty() => errors.extend(more.into_iter().filter(|error| error.at.is_some())),
-            Err(more) => errors = more,
+            errors.extend(more.into_iter().filter(|error| error.at.is_some()));
         }
         Err(errors)
+    }
+
+    /// Whether the meaning depends on Perl code: on a `<Perl>` section; or on a name that nobody knows, where a module
+    /// that is loaded before it may know it.
+    pub fn needs_perl(&self) -> bool {
+        let is = |directive: &Directive, name: &str| directive.name.eq_ignore_ascii_case(name);
+        let loads = |d: &Directive| is(d, "PerlModule") || is(d, "PerlRequire") || is(d, "PerlEval");
+        let all: Vec<&Directive> = self.flat().collect();
+        let unknown = all.iter().rposition(|directive| !directives::is_known(&directive.name));
+        all.iter().any(|directive| is(directive, "Perl"))
+            || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
+    }
+
+    /// Every directive, each before those inside it.
+    pub fn flat(&self) -> impl Iterator<Item = &Directive> {
+        flat(&self.tree)
     }
 
     /// What it means; the same in every process.
@@ -43,4 +62,8 @@ impl Bundle {
     pub fn from_json(json: &str) -> Result<Bundle, String> {
         serde_json::from_str(json).map_err(|error| format!("the configuration did not arrive: {error}"))
     }
+}
+
+fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
+    Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
 }

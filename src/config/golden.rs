@@ -83,7 +83,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     reader.load(Path::new("httpd.conf"));
     let env = vec![("HOME".into(), "/home/camel".into())];
     let facts = Facts { server_root: "/srv".into(), env, ..Facts::default() };
-    let (bundle, _) = Bundle::read(reader, facts)?;
+    let bundle = Bundle::read(reader, facts)?;
     let sent = Bundle::from_json(&bundle.to_json().unwrap()).unwrap();
     assert_eq!(sent, bundle);
     sent.build()

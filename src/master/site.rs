@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use wire::transport::in_memory;
 
 use super::peer::Fd;
 use crate::config::parse::{Reader, Source};
-use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen, directives};
+use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen};
 use crate::log;
 use crate::tls::{self, Identity};
 
@@ -39,6 +40,25 @@ pub enum From {
 /// Everything that is wrong with a configuration, one line each.
 #[derive(Debug)]
 pub struct Mistakes(pub Vec<ConfigError>);
+
+impl Mistakes {
+    /// In the order of the files, as somebody mends them; each once.
+    fn new(mut errors: Vec<ConfigError>) -> Mistakes {
+        let mut files: Vec<Arc<str>> = Vec::new();
+        let mut place = |error: &ConfigError| {
+            let at = error.at.as_ref()?;
+            let file = files.iter().position(|file| *file == at.file).unwrap_or_else(|| {
+                files.push(at.file.clone());
+                files.len() - 1
+            });
+            Some((file, at.line))
+        };
+        // What has no place is said last.
+        errors.sort_by_cached_key(|error| place(error).unwrap_or((usize::MAX, 0)));
+        errors.dedup();
+        Mistakes(errors)
+    }
+}
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,8 +91,7 @@ impl Reading {
         source.defines.clone_from(&origin.defines);
         let reader = origin.reader(&source);
         let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
-        let tree = reader.finish().map_err(Mistakes)?;
-        Ok(Reading(Bundle { tree, facts }))
+        Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
 
     /// The same for a server that runs.
@@ -94,7 +113,7 @@ impl Reading {
 
     /// Whether the meaning depends on Perl code.
     pub fn needs_perl(&self) -> bool {
-        needs_perl(&self.0.tree)
+        self.0.needs_perl()
     }
 
     /// What is said so far, mistakes left out.
@@ -114,41 +133,35 @@ impl Reading {
     }
 }
 
-/// A `<Perl>` section; or a name that nobody knows where a module, loaded before, may know it.
-fn needs_perl(tree: &[Directive]) -> bool {
-    let is = |directive: &Directive, name: &str| directive.name.eq_ignore_ascii_case(name);
-    let loads = |d: &Directive| is(d, "PerlModule") || is(d, "PerlRequire") || is(d, "PerlEval");
-    let all: Vec<&Directive> = flat(tree).collect();
-    let unknown = all.iter().rposition(|directive| !directives::is_known(&directive.name));
-    all.iter().any(|directive| is(directive, "Perl"))
-        || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
+/// Whether one of the errors may be why a host has no certificate: what it says of that would be false.
+fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
+    let is_wrong = |directive: &Directive| errors.iter().any(|error| error.at.as_ref() == Some(&directive.at));
+    let concerns = |directive: &Directive| directive.section.is_some() || directive.name.starts_with("SSL");
+    bundle.flat().any(|directive| concerns(directive) && is_wrong(directive))
 }
 
 /// Whether `User` can write there the front finds out.
-fn check_spool_directory(config: &Config) -> Result<(), Mistakes> {
-    match &config.spooling.folder {
-        Some(folder) if !folder.is_dir() => {
-            let message =
-                format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
-            Err(Mistakes(vec![ConfigError { at: None, message }]))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
-    Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
+fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
+    let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
+    let message = format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
+    Some(ConfigError { at: None, message })
 }
 
 impl Site {
     /// What a configuration means that is read completely.
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
-        let mut config = bundle.build().map_err(Mistakes)?;
-        check_log_formats(&config, &bundle.tree)?;
-        check_spool_directory(&config)?;
-        let (identities, odd) = tls::read(&config).map_err(Mistakes)?;
-        config.warnings.extend(odd);
-        Ok(Site { config, bundle, identities: RefCell::new(identities) })
+        let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
+        errors.extend(wrong_log_formats(&config, &bundle));
+        errors.extend(wrong_spool_directory(&config));
+        let identities = if hides_identities(&errors, &bundle) { Ok(Default::default()) } else { tls::read(&config) };
+        match identities {
+            Ok((identities, odd)) if errors.is_empty() => {
+                config.warnings.extend(odd);
+                Ok(Site { config, bundle, identities: RefCell::new(identities) })
+            }
+            Ok(_) => Err(Mistakes::new(errors)),
+            Err(more) => Err(Mistakes::new([errors, more].concat())),
+        }
     }
 
     /// What it was made from besides its text.
@@ -193,16 +206,15 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
 }
 
 /// Which items a log can have only the front knows; that one is wrong must be said before it starts.
-fn check_log_formats(config: &Config, tree: &[Directive]) -> Result<(), Mistakes> {
-    for log in config.hosts.iter().flat_map(|host| &host.access_logs) {
-        crate::front::check_log_format(&log.format).map_err(|reason| {
-            let said = flat(tree).find(|directive| directive.args.contains(&log.format));
-            let name = said.map_or("CustomLog", |directive| &directive.name);
-            let message = format!("{name} \"{}\": {reason}", log.format);
-            Mistakes(vec![ConfigError { at: said.map(|directive| directive.at.clone()), message }])
-        })?;
-    }
-    Ok(())
+fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
+    let wrong = |format: &String| {
+        let reason = crate::front::check_log_format(format).err()?;
+        let said = bundle.flat().find(|directive| directive.args.contains(format));
+        let name = said.map_or("CustomLog", |directive| &directive.name);
+        let message = format!("{name} \"{format}\": {reason}");
+        Some(ConfigError { at: said.map(|directive| directive.at.clone()), message })
+    };
+    config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| wrong(&log.format)).collect()
 }
 
 impl Origin {

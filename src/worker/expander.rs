@@ -59,10 +59,11 @@ impl Expander {
 
     fn all(&mut self, tree: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
         let mut expanded = Vec::with_capacity(tree.len());
+        let mut mistakes = Mistakes::new();
         for directive in tree {
-            self.one(directive, &mut expanded)?;
+            mistakes.extend(self.one(directive, &mut expanded).err().unwrap_or_default());
         }
-        Ok(expanded)
+        if mistakes.is_empty() { Ok(expanded) } else { Err(mistakes) }
     }
 
     fn one(&mut self, mut directive: Directive, expanded: &mut Vec<Directive>) -> Result<(), Mistakes> {

@@ -15,6 +15,7 @@ pub mod mold;
 mod overrides;
 mod phases;
 mod place;
+mod scripts;
 pub mod single;
 mod site;
 mod start_up;

@@ -4,7 +4,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use anyhow::anyhow;
 use libperl::{Code, Interpreter, Interrupted};
 
 use super::error_logs::ErrorLogs;
@@ -12,7 +11,7 @@ use super::located::{Located, PlaceKey};
 use super::texts::Texts;
 use super::{place, start_up};
 use crate::access::Users;
-use crate::config::{Config, ConfigError, Facts, Phase, PsgiApp};
+use crate::config::{Config, Facts, Phase, PsgiApp};
 use crate::log;
 use crate::open::Opener;
 
@@ -55,10 +54,7 @@ impl Site {
     pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
         log::set_level(config.log_level);
         let perl = start_up::boot(&config, facts)?;
-        let mut apps = HashMap::new();
-        for step in &config.start_up {
-            start_up::take(&perl, &config, step, &mut apps).map_err(|e| anyhow!(start_up::mistake(step, &e)))?;
-        }
+        let apps = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
         let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
         let start_env = perl.env_base().into();
@@ -81,30 +77,12 @@ impl Site {
             texts: Texts::default(),
             registry: OnceCell::new(),
         };
-        if facts.check {
-            site.find_handlers()?;
-        }
         if facts.reload {
             site.run_phase(Phase::Restart);
         }
         site.perl.call(c"Cameleer::started", None)?;
         site.perl.call(c"Cameleer::StartUp::end", None)?;
         Ok(site)
-    }
-
-    /// Every handler that the configuration names. A dispatcher may have ideas of its own about what names mean.
-    fn find_handlers(&self) -> anyhow::Result<()> {
-        if self.config.sections.iter().any(|section| section.said.phases.dispatch.is_some()) {
-            return Ok(());
-        }
-        for (at, name) in &self.config.handlers {
-            let missing = |error| ConfigError {
-                at: Some(at.clone()),
-                message: format!("{name}: {error}: correct the name, or add its folder with PerlLib"),
-            };
-            self.perl.resolve_handler(name).map_err(missing)?;
-        }
-        Ok(())
     }
 
     /// What clients are told that the server is.

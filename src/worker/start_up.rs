@@ -8,9 +8,11 @@ use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
+use super::scripts;
 use crate::config::{
     At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
 };
+use crate::log;
 
 /// Boots Perl for what is known of a configuration.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
@@ -82,10 +84,72 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
         || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
 }
 
+/// What is wrong with the site's Perl, one line each.
+#[derive(Debug, Default)]
+pub struct Mistakes(pub Vec<ConfigError>);
+
+impl std::fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        /// Bytes: the text must fit into a message to the master.
+        const LONGEST: usize = 64 * 1024;
+        let mut text = String::new();
+        for (said, mistake) in self.0.iter().enumerate() {
+            let line = mistake.to_string();
+            if said > 0 && text.len() + line.len() > LONGEST {
+                return write!(f, "{text}… and {} more", self.0.len() - said);
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        f.write_str(text.trim_end())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
 /// Applications that are loaded.
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
 
-/// Does one step of a mold.
+/// Does all steps of a mold, in the order of the file. The first that fails ends it, but for the scripts of a folder: one
+/// that is broken leaves the others alone. Where nothing is to be served, all that is wrong is looked for.
+pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps, Mistakes> {
+    let (mut apps, mut mistakes) = (Apps::new(), Vec::new());
+    for step in &config.start_up {
+        let broken = match &step.step {
+            Step::Registry { file, uri } => scripts::preload(perl, uri, file),
+            _ => take(perl, config, step, &mut apps).err().map(|error| mistake(step, &error)).into_iter().collect(),
+        };
+        match &step.step {
+            Step::Registry { file, .. } if file.is_dir() && !check => {
+                broken.iter().for_each(|broken| log::error("perl", broken));
+            }
+            _ => mistakes.extend(broken),
+        }
+        if !check && !mistakes.is_empty() {
+            break;
+        }
+    }
+    if check {
+        mistakes.extend(missing_handlers(perl, config));
+    }
+    if mistakes.is_empty() { Ok(apps) } else { Err(Mistakes(mistakes)) }
+}
+
+/// Every handler that the configuration names and Perl does not find. A dispatcher may have ideas of its own about what
+/// names mean.
+fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
+    if config.sections.iter().any(|section| section.said.phases.dispatch.is_some()) {
+        return Vec::new();
+    }
+    let missing = |(at, name): &(At, String)| {
+        let error = perl.resolve_handler(name).err()?;
+        let message = format!("{name}: {error}: correct the name, or add its folder with PerlLib");
+        Some(ConfigError { at: Some(at.clone()), message })
+    };
+    config.handlers.iter().filter_map(missing).collect()
+}
+
+/// Does one of them.
 pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
         Step::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
@@ -93,10 +157,6 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));
             Ok(())
-        }
-        Step::Registry { file, uri } => {
-            let both = format!("{uri}\0{}", file.to_string_lossy());
-            perl.call(c"Cameleer::preload_script", Some(&both))
         }
         Step::Section(code) => section(perl, code, &step.at).map(drop),
         _ => load(perl, step),
@@ -158,12 +218,12 @@ pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     ConfigError { at: Some(at), message }
 }
 
-/// The line of the section that Perl names, if it names one.
-fn blamed(section: &At, error: &str) -> At {
-    let named = error.split_once(&format!(" at {} line ", section.file)).map(|(_, rest)| rest);
+/// The line of this file that Perl names, if it names one.
+pub fn blamed(begin: &At, error: &str) -> At {
+    let named = error.split_once(&format!(" at {} line ", begin.file)).map(|(_, rest)| rest);
     let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    let line = digits.and_then(|digits| digits.parse().ok()).unwrap_or(section.line);
-    At { line, ..section.clone() }
+    let line = digits.and_then(|digits| digits.parse().ok()).unwrap_or(begin.line);
+    At { line, ..begin.clone() }
 }
 
 pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {

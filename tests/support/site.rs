@@ -48,7 +48,7 @@ pub struct Site {
 }
 
 /// A command that ran to its end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Finished {
     /// Its exit code; −1 for a signal.
     pub code: i32,

@@ -9,11 +9,18 @@ sub new ( $class, %options ) {
     return bless {%options}, $class;
 }
 
-# Compiles a script before the fork, under the name that requests will ask for. 200, or the status of what is wrong.
-sub handler ( $self, $uri, $file = undef, $virtual_host = '' ) {
+# Compiles a script before the fork. 200, or the status of what is wrong, which the error log knows.
+sub handler ( $self, @script ) {
+    my ( $status, $wrong ) = $self->compile(@script);
+    Apache::log_error("RegistryLoader: $wrong") if defined $wrong;
+    return $status;
+}
+
+# The same: (200), or (status, what is wrong). The script gets the name that requests will ask for.
+sub compile ( $self, $uri, $file = undef, $virtual_host = '' ) {
     $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
-    my $mtime = Apache::Registry::mtime($file) // return failed( 404, "$file: $!" );
-    opendir my $here, '.' or return failed( 500, "the current folder: $!" );
+    my $mtime = Apache::Registry::mtime($file) // return ( 404, "$file: $!" );
+    opendir my $here, '.' or return ( 500, "the current folder: $!" );
     my $done = eval {
         Apache::Registry::enter($file);
         local *0 = \( my $name = $file );
@@ -21,12 +28,7 @@ sub handler ( $self, $uri, $file = undef, $virtual_host = '' ) {
     };
     my $error = $@;
     chdir $here;    # File::Find walks on from there
-    return $done ? 200 : failed( 500, $error );
-}
-
-sub failed ( $status, $reason ) {
-    Apache::log_error("RegistryLoader: $reason");
-    return $status;
+    return $done ? 200 : ( 500, $error );
 }
 
 1;

@@ -39,7 +39,7 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
         Kind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
         Kind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
         Kind::Script(file) => script(&file, text),
-        Kind::Folder(folder) => text.line("ScriptAlias", &["/", &format!("{}/", folder.display())]),
+        Kind::Folder(folder) => scripts(&folder, text),
         Kind::Handler(module) => handler(&module, text),
     }
     Ok(())
@@ -54,6 +54,13 @@ fn script(file: &Path, text: &mut Text) {
     let name = file.display().to_string();
     // What follows in the URL is the script's PATH_INFO.
     text.line("ScriptAlias", &["/", &format!("{name}/")]);
+    text.line("RegistryPreload", &["/", &name]);
+}
+
+/// Those that are broken are named at the start; the others serve.
+fn scripts(folder: &Path, text: &mut Text) {
+    let name = format!("{}/", folder.display());
+    text.line("ScriptAlias", &["/", &name]);
     text.line("RegistryPreload", &["/", &name]);
 }
 

@@ -109,11 +109,13 @@ pub(super) static ROWS: &[Row] = &[
         name: "RegistryPreload",
         aliases: &[],
         contexts: HOSTS,
-        takes: Takes::Words("/uri file", 2..=2, site::registry_preload),
+        takes: Takes::Words("/uri file|folder", 2..=2, site::registry_preload),
         default: None,
         because: "scripts are compiled when they are first asked for",
         effect: Effect::Generation,
-        about: "A CGI script compiled before the workers are forked, as Apache::RegistryLoader does.",
+        about: "A CGI script, or all of a folder that may be executed, compiled before the workers are forked, as \
+                Apache::RegistryLoader does. A file that does not compile is an error at the start; in a folder each is \
+                named in the error log, and the others serve. `check` names all.",
     },
     Row {
         name: "PerlSetVar",

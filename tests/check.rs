@@ -1,0 +1,99 @@
+//! `cameleer check`: everything that is wrong, at once, with file and line.
+
+use crate::support::{Finished, Site};
+
+fn check(site: Site, conf: &str) -> Finished {
+    site.configure(conf);
+    site.cameleer(["check", "-f", "site.conf"])
+}
+
+/// The lines of `site.conf` that the message names, in its order.
+fn named(said: &Finished) -> Vec<&str> {
+    let lines = said.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
+    lines.collect()
+}
+
+#[test]
+fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
+    let said = check(
+        Site::new(),
+        "\nMaxClients many\n<Location /a>\nSetHandler\n</Locatio>\nLogFormat \"%Z\" odd\nCustomLog a.log odd\nNoSuchDirective on\n",
+    );
+    said.clone().failed(78, "site.conf:2: MaxClients");
+    let lines = named(&said);
+    assert!(["2", "4", "5", "6", "8"].iter().all(|line| lines.contains(line)), "{said:?}");
+    let numbers: Vec<u32> = lines.iter().map(|line| line.parse().expect("a number")).collect();
+    assert!(numbers.is_sorted(), "in the order of the file: {said:?}");
+}
+
+#[test]
+fn mistakes_that_only_files_show_are_named_beside_the_others() {
+    let said = check(
+        Site::new(),
+        "\nMaxClients many\nListen 127.0.0.1:1 https\nSSLCertificateFile none.pem\nSSLCertificateKeyFile none.key\n\
+         SpoolDirectory nowhere\n",
+    );
+    said.clone().failed(78, "MaxClients").failed(78, "none.pem").failed(78, "SpoolDirectory");
+}
+
+#[test]
+fn every_mistake_of_the_sites_perl_is_named() {
+    let site = Site::new()
+        .file("lib/Broken.pm", "package Broken;\nmy $x = ;\n1;\n")
+        .file("startup.pl", "die 'not today';\n")
+        .script("scripts/bad.pl", "#!/usr/bin/perl\nuse strict;\n$undeclared = 1;\n");
+    let said = check(
+        site,
+        "\nPerlLib lib\nPerlModule Broken\nPerlRequire startup.pl\nPerlModule Missing::Module\n\
+         RegistryPreload /bad.pl scripts/bad.pl\n<Location /x>\nSetHandler perl-script\nPerlHandler No::Such\n</Location>\n",
+    );
+    for what in ["Broken.pm line 2", "not today", "Missing/Module.pm", "scripts/bad.pl:3: ", "No::Such"] {
+        said.clone().failed(78, what);
+    }
+}
+
+#[test]
+fn every_broken_perl_section_is_named() {
+    let said = check(Site::new(), "\n<Perl>\ndie 'first';\n</Perl>\n<Perl>\n$x = ;\n</Perl>\n");
+    said.clone().failed(78, "site.conf:3: <Perl>: first").failed(78, "site.conf:6: <Perl>: syntax error");
+}
+
+const BROKEN: &str = "#!/usr/bin/perl\nprint 1;\nmy $x = ;\n";
+const GOOD: &str = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\ngood $0\";\n";
+
+/// A folder of scripts, two of them broken, and files that are none.
+fn folder() -> Site {
+    Site::new()
+        .script("cgi/good.pl", GOOD)
+        .script("cgi/bad.cgi", BROKEN)
+        .script("cgi/below/worse", BROKEN)
+        .script("cgi/shell", "#!/bin/sh\necho ${x?not perl}\n")
+        .script("cgi/picture.pl", "\u{0}\u{1}")
+        .file("cgi/lib.pl", BROKEN)
+}
+
+#[test]
+fn check_of_a_folder_compiles_every_script_and_names_all_that_are_broken() {
+    let site = Site::new().script("cgi/good.pl", GOOD);
+    assert!(site.cameleer(["check", "cgi"]).succeeded().out.contains("Syntax OK"));
+    let said = folder().cameleer(["check", "cgi"]).failed(78, "cgi/bad.cgi:3: ").failed(78, "cgi/below/worse:3: ");
+    for innocent in ["good.pl", "shell", "lib.pl"] {
+        assert!(!said.err.contains(innocent), "{innocent}: {said:?}");
+    }
+}
+
+#[test]
+fn a_served_folder_is_compiled_before_the_fork_and_a_broken_script_leaves_the_others_alone() {
+    let compiled = "BEGIN { open my $f, '>>', '@DIR@/compiled'; print $f \"x\" }\n";
+    let site =
+        folder().script("cgi/once.pl", &format!("#!/usr/bin/perl\n{compiled}print \"Status: 200\\n\\nonce\";\n"));
+    let server = site.run(["cgi/"]);
+    for _ in 0..4 {
+        assert_eq!(server.text("/once.pl"), "once");
+    }
+    assert_eq!(server.site.read("compiled"), "x", "in the mold, and never again");
+    assert!(server.text("/good.pl").starts_with("good "));
+    server.get("/bad.cgi").is(500);
+    server.logged("cgi/bad.cgi:3: ");
+    server.logged("cgi/below/worse:3: ");
+}

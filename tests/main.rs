@@ -47,6 +47,8 @@ mod logs;
 mod modules;
 /// Modules that perl and Debian bring.
 mod named_modules;
+/// Objects and tied values where C code reads them.
+mod objects;
 /// More requests than workers can answer.
 mod overload;
 /// Perl that makes configuration.

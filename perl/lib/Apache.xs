@@ -241,11 +241,10 @@ header_in(r, ...)
     dir_config = APACHE_DIR_CONFIG
   PPCODE:
     if (items > 1) {
-        apache_text value;
-        apache_check(aTHX_ apache_table_get(r, ix, apache_text_of(aTHX_ ST(1)), &value));
-        SV *const before = sv_2mortal(apache_sv_of(aTHX_ value));
+        const apache_text name = items > 2 ? apache_kept_text_of(aTHX_ ST(1)) : apache_text_of(aTHX_ ST(1));
+        SV *const before = apache_value(aTHX_ r, ix, name);
         if (items > 2)
-            apache_table_store(aTHX_ r, ix, APACHE_TABLE_SET, ST(1), ST(2));
+            apache_table_store(aTHX_ r, ix, APACHE_TABLE_SET, name, ST(2));
         XPUSHs(before);
     } else if (ix == APACHE_DIR_CONFIG && GIMME_V == G_LIST) {
         SP = apache_push_table(aTHX_ SP, r, ix);
@@ -260,12 +259,11 @@ cgi_env(r, ...)
     cgi_var = 1
   PPCODE:
     PERL_UNUSED_VAR(ix);
-    if (items > 2)
-        apache_table_store(aTHX_ r, APACHE_SUBPROCESS_ENV, APACHE_TABLE_SET, ST(1), ST(2));
     if (items > 1) {
-        apache_text value;
-        apache_check(aTHX_ apache_table_get(r, APACHE_SUBPROCESS_ENV, apache_text_of(aTHX_ ST(1)), &value));
-        mXPUSHs(apache_sv_of(aTHX_ value));
+        const apache_text name = apache_kept_text_of(aTHX_ ST(1));
+        if (items > 2)
+            apache_table_store(aTHX_ r, APACHE_SUBPROCESS_ENV, APACHE_TABLE_SET, name, ST(2));
+        XPUSHs(apache_value(aTHX_ r, APACHE_SUBPROCESS_ENV, name));
     } else if (GIMME_V == G_LIST) {
         SP = apache_push_table(aTHX_ SP, r, APACHE_SUBPROCESS_ENV);
     } else {

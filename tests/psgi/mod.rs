@@ -5,6 +5,7 @@ mod environment;
 mod extensions;
 mod input;
 mod mixed;
+mod printed;
 mod response;
 mod streaming;
 

@@ -97,3 +97,53 @@ fn a_client_that_reads_slowly_does_not_make_the_server_hold_the_whole_response()
     });
     drop(connection);
 }
+
+/// A body whose second piece is made only when the client has said that it has the first.
+const PIECES: &str = "package Pieces { my @said; sub getline { my $s = shift; return if @$s > 2; \
+    select undef, undef, undef, 0.005 until !@$s || -e '@DIR@/seen' . @$s; push @$s, 1; 'piece ' . @$s } \
+    sub close { open my $f, '>', '@DIR@/closed' } }\n";
+
+#[test]
+fn a_body_that_is_an_object_reaches_the_client_piece_by_piece() {
+    for app in [
+        "sub { [200, ['Content-Type', 'text/plain'], bless [], 'Pieces'] }",
+        "sub { sub { $_[0]->([200, ['Content-Type', 'text/plain'], bless [], 'Pieces']) } }",
+    ] {
+        let server = serve(&format!("{PIECES}package main; {app}"));
+        let mut connection = server.connect();
+        connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_eq!(connection.head().status, 200);
+        for n in 1..=3 {
+            assert_eq!(connection.chunk(), format!("piece {n}").as_bytes());
+            server.site.write(&format!("seen{n}"), "");
+        }
+        assert_eq!(connection.chunk(), b"");
+    }
+}
+
+#[test]
+fn a_body_that_is_a_pipe_reaches_the_client_as_it_comes() {
+    let server = serve(
+        "sub { open my $p, '-|', 'echo one; until test -e @DIR@/seen; do sleep 0.01; done; echo two' or die; \
+         { package Lines; sub new { bless [$_[1]] } sub getline { local $/ = qq(\\n); readline $_[0][0] } sub close { close $_[0][0] } } \
+         [200, [], Lines->new($p)] }",
+    );
+    let mut connection = server.connect();
+    connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    assert_eq!(connection.chunk(), b"one\n");
+    server.site.write("seen", "");
+    assert_eq!(connection.chunk(), b"two\n");
+}
+
+#[test]
+fn a_body_is_read_no_further_when_its_client_has_left() {
+    let server = serve_with_one_worker(
+        "package Endless { sub getline { 'x' x 1000 } sub close { open my $f, '>', '@DIR@/closed' } } sub { [200, [], bless [], 'Endless'] }",
+    );
+    let mut connection = server.connect();
+    connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    drop(connection);
+    until("the body was closed", || server.site.has("closed"));
+}

@@ -1,5 +1,6 @@
 //! CGI scripts under Apache::Registry: compiled once, run often.
 
+mod background;
 mod compiling;
 mod headers;
 mod left_behind;
@@ -22,7 +23,7 @@ fn serve(script: &str) -> Server {
 
 /// The same, after the header of a plain text.
 #[track_caller]
-fn serve_text(script: &str) -> Server {
+pub(crate) fn serve_text(script: &str) -> Server {
     serve(&format!("{TEXT}{script}"))
 }
 

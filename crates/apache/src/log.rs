@@ -67,13 +67,18 @@ pub fn say(level: Level, text: &str) {
 
 thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
 
-/// What a program prints to STDERR: gathered to lines, because it may print a line in pieces.
+/// A line that grows longer is written in parts.
+const LONGEST: usize = 8 * 1024;
+
+/// What a program prints to STDERR, or where STDOUT is for the log: gathered to lines, because it may print a line in pieces.
 pub(crate) fn print(bytes: &[u8]) {
     UNFINISHED.with_borrow_mut(|unfinished| {
-        unfinished.extend_from_slice(bytes);
-        while let Some(end) = unfinished.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = unfinished.drain(..=end).collect();
-            log(Level::Error, &line);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(LONGEST)) {
+            unfinished.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || unfinished.len() >= LONGEST {
+                log(Level::Error, unfinished);
+                unfinished.clear();
+            }
         }
     });
 }

@@ -35,58 +35,34 @@ void cml_throw_exit(pTHX_ int code)
 
 static cml_status status_of_error(pTHX)
 {
-    if (!SvTRUE(ERRSV))
+    SV *const error = ERRSV;
+    /* An exception counts as one whatever its own idea of truth is: to ask it would run its code. */
+    if (!SvROK(error) && !(SvPOK(error) && SvCUR(error) > 0))
         return CML_OK;
-    if (exit_exception && SvROK(ERRSV) && SvRV(ERRSV) == SvRV(exit_exception))
+    if (exit_exception && SvROK(error) && SvRV(error) == SvRV(exit_exception))
         return CML_EXITED;
     return CML_DIED;
 }
 
-/* Runs `body` with G_EVAL calls inside it. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV,
- * which is this one (jump 2), and leaves the stacks where they were: put them back, or a few bytes leak per exit. */
-cml_status cml_guarded(pTHX_ cml_body body, void *argument)
+/* perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, which is this one (then the result is 2), and
+ * leaves the stacks where they were: put them back, or a few bytes leak per exit. What `body` made mortal goes here, too,
+ * because that may run destructors. */
+static int stopped_by(pTHX_ cml_body body, void *argument)
 {
     dJMPENV;
-    volatile cml_status status = CML_OK;
     int jump;
     OP *const op = PL_op;
     COP *const cop = PL_curcop;
     const SSize_t stack = PL_stack_sp - PL_stack_base;
     const SSize_t mark = PL_markstack_ptr - PL_markstack;
-
-    if (depth++ > 0) {
-        ENTER;
-        SAVETMPS;
-        save_scalar(PL_errgv);
-    }
     const I32 scope = PL_scopestack_ix;
-    CLEAR_ERRSV();
+
     JMPENV_PUSH(jump);
-    switch (jump) {
-    case 0:
+    if (jump == 0) {
         body(aTHX_ argument);
-        status = status_of_error(aTHX);
-        break;
-    case 2:
-        last_exit = STATUS_EXIT;
-        STATUS_ALL_SUCCESS;
-        status = CML_EXITED;
-        if (!cml_exit_asked) {
-            gave_up = 1;
-            status = CML_DIED;
-        }
-        cml_exit_asked = 0;
-        break;
-    default:
-        status = CML_DIED;
-        break;
+        FREETMPS;
     }
     JMPENV_POP;
-    /* A forked child's exit, or perl's own for lack of memory: the frames to return to are gone. */
-    if (jump == 2 && depth > 1) {
-        cml_end(0);
-        _exit(last_exit);
-    }
     if (jump != 0) {
         while (PL_scopestack_ix > scope)
             LEAVE;
@@ -95,22 +71,132 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         PL_curcop = cop;
     }
     PL_op = op;
-    if (jump == 2 && status == CML_DIED)
-        sv_setpvs(ERRSV, "perl gave this call up: out of memory");
-    if (status == CML_EXITED)
-        CLEAR_ERRSV();
-    if (status == CML_DIED) {
-        if (!last_error)
-            last_error = newSV(0);
-        ENTER; /* a reference's text is put on the savestack */
-        sv_copypv(last_error, ERRSV);
-        LEAVE;
-        CLEAR_ERRSV();
+    return jump;
+}
+
+typedef struct {
+    cml_body body;
+    void *argument;
+    cml_status status;
+} guarding;
+
+static void guarded_body(pTHX_ void *argument)
+{
+    guarding *const g = argument;
+    g->body(aTHX_ g->argument);
+    g->status = status_of_error(aTHX);
+}
+
+static void to_text(pTHX_ void *error)
+{
+    ENTER; /* a reference's text is put on the savestack */
+    sv_copypv(last_error, (SV *)error);
+    LEAVE;
+}
+
+static void release(pTHX_ void *sv)
+{
+    SvREFCNT_dec((SV *)sv);
+}
+
+static void forget_error(pTHX_ void *nothing)
+{
+    PERL_UNUSED_VAR(nothing);
+    CLEAR_ERRSV();
+}
+
+/* An exception's text is its own code's, which may die or exit in its turn. */
+static void keep_error(pTHX)
+{
+    SV *const error = newSVsv(ERRSV);
+    if (!last_error)
+        last_error = newSV(0);
+    sv_setpvs(last_error, "an exception whose text could not be had: its own code died or called exit");
+    CLEAR_ERRSV();
+    if (SvROK(error))
+        stopped_by(aTHX_ cml_in_eval, &(cml_evaluation){to_text, error});
+    else
+        to_text(aTHX_ error);
+    stopped_by(aTHX_ forget_error, NULL);
+    stopped_by(aTHX_ release, error);
+    cml_exit_asked = 0;
+}
+
+/* Runs `body` with G_EVAL calls inside it, so that neither die nor exit passes. */
+cml_status cml_guarded(pTHX_ cml_body body, void *argument)
+{
+    guarding g = {body, argument, CML_DIED};
+
+    if (depth++ > 0) {
+        ENTER;
+        SAVETMPS;
+        save_scalar(PL_errgv);
     }
-    FREETMPS; /* clearing an exception object only made it mortal */
+    CLEAR_ERRSV();
+    const int jump = stopped_by(aTHX_ guarded_body, &g);
+    if (jump == 2) {
+        last_exit = STATUS_EXIT;
+        STATUS_ALL_SUCCESS;
+        g.status = cml_exit_asked ? CML_EXITED : CML_DIED;
+        gave_up |= !cml_exit_asked;
+        cml_exit_asked = 0;
+    }
+    /* A forked child's exit, or perl's own for lack of memory: the frames to return to are gone. */
+    if (jump == 2 && depth > 1) {
+        cml_end(0);
+        _exit(last_exit);
+    }
+    if (jump == 2 && g.status == CML_DIED)
+        sv_setpvs(ERRSV, "perl gave this call up: out of memory");
+    if (g.status == CML_DIED)
+        keep_error(aTHX);
+    if (g.status != CML_OK)
+        stopped_by(aTHX_ forget_error, NULL); /* and what was mortal when it was stopped */
     if (--depth > 0)
         LEAVE;
-    return status;
+    return g.status;
+}
+
+/* An XSUB, so that G_EVAL has a call to stand around. */
+static cml_evaluation *evaluation;
+
+XS(cml_xs_evaluation)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(items);
+    cml_evaluation *const mine = evaluation;
+    mine->body(aTHX_ mine->argument);
+    XSRETURN_EMPTY;
+}
+
+/* For what may run Perl code in the middle of C: values that are objects or tied, destructors, layers. Such code may die,
+ * and without an eval of ours around it that would end at an eval of the site's, far below Rust. */
+void cml_in_eval(pTHX_ void *argument)
+{
+    static CV *cv;
+    dSP;
+    if (!cv)
+        cv = newXS("Cameleer::evaluation", cml_xs_evaluation, __FILE__);
+    PUSHMARK(SP);
+    evaluation = argument;
+    call_sv((SV *)cv, G_VOID | G_DISCARD | G_EVAL);
+}
+
+cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument)
+{
+    cml_evaluation e = {body, argument};
+    return cml_guarded(aTHX_ cml_in_eval, &e);
+}
+
+/* The last reference may be this one, and what it refers to may have a destructor. */
+void cml_drop(pTHX_ SV *sv)
+{
+    if (!sv)
+        return;
+    if (SvREFCNT(sv) > 1)
+        SvREFCNT_dec_NN(sv);
+    else
+        cml_guarded(aTHX_ release, sv);
 }
 
 void cml_error(cml_bytes *out)
@@ -119,6 +205,28 @@ void cml_error(cml_bytes *out)
     STRLEN length = 0;
     out->bytes = last_error ? SvPV(last_error, length) : "";
     out->length = length;
+}
+
+/* For whoever runs more Perl code before the error is asked for. */
+SV *cml_take_error(void)
+{
+    SV *const error = last_error;
+    last_error = NULL;
+    return error;
+}
+
+void cml_put_error(pTHX_ SV *error)
+{
+    SvREFCNT_dec(last_error); /* a plain text */
+    last_error = error;
+}
+
+/* For what nobody waits for. */
+void cml_log_error(void)
+{
+    cml_bytes error;
+    cml_error(&error);
+    cml_hooks_table.log(error.bytes, error.length);
 }
 
 /* Whether perl itself once ended a call, which it does when it gets no memory. */
@@ -135,7 +243,7 @@ int cml_exit_code(void)
 void cml_release(void *sv)
 {
     dTHXa(cml_perl);
-    SvREFCNT_dec((SV *)sv);
+    cml_drop(aTHX_ (SV *)sv);
 }
 
 static void eval_body(pTHX_ void *code)
@@ -171,14 +279,14 @@ static void call_name_body(pTHX_ void *argument)
         XPUSHs(call->argument);
     PUTBACK;
     if (call->result) {
-        call_pv(call->sub, G_SCALAR | G_EVAL);
+        call_pv(call->sub, G_SCALAR);
         SPAGAIN;
         SV *const returned = POPs;
         if (SvOK(returned))
             sv_copypv(call->result, returned);
         PUTBACK;
     } else {
-        call_pv(call->sub, G_VOID | G_DISCARD | G_EVAL);
+        call_pv(call->sub, G_VOID | G_DISCARD);
     }
     FREETMPS;
     LEAVE;
@@ -188,7 +296,7 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
 {
     dTHXa(cml_perl);
     named_call call = {sub, argument ? newSVpvn(argument, length) : NULL, NULL};
-    const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
+    const cml_status status = cml_guarded_whole(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
     return status;
 }
@@ -202,7 +310,7 @@ cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cm
         answer = newSVpvs("");
     sv_setpvs(answer, "");
     named_call call = {sub, newSVpvn(argument, length), answer};
-    const cml_status status = cml_guarded(aTHX_ call_name_body, &call);
+    const cml_status status = cml_guarded_whole(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
     STRLEN got;
     out->bytes = SvPV(answer, got);
@@ -235,7 +343,7 @@ static void resolve_body(pTHX_ void *argument)
     PUSHMARK(SP);
     XPUSHs(r->name);
     PUTBACK;
-    const I32 count = call_pv("Cameleer::resolve_handler", G_LIST | G_EVAL);
+    const I32 count = call_pv("Cameleer::resolve_handler", G_LIST);
     SPAGAIN;
     if (count == 2) {
         SV *const invocant = POPs;
@@ -254,7 +362,7 @@ cml_status cml_resolve_handler(const char *name, size_t length, void **code, voi
 {
     dTHXa(cml_perl);
     resolving r = {newSVpvn(name, length), NULL, NULL};
-    const cml_status status = cml_guarded(aTHX_ resolve_body, &r);
+    const cml_status status = cml_guarded_whole(aTHX_ resolve_body, &r);
     SvREFCNT_dec(r.name);
     *code = r.code;
     *invocant = r.invocant;

@@ -15,6 +15,7 @@ int cml_forked_in_request;
 static HV *base_env;    /* perl's own, with magic */
 static HV *request_env; /* ours */
 static int env_is_due;  /* it waits to be filled */
+static int env_is_filled_again;
 
 static Perl_ppaddr_t original[MAXO];
 
@@ -24,6 +25,12 @@ static int private_fd = -1;
 void cml_keep_from_children(int fd)
 {
     private_fd = fd;
+}
+
+/* Whoever forks: an operator of perl's, or a library. */
+static void has_forked(void)
+{
+    cml_forked_in_request = 1;
 }
 
 static void in_forked_child(void)
@@ -61,8 +68,10 @@ static void expose_time_zone(pTHX)
 
 static I32 env_touched(pTHX_ IV action, SV *sv)
 {
-    SV *const key = mg_find((SV *)request_env, PERL_MAGIC_uvar)->mg_obj;
     PERL_UNUSED_ARG(sv);
+    if (!request_env)
+        return 0; /* somebody has kept an %ENV of a request that is over */
+    SV *const key = mg_find((SV *)request_env, PERL_MAGIC_uvar)->mg_obj;
     SvMAGICAL_off((SV *)request_env);
     if (env_is_due)
         fill_env(aTHX);
@@ -85,39 +94,97 @@ static OP *whole_hash_op(pTHX)
     return original[OP_RV2HV](aTHX);
 }
 
-/* `environ` made of the request's %ENV, in one block that free() takes back. */
-static char **exported(pTHX)
+/* %ENV is this hash from now on. The glob has a count of its own: Perl code may assign to it. */
+static void env_is(pTHX_ HV *hash)
+{
+    HV *const before = GvHV(PL_envgv);
+    if (before == hash)
+        return;
+    GvHV(PL_envgv) = (HV *)SvREFCNT_inc((SV *)hash);
+    cml_drop(aTHX_ (SV *)before);
+}
+
+/* Names and values of a hash as they stand: none of the site's code runs here, and where it stands with `each` stays. What
+ * a hash is tied to is not asked. */
+static AV *pairs_of(pTHX_ HV *hash)
+{
+    AV *const pairs = (AV *)sv_2mortal((SV *)newAV());
+    HE **const buckets = HvARRAY(hash);
+    for (STRLEN i = 0; buckets && i <= HvMAX(hash); i++) {
+        for (HE *entry = buckets[i]; entry; entry = HeNEXT(entry)) {
+            if (HeVAL(entry) == &PL_sv_placeholder)
+                continue;
+            av_push(pairs, newSVhek(HeKEY_hek(entry)));
+            av_push(pairs, SvREFCNT_inc_NN(HeVAL(entry)));
+        }
+    }
+    return pairs;
+}
+
+static void as_bytes(pTHX_ SV *text)
+{
+    if (SvUTF8(text) && !sv_utf8_downgrade(text, TRUE))
+        SvUTF8_off(text);
+}
+
+/* A text of its own; undef is the empty one. An object or a tied value runs its code once, in here: what that does to the
+ * value, or to the hash that it stands in, reaches neither this copy nor the others. */
+static SV *text_of(pTHX_ SV *value)
+{
+    SV *const own = sv_mortalcopy(value);
+    SV *const text = newSVpvs_flags("", SVs_TEMP);
+    if (SvOK(own))
+        sv_copypv(text, own);
+    as_bytes(aTHX_ text);
+    return text;
+}
+
+static I32 texts_are_made;
+
+/* The same array with a text in each place. A value whose code starts a program that wants this very environment is not
+ * asked once more: that program does not get it. */
+static AV *texts_of(pTHX_ AV *pairs)
+{
+    const I32 is_inside = texts_are_made;
+    SSize_t kept = 0;
+    ENTER;
+    SAVEI32(texts_are_made);
+    texts_are_made = 1;
+    AV *const texts = (AV *)sv_2mortal((SV *)newAV());
+    for (SSize_t i = 0; i < AvFILLp(pairs); i += 2) {
+        SV *const name = AvARRAY(pairs)[i], *const value = AvARRAY(pairs)[i + 1];
+        if (is_inside && (SvROK(value) || SvGMAGICAL(value)))
+            continue;
+        as_bytes(aTHX_ name);
+        av_store(texts, kept++, SvREFCNT_inc_NN(name));
+        av_store(texts, kept++, SvREFCNT_inc_NN(text_of(aTHX_ value)));
+    }
+    LEAVE;
+    return texts;
+}
+
+/* `environ` made of %ENV, in one block that lives until the statement ends. */
+static char **exported(pTHX_ HV *env)
 {
     const bool tainted = TAINT_get; /* reading a tainted value taints the statement, and it was not the site that read */
-    if (env_is_due)
+    if (env_is_due && env == request_env)
         fill_env(aTHX);
-    HE *entry;
-    size_t bytes = 0, count = 0;
-    hv_iterinit(request_env);
-    while ((entry = hv_iternext(request_env))) {
-        STRLEN key, value;
-        (void)HePV(entry, key);
-        (void)SvPV(HeVAL(entry), value);
-        bytes += key + value + 2;
-        count++;
-    }
-    char **const table = malloc((count + 1) * sizeof(char *) + bytes);
-    if (!table)
-        return NULL;
-    char *at = (char *)(table + count + 1);
+    AV *const texts = texts_of(aTHX_ pairs_of(aTHX_ env));
+    const STRLEN count = (STRLEN)(av_top_index(texts) + 1) / 2;
+    STRLEN bytes = 0;
+    for (SSize_t i = 0; i <= AvFILLp(texts); i++)
+        bytes += SvCUR(AvARRAY(texts)[i]) + 1;
+    SV *const block = sv_2mortal(newSV((count + 1) * sizeof(char *) + bytes));
+    char **const table = (char **)SvPVX(block);
     char **slot = table;
-    hv_iterinit(request_env);
-    while ((entry = hv_iternext(request_env))) {
-        STRLEN key_length, value_length;
-        const char *const key = HePV(entry, key_length);
-        const char *const value = SvPV(HeVAL(entry), value_length);
-        *slot++ = at;
-        memcpy(at, key, key_length);
-        at += key_length;
-        *at++ = '=';
-        memcpy(at, value, value_length);
-        at += value_length;
-        *at++ = '\0';
+    char *at = (char *)(table + count + 1);
+    for (SSize_t i = 0; i <= AvFILLp(texts); i++) {
+        const SV *const text = AvARRAY(texts)[i];
+        if (i % 2 == 0)
+            *slot++ = at;
+        Copy(SvPVX(text), at, SvCUR(text), char);
+        at += SvCUR(text);
+        *at++ = i % 2 == 0 ? '=' : '\0';
     }
     *slot = NULL;
     TAINT_set(tainted);
@@ -128,22 +195,24 @@ static char **exported(pTHX)
  * is another hash: we look at that, and perl sees its own, in which nothing is tainted. */
 static const char *const path_like[] = {"PATH", "IFS", "CDPATH", "ENV", "BASH_ENV"};
 
-static void trust_no_path(pTHX)
+static void trust_no_path(pTHX_ HV *env)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(path_like); i++) {
         const I32 length = (I32)strlen(path_like[i]);
-        SV **const slot = hv_fetch(request_env, path_like[i], length, 0);
+        SV **const slot = hv_fetch(env, path_like[i], length, 0);
         if (slot && SvTAINTED(*slot))
             croak("Insecure $ENV{%s} while running with -T switch", path_like[i]);
         SV **const own = hv_fetch(base_env, path_like[i], length, 0);
         if (own)
             SvTAINTED_off(*own);
     }
-    GvHV(PL_envgv) = base_env;
+    env_is(aTHX_ base_env);
 }
 
 typedef struct {
-    char **before, **table;
+    char **before;
+    int is_moved;
+    HV *env; /* NULL: perl's own, which is exported already */
 } environment;
 
 /* Also when the operator dies. */
@@ -151,24 +220,34 @@ static void without_env(pTHX_ void *argument)
 {
     const environment *const e = argument;
     cml_mute_flush--;
-    if (!e->table)
+    cml_after_child(e->is_moved);
+    if (!e->env)
         return;
-    GvHV(PL_envgv) = request_env;
     environ = e->before;
-    free(e->table);
+    env_is(aTHX_ e->env);
+    SvREFCNT_dec((SV *)e->env);
+}
+
+/* What %ENV means now: the request's, or what Perl code has put in its place by `local`. */
+static HV *requests_env(pTHX)
+{
+    HV *const env = GvHVn(PL_envgv);
+    return request_env && env != base_env ? env : NULL;
 }
 
 static OP *with_env(pTHX)
 {
     const int type = PL_op->op_type;
-    environment e = {environ, request_env && GvHV(PL_envgv) == request_env ? exported(aTHX) : NULL};
+    HV *const env = requests_env(aTHX);
+    char **const table = env ? exported(aTHX_ env) : NULL;
+    environment e = {environ, cml_before_child(), (HV *)SvREFCNT_inc((SV *)env)};
     ENTER;
     cml_mute_flush++;
     SAVEDESTRUCTOR_X(without_env, &e);
-    if (e.table) {
-        environ = e.table;
+    if (env) {
+        environ = table;
         if (TAINTING_get)
-            trust_no_path(aTHX);
+            trust_no_path(aTHX_ env);
     }
     cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
     OP *const next = original[type](aTHX);
@@ -177,15 +256,23 @@ static OP *with_env(pTHX)
     return next;
 }
 
+/* An object's text is its own code's, which is not to be asked twice. */
+static int may_start_program(pTHX_ SV *arg)
+{
+    if (SvGMAGICAL(arg) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
+        return 1;
+    return SvPOK(arg) && memchr(SvPVX(arg), '|', SvCUR(arg)) != NULL;
+}
+
 /* Most opens are of plain files: only one that may start a program pays for the export. */
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
     cml_touched |= CML_OPENED;
     if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
-        cml_before_reopen(aTHX_ (GV *)mark[1]);
+        cml_before_reopen(aTHX_ (GV *)mark[1], mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
     for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
-        if (SvPOK(*arg) && memchr(SvPVX(*arg), '|', SvCUR(*arg)))
+        if (may_start_program(aTHX_ *arg))
             return with_env(aTHX);
     return original[OP_OPEN](aTHX);
 }
@@ -193,9 +280,10 @@ static OP *open_op(pTHX)
 static OP *fork_op(pTHX)
 {
     cml_mute_flush++;
+    const int is_moved = cml_before_child();
     OP *const next = original[OP_FORK](aTHX);
+    cml_after_child(is_moved);
     cml_mute_flush--;
-    cml_forked_in_request = 1;
     return next;
 }
 
@@ -239,7 +327,7 @@ void cml_child_boot(pTHX)
     wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
     wrap(OP_RV2HV, whole_hash_op);
     wrap(OP_EXIT, exit_op);
-    pthread_atfork(NULL, NULL, in_forked_child);
+    pthread_atfork(NULL, has_forked, in_forked_child);
 }
 
 static HV *new_request_env(pTHX)
@@ -254,12 +342,12 @@ void cml_env_begin(void)
 {
     dTHXa(cml_perl);
     if (!base_env) {
-        base_env = GvHV(PL_envgv);
+        base_env = (HV *)SvREFCNT_inc((SV *)GvHVn(PL_envgv));
         start_time_zone = getenv("TZ") ? strdup(getenv("TZ")) : NULL;
     }
     if (!request_env)
         request_env = new_request_env(aTHX);
-    GvHV(PL_envgv) = request_env;
+    env_is(aTHX_ request_env);
     env_is_due = 1;
 }
 
@@ -290,20 +378,24 @@ void cml_env_leave(void)
     outer_env *const before = outer;
     if (!before)
         return;
-    SvREFCNT_dec((SV *)request_env);
+    SV *const over = (SV *)request_env;
     request_env = before->env;
     env_is_due = before->is_due;
     outer = before->outer;
     Safefree(before);
-    GvHV(PL_envgv) = request_env ? request_env : base_env;
+    env_is(aTHX_ request_env ? request_env : base_env);
+    cml_drop(aTHX_ over);
 }
 
 /* What earlier phases have changed shows in an %ENV that they have looked at, too. */
 void cml_env_refresh(void)
 {
     dTHXa(cml_perl);
-    if (request_env && !env_is_due)
-        fill_env(aTHX);
+    if (!request_env || env_is_due)
+        return;
+    env_is_filled_again = 1;
+    fill_env(aTHX);
+    env_is_filled_again = 0;
 }
 
 /* An %ENV that somebody has looked at loses a name. The value dies later, where Perl code may run. */
@@ -322,6 +414,10 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
     dTHXa(cml_perl);
     SV *const sv = newSVpvn(value, value_length);
     SvTAINTED_on(sv);
+    if (env_is_filled_again) {
+        SV *const before = hv_delete(request_env, key, (I32)key_length, 0);
+        PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, and the hook that calls this must not */
+    }
     (void)hv_store(request_env, key, (I32)key_length, sv, 0);
 }
 
@@ -330,7 +426,7 @@ void cml_env_end(void)
     dTHXa(cml_perl);
     if (!base_env)
         return;
-    GvHV(PL_envgv) = base_env;
+    env_is(aTHX_ base_env);
     if (time_zone_changed) {
         time_zone_changed = 0;
         if (start_time_zone)
@@ -343,21 +439,31 @@ void cml_env_end(void)
         env_is_due = 0;
         return; /* nobody looked: the next request can have it */
     }
-    SvREFCNT_dec((SV *)request_env);
+    SV *const over = (SV *)request_env;
     request_env = NULL;
+    cml_drop(aTHX_ over);
+}
+
+static void base_body(pTHX_ void *argument)
+{
+    AV **const texts = argument;
+    ENTER;
+    SAVETMPS;
+    AV *const found = texts_of(aTHX_ pairs_of(aTHX_ base_env ? base_env : GvHVn(PL_envgv)));
+    *texts = (AV *)SvREFCNT_inc_NN((SV *)found);
+    FREETMPS;
+    LEAVE;
 }
 
 /* The environment that the mold left: what every request starts from. */
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg)
 {
     dTHXa(cml_perl);
-    HV *const env = base_env ? base_env : GvHVn(PL_envgv);
-    HE *entry;
-    hv_iterinit(env);
-    while ((entry = hv_iternext(env))) {
-        STRLEN key_length, value_length;
-        const char *const key = HePV(entry, key_length);
-        const char *const value = SvPV(HeVAL(entry), value_length);
-        each(arg, key, key_length, value, value_length);
+    AV *texts = NULL;
+    cml_guarded_whole(aTHX_ base_body, &texts);
+    for (SSize_t i = 0; texts && i < AvFILLp(texts); i += 2) {
+        const SV *const name = AvARRAY(texts)[i], *const value = AvARRAY(texts)[i + 1];
+        each(arg, SvPVX(name), SvCUR(name), SvPVX(value), SvCUR(value));
     }
+    cml_drop(aTHX_ (SV *)texts);
 }

@@ -36,12 +36,23 @@ void cml_remember_globals(pTHX)
     home_locale = savepv(Perl_setlocale(LC_ALL, NULL));
 }
 
+/* Neither an object nor what is tied is asked: that would run its code. */
+static int is_kept(pTHX_ SV *now, SV *kept)
+{
+    if (SvRMAGICAL(now) && mg_find(now, PERL_MAGIC_tiedscalar))
+        return 0;
+    if (SvROK(now) || SvROK(kept))
+        return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
+    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+}
+
 /* Without the variable's magic: that of $0 would cut the title that ps shows. */
 static unsigned restore_plain(pTHX_ const struct plain *p)
 {
     SV *const now = GvSVn(p->gv);
-    if (SvOK(now) == SvOK(p->kept) && sv_eq(now, p->kept))
+    if (is_kept(aTHX_ now, p->kept))
         return 0;
+    sv_unmagic(now, PERL_MAGIC_tiedscalar);
     sv_setsv(now, p->kept);
     if (p->left == CML_LEFT_NAME)
         prctl(PR_SET_NAME, process_name);

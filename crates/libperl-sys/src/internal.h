@@ -16,6 +16,21 @@ extern PerlInterpreter *cml_perl;
 typedef void (*cml_body)(pTHX_ void *argument);
 cml_status cml_guarded(pTHX_ cml_body body, void *argument);
 
+/* The same for a body that has no eval of its own. */
+cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument);
+typedef struct {
+    cml_body body;
+    void *argument;
+} cml_evaluation;
+void cml_in_eval(pTHX_ void *evaluation);
+
+SV *cml_take_error(void);
+void cml_put_error(pTHX_ SV *error);
+void cml_log_error(void);
+
+/* Gives a reference back; destructors run guarded. NULL is nothing. */
+void cml_drop(pTHX_ SV *sv);
+
 /* Whether a die has somewhere to go. */
 int cml_is_guarded(void);
 
@@ -63,6 +78,9 @@ extern int cml_exit_asked;
 /* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 unsigned cml_restore_handles(pTHX);
-void cml_before_reopen(pTHX_ GV *gv);
+int cml_stdout_is_log(int is_log);
+int cml_before_child(void);
+void cml_after_child(int was_moved);
+void cml_before_reopen(pTHX_ GV *gv, int has_descriptor);
 
 #endif

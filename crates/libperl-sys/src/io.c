@@ -8,29 +8,44 @@
 
 /* STDOUT is a PerlIO layer whose write is a call into the response buffer; STDERR one whose write is the error log.
  * Descriptor 1 stays a plain file, a memfd of this worker: what system() and other children write there joins the
- * response when Perl goes on. Descriptor 0 is the request's body. */
+ * response when Perl goes on. Descriptor 0 is the request's body.
+ *
+ * Who writes to the memfd is not known, nor when: a child in the background may do so at any moment. So nothing that was
+ * written is moved or overwritten. Everybody appends, we read on from where we were, and give back the memory of what was
+ * read. When its request is over the file is closed to everybody. */
 
 GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 int cml_mute_flush;
 
 static int out_memfd = -1, in_memfd = -1, err_fd = -1;
+static dev_t out_device;
 static ino_t out_inode;
+static off_t out_read; /* so much of it is in the response */
+static int stdout_is_log;
 static int body_fd_installed, fd1_moved;
 static PerlIO *out_handle, *err_handle;
+
+static void said(const char *bytes, size_t count)
+{
+    if (stdout_is_log)
+        cml_hooks_table.log(bytes, count);
+    else
+        cml_hooks_table.write(bytes, count);
+}
 
 static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
 {
     PERL_UNUSED_ARG(f);
     if (cml_stranger)
         return write(1, bytes, count);
-    cml_hooks_table.write(bytes, count);
+    said(bytes, count);
     return (SSize_t)count;
 }
 
 static IV out_flush(pTHX_ PerlIO *f)
 {
     PERL_UNUSED_ARG(f);
-    if (!cml_mute_flush && !cml_stranger)
+    if (!cml_mute_flush && !cml_stranger && !stdout_is_log)
         cml_hooks_table.flush();
     return 0;
 }
@@ -94,16 +109,18 @@ static PerlIO *new_handle(pTHX_ PerlIO_funcs *layer)
 
 /* Perl reopens a standard handle by moving the new file to its descriptor and keeping the handle: one of ours would go
  * on writing to the response. A plain handle on the same descriptor follows the file. */
-void cml_before_reopen(pTHX_ GV *gv)
+void cml_before_reopen(pTHX_ GV *gv, int has_descriptor)
 {
     IO *const io = GvIO(gv);
     if (gv == cml_stdin_gv)
         cml_touched |= CML_LEFT_STDIN;
-    if (!io || !IoOFP(io))
+    if (!io)
         return;
-    if (gv == cml_stdout_gv && IoOFP(io) == out_handle)
+    /* To close ours left the descriptor open: a file that is opened then takes it, as the lowest that is free. */
+    const int was_closed = !IoOFP(io) && has_descriptor;
+    if (gv == cml_stdout_gv && (was_closed || IoOFP(io) == out_handle))
         IoIFP(io) = IoOFP(io) = PerlIO_fdopen(1, "w");
-    else if (gv == cml_stderr_gv && IoOFP(io) == err_handle)
+    else if (gv == cml_stderr_gv && (was_closed || IoOFP(io) == err_handle))
         IoIFP(io) = IoOFP(io) = PerlIO_fdopen(2, "w");
 }
 
@@ -129,7 +146,7 @@ void cml_io_boot(pTHX)
 
 static int new_memfd(const char *name, int onto)
 {
-    const int fd = memfd_create(name, MFD_CLOEXEC);
+    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
@@ -138,10 +155,15 @@ static int new_memfd(const char *name, int onto)
     return high;
 }
 
-static void remember_inode(void)
+static void new_out_memfd(void)
 {
     struct stat st;
-    out_inode = fstat(out_memfd, &st) == 0 ? st.st_ino : 0;
+    out_memfd = new_memfd("stdout", 1);
+    const int is_there = fstat(out_memfd, &st) == 0;
+    out_device = is_there ? st.st_dev : 0;
+    out_inode = is_there ? st.st_ino : 0;
+    out_read = 0;
+    fcntl(out_memfd, F_SETFL, O_APPEND);
 }
 
 /* The error log, for scripts that open STDERR to somewhere else. */
@@ -155,9 +177,8 @@ void cml_stderr_is_log(void)
 /* Each worker has descriptors of its own: two that shared one would read each other's output. */
 void cml_worker_boot(pTHX)
 {
-    out_memfd = new_memfd("stdout", 1);
+    new_out_memfd();
     in_memfd = new_memfd("stdin", 0);
-    remember_inode();
     cml_stderr_is_log();
     out_handle = new_handle(aTHX_ &out_layer);
     point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
@@ -234,25 +255,34 @@ static void finish_chain(pTHX_ IO *io)
         return;
     sv_2mortal(SvREFCNT_inc(tied));
     sv_unmagic((SV *)io, PERL_MAGIC_tiedscalar);
-    if (cml_guarded(aTHX_ end_of_output, tied) == CML_DIED) {
-        cml_bytes error;
-        cml_error(&error);
-        cml_hooks_table.log(error.bytes, error.length);
-    }
+    if (cml_guarded_whole(aTHX_ end_of_output, tied) == CML_DIED)
+        cml_log_error();
 }
 
 /* What a pushed :encoding still holds, or a plain handle on descriptor 1, must not be lost at the end of a request. */
+static void flush_layers(pTHX)
+{
+    IO *const io = GvIO(cml_stdout_gv);
+    if (!io || !PerlIOValid(IoOFP(io)) || PerlIOBase(IoOFP(io))->tab == &out_layer)
+        return;
+    cml_mute_flush++;
+    cml_guarded_whole(aTHX_ flush_body, IoOFP(io)); /* a layer may be Perl code */
+    cml_mute_flush--;
+}
+
 void cml_flush_stdout(void)
 {
     dTHXa(cml_perl);
     IO *const io = GvIO(cml_stdout_gv);
     if (io)
         finish_chain(aTHX_ io);
-    if (!io || !PerlIOValid(IoOFP(io)) || PerlIOBase(IoOFP(io))->tab == &out_layer)
-        return;
-    cml_mute_flush++;
-    cml_guarded(aTHX_ flush_body, IoOFP(io));
-    cml_mute_flush--;
+    flush_layers(aTHX);
+}
+
+/* Whether a script has made descriptor 1 something else. */
+static int is_elsewhere(struct stat *st)
+{
+    return fstat(1, st) != 0 || st->st_ino != out_inode || st->st_dev != out_device;
 }
 
 /* Moves what children wrote to descriptor 1 into the response. */
@@ -260,30 +290,62 @@ void cml_drain_fd1(void)
 {
     struct stat st;
     char buffer[16384];
-    off_t at = 0;
 
     if (cml_stranger || out_memfd < 0)
         return;
-    fd1_moved = fstat(1, &st) != 0 || st.st_ino != out_inode;
-    if ((fd1_moved && fstat(out_memfd, &st) != 0) || st.st_size == 0)
+    fd1_moved = is_elsewhere(&st);
+    if (fd1_moved && fstat(out_memfd, &st) != 0)
         return;
-    while (at < st.st_size) {
-        const ssize_t n = pread(out_memfd, buffer, sizeof buffer, at);
+    if (st.st_size < out_read)
+        out_read = 0; /* somebody has opened it by a name and emptied it */
+    const off_t from = out_read;
+    while (out_read < st.st_size) {
+        const ssize_t n = pread(out_memfd, buffer, sizeof buffer, out_read);
         if (n <= 0)
             break;
-        cml_hooks_table.write(buffer, (size_t)n);
-        at += n;
+        said(buffer, (size_t)n);
+        out_read += n;
     }
-    if (ftruncate(out_memfd, 0) == 0)
-        lseek(out_memfd, 0, SEEK_SET);
+    if (out_read > from)
+        fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
 }
 
-/* A background child may still write to the old file; the next request's must be another. */
+/* The next request's is another, and a background child that still writes to this one is told that it fails: what it says
+ * is nobody's, and must not fill the memory. */
 static void renew_out_memfd(void)
 {
+    if (ftruncate(out_memfd, 0) == 0)
+        fcntl(out_memfd, F_ADD_SEALS, F_SEAL_GROW);
     close(out_memfd);
-    out_memfd = new_memfd("stdout", 1);
-    remember_inode();
+    new_out_memfd();
+}
+
+/* A PSGI application answers by what it returns; what is printed meanwhile is for the log. Returns how it was. */
+int cml_stdout_is_log(int is_log)
+{
+    dTHXa(cml_perl);
+    const int before = stdout_is_log;
+    if (before != is_log)
+        flush_layers(aTHX);
+    if (before && !is_log)
+        cml_drain_fd1();
+    stdout_is_log = is_log;
+    return before;
+}
+
+/* Children that are about to start write into that log by themselves, as on STDERR, for as long as they live. Returns
+ * whether something was done that cml_after_child must undo. */
+int cml_before_child(void)
+{
+    struct stat st;
+    return stdout_is_log && !cml_stranger && !is_elsewhere(&st) && dup2(2, 1) == 1;
+}
+
+/* In the worker, which goes on. */
+void cml_after_child(int was_moved)
+{
+    if (was_moved && !cml_stranger)
+        dup2(out_memfd, 1);
 }
 
 /* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. */
@@ -344,7 +406,7 @@ unsigned cml_restore_handles(pTHX)
         PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
         left |= CML_LEFT_SELECT;
     }
-    if (cml_forked_in_request)
+    if (cml_forked_in_request || out_read > 0)
         renew_out_memfd();
     else if (fd1_moved)
         dup2(out_memfd, 1);

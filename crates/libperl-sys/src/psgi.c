@@ -62,28 +62,63 @@ static AV *array_at(pTHX_ AV *list, SSize_t index)
     return slot && SvROK(*slot) && SvTYPE(SvRV(*slot)) == SVt_PVAV && !SvOBJECT(SvRV(*slot)) ? (AV *)SvRV(*slot) : NULL;
 }
 
-/* A chunk as bytes; characters above 255 are the application's error (PSGI wants bytes). */
-static const char *bytes_of(pTHX_ SV *chunk, STRLEN *length)
+/* Held until the statement ends, whatever the application's code does meanwhile to what it returned. */
+static SV *held(pTHX_ SV *sv)
 {
-    const char *text = SvPV(chunk, *length);
-    if (SvUTF8(chunk)) {
-        SV *const copy = sv_mortalcopy(chunk);
-        if (!sv_utf8_downgrade(copy, TRUE))
-            croak("PSGI: wide character in the response: encode it to bytes first");
-        text = SvPV(copy, *length);
+    return sv_2mortal(SvREFCNT_inc(sv));
+}
+
+/* Whether its text can be had without running code: neither an object nor tied, and no warning will be due. */
+static int is_quiet(const SV *sv)
+{
+    return !SvROK(sv) && !SvGMAGICAL(sv) && SvOK(sv);
+}
+
+/* The value at that place now, as bytes that nobody else has: an object or a tied value runs its code once, here. NULL for
+ * undef, and where there is nothing. Characters above 255 are the application's error (PSGI wants bytes). */
+static SV *bytes_of(pTHX_ SV *value)
+{
+    SV *text = value;
+    if (!is_quiet(value)) {
+        SV *const own = sv_mortalcopy(value);
+        if (!SvOK(own))
+            return NULL;
+        text = newSVpvs_flags("", SVs_TEMP);
+        sv_copypv(text, own);
     }
+    if (!SvUTF8(text))
+        return text;
+    if (text == value)
+        text = sv_mortalcopy(value);
+    if (!sv_utf8_downgrade(text, TRUE))
+        croak("PSGI: wide character in the response: encode it to bytes first");
     return text;
+}
+
+static SV *bytes_at(pTHX_ AV *list, SSize_t index)
+{
+    SV **const slot = av_fetch(list, index, 0);
+    return slot ? bytes_of(aTHX_ *slot) : NULL;
+}
+
+/* Code of a value may change the array, or the other of the two: then the name must be our own. */
+static int is_quiet_at(pTHX_ AV *list, SSize_t index)
+{
+    SV **const slot = SvRMAGICAL(list) ? NULL : av_fetch(list, index, 0);
+    return slot && is_quiet(*slot);
 }
 
 static void send_headers(pTHX_ AV *headers)
 {
-    const SSize_t last = av_top_index(headers);
-    for (SSize_t i = 0; i < last; i += 2) {
-        STRLEN name_length, value_length;
-        SV **const name = av_fetch(headers, i, 0);
-        SV **const value = av_fetch(headers, i + 1, 0);
-        const char *const n = bytes_of(aTHX_ name ? *name : &PL_sv_no, &name_length);
-        const char *const v = bytes_of(aTHX_ value && SvOK(*value) ? *value : &PL_sv_no, &value_length);
+    for (SSize_t i = 0; i < av_top_index(headers); i += 2) {
+        STRLEN name_length = 0, value_length = 0;
+        const int is_plain = is_quiet_at(aTHX_ headers, i + 1);
+        SV *name = bytes_at(aTHX_ headers, i);
+        if (name && !is_plain)
+            name = sv_mortalcopy(name);
+        SV *const value = bytes_at(aTHX_ headers, i + 1);
+        const char *const n = name ? SvPV(name, name_length) : "";
+        const char *const v = value ? SvPV(value, value_length) : "";
         cml_hooks_table.header(n, name_length, v, value_length);
     }
 }
@@ -98,29 +133,37 @@ static int final_status(pTHX_ SV *said)
     return (int)status;
 }
 
+static void send_chunk(pTHX_ SV *value)
+{
+    STRLEN length;
+    SV *const bytes = bytes_of(aTHX_ value);
+    if (!bytes)
+        return;
+    const char *const text = SvPV(bytes, length);
+    cml_hooks_table.write(text, length);
+}
+
 /* Sends the plain form; says whether it was one. */
 static int send_plain(pTHX_ SV *response)
 {
     if (!SvROK(response) || SvTYPE(SvRV(response)) != SVt_PVAV)
         return 0;
-    AV *const triple = (AV *)SvRV(response);
-    if (av_top_index(triple) != 2)
+    AV *const triple = (AV *)held(aTHX_ SvRV(response));
+    if (SvRMAGICAL(triple) || av_top_index(triple) != 2)
         return 0;
     AV *const headers = array_at(aTHX_ triple, 1);
     AV *const body = array_at(aTHX_ triple, 2);
     SV **const status = av_fetch(triple, 0, 0);
     if (!headers || !body || !status)
         return 0;
-    cml_hooks_table.head(final_status(aTHX_ *status));
+    held(aTHX_ (SV *)headers);
+    held(aTHX_ (SV *)body);
+    cml_hooks_table.head(final_status(aTHX_ held(aTHX_ *status)));
     send_headers(aTHX_ headers);
-    const SSize_t last = av_top_index(body);
-    for (SSize_t i = 0; i <= last; i++) {
-        STRLEN length;
+    for (SSize_t i = 0; i <= av_top_index(body); i++) {
         SV **const chunk = av_fetch(body, i, 0);
-        if (!chunk || !SvOK(*chunk))
-            continue;
-        const char *const text = bytes_of(aTHX_ *chunk, &length);
-        cml_hooks_table.write(text, length);
+        if (chunk)
+            send_chunk(aTHX_ *chunk);
     }
     return 1;
 }
@@ -163,29 +206,33 @@ XS(cml_xs_head)
     dXSARGS;
     if (items != 2 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
         croak("PSGI: expected a status and an array of headers");
+    AV *const headers = (AV *)held(aTHX_ SvRV(ST(1)));
     cml_hooks_table.head(final_status(aTHX_ ST(0)));
-    send_headers(aTHX_ (AV *)SvRV(ST(1)));
+    send_headers(aTHX_ headers);
     XSRETURN_EMPTY;
 }
 
 XS(cml_xs_inform)
 {
     dXSARGS;
-    if (items != 2 || SvIV(ST(0)) < 100 || SvIV(ST(0)) > 199 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
-        croak("psgix.informational: expected a status from 100 to 199 and an array of headers");
-    cml_hooks_table.head((int)SvIV(ST(0)));
-    send_headers(aTHX_ (AV *)SvRV(ST(1)));
+    static const char usage[] = "psgix.informational: expected a status from 100 to 199 and an array of headers";
+    if (items != 2 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
+        croak(usage);
+    AV *const headers = (AV *)held(aTHX_ SvRV(ST(1)));
+    const IV status = SvIV(ST(0));
+    if (status < 100 || status > 199)
+        croak(usage);
+    cml_hooks_table.head((int)status);
+    send_headers(aTHX_ headers);
     XSRETURN_EMPTY;
 }
 
 XS(cml_xs_write)
 {
     dXSARGS;
-    STRLEN length;
     if (items != 1)
         croak("usage: emit(bytes)");
-    const char *const text = bytes_of(aTHX_ ST(0), &length);
-    cml_hooks_table.write(text, length);
+    send_chunk(aTHX_ ST(0));
     XSRETURN_EMPTY;
 }
 
@@ -193,9 +240,10 @@ XS(cml_xs_write)
 XS(cml_xs_extend)
 {
     dXSARGS;
-    if (items != 1 || !(SvNV(ST(0)) > 0))
+    const NV seconds = items == 1 ? SvNV(ST(0)) : 0;
+    if (!(seconds > 0))
         croak("cameleer.extend_timeout: expected a number of seconds");
-    cml_hooks_table.extend(SvNV(ST(0)));
+    cml_hooks_table.extend(seconds);
     XSRETURN_EMPTY;
 }
 
@@ -222,6 +270,7 @@ static CV *run_cv;
 typedef struct {
     SV *app;
     HV *env;
+    int needs_cleanup, leave;
 } call;
 
 static void psgi_body(pTHX_ void *argument)
@@ -242,30 +291,54 @@ static void psgi_body(pTHX_ void *argument)
     LEAVE;
 }
 
-static int harakiri(pTHX_ HV *of)
+/* What the application wants done afterwards. It may have put anything there, and tied the whole. */
+static void wishes_body(pTHX_ void *argument)
 {
-    SV **const commit = hv_fetchs(of, "psgix.harakiri.commit", 0);
-    return commit && SvTRUE(*commit);
+    call *const c = argument;
+    SV **const handlers = hv_fetchs(c->env, "psgix.cleanup.handlers", 0);
+    if (handlers)
+        SvGETMAGIC(*handlers);
+    c->needs_cleanup = handlers && SvROK(*handlers) && SvTYPE(SvRV(*handlers)) == SVt_PVAV
+        && av_top_index((AV *)SvRV(*handlers)) >= 0;
+    SV **const commit = hv_fetchs(c->env, "psgix.harakiri.commit", 0);
+    c->leave = commit && SvTRUE(*commit);
+}
+
+/* Most have put nothing there: then nobody's code can run. */
+static int is_plain(pTHX_ HV *of)
+{
+    SV **const handlers = SvRMAGICAL(of) ? NULL : hv_fetchs(of, "psgix.cleanup.handlers", 0);
+    return handlers && SvROK(*handlers) && SvTYPE(SvRV(*handlers)) == SVt_PVAV && !SvRMAGICAL(SvRV(*handlers))
+        && AvFILLp((AV *)SvRV(*handlers)) < 0 && !hv_exists(of, "psgix.harakiri.commit", 21);
+}
+
+static void ask_wishes(pTHX_ call *c)
+{
+    if (!is_plain(aTHX_ c->env) && cml_guarded_whole(aTHX_ wishes_body, c) == CML_DIED)
+        cml_log_error();
 }
 
 cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave)
 {
     dTHXa(cml_perl);
-    call c = {(SV *)app, env};
+    call c = {(SV *)app, env, 0, 0};
     cml_inc_is_apps();
     env = NULL;
+    const int was_log = cml_stdout_is_log(1);
     const cml_status status = cml_guarded(aTHX_ psgi_body, &c);
-    SV **const handlers = hv_fetchs(c.env, "psgix.cleanup.handlers", 0);
-    *needs_cleanup = handlers && SvROK(*handlers) && SvTYPE(SvRV(*handlers)) == SVt_PVAV
-        && av_top_index((AV *)SvRV(*handlers)) >= 0;
-    *leave = harakiri(aTHX_ c.env);
-    if (!*needs_cleanup) {
-        SvREFCNT_dec(c.env);
-        return status;
+    SV *const error = cml_take_error();
+    ask_wishes(aTHX_ &c);
+    *needs_cleanup = c.needs_cleanup;
+    *leave = c.leave;
+    if (!c.needs_cleanup) {
+        cml_drop(aTHX_ (SV *)c.env);
+    } else {
+        if (!waiting)
+            waiting = newAV();
+        av_push(waiting, (SV *)c.env);
     }
-    if (!waiting)
-        waiting = newAV();
-    av_push(waiting, (SV *)c.env);
+    cml_stdout_is_log(was_log);
+    cml_put_error(aTHX_ error);
     return status;
 }
 
@@ -286,14 +359,19 @@ cml_status cml_psgi_cleanup(int *leave)
 {
     dTHXa(cml_perl);
     cml_status status = CML_OK;
+    const int was_log = cml_stdout_is_log(1);
     *leave = 0;
     while (waiting && av_top_index(waiting) >= 0) {
-        HV *const of = (HV *)av_shift(waiting);
-        const cml_status said = cml_guarded(aTHX_ cleanup_body, of);
+        call c = {NULL, (HV *)av_shift(waiting), 0, 0};
+        const cml_status said = cml_guarded(aTHX_ cleanup_body, c.env);
         status = status == CML_OK ? said : status;
-        *leave |= harakiri(aTHX_ of);
-        SvREFCNT_dec(of);
+        SV *const error = cml_take_error();
+        ask_wishes(aTHX_ &c);
+        *leave |= c.leave;
+        cml_drop(aTHX_ (SV *)c.env);
+        cml_put_error(aTHX_ error);
     }
+    cml_stdout_is_log(was_log);
     return status;
 }
 
@@ -312,7 +390,7 @@ static void load_body(pTHX_ void *argument)
     PUSHMARK(SP);
     XPUSHs(l->source);
     PUTBACK;
-    const I32 count = call_pv(l->is_file ? "Cameleer::PSGI::load_file" : "Cameleer::PSGI::load_code", G_SCALAR | G_EVAL);
+    const I32 count = call_pv(l->is_file ? "Cameleer::PSGI::load_file" : "Cameleer::PSGI::load_code", G_SCALAR);
     SPAGAIN;
     if (count == 1)
         l->app = newSVsv(POPs);
@@ -326,7 +404,7 @@ cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **
     dTHXa(cml_perl);
     loading l = {newSVpvn(source, length), is_file, NULL};
     cml_inc_is_apps();
-    const cml_status status = cml_guarded(aTHX_ load_body, &l);
+    const cml_status status = cml_guarded_whole(aTHX_ load_body, &l);
     SvREFCNT_dec(l.source);
     *app = l.app;
     return status;

@@ -97,7 +97,11 @@ static void restore_body(pTHX_ void *argument)
     r->left |= cml_restore_inc(aTHX);
     r->left |= cml_restore_globals(aTHX);
     forget_topic(aTHX);
-    r->left |= cml_restore_handles(aTHX);
+}
+
+static void handles_body(pTHX_ void *argument)
+{
+    ((restoring *)argument)->left |= cml_restore_handles(aTHX);
 }
 
 /* Returns CML_LEFT_… bits for what had to be put back. */
@@ -108,7 +112,8 @@ unsigned cml_restore_state(void)
     cml_touched |= cml_watch(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
     r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
-    cml_guarded(aTHX_ restore_body, &r); /* destructors of what is dropped here may die */
+    cml_guarded_whole(aTHX_ restore_body, &r); /* destructors and layers of what is dropped here may die */
+    cml_guarded_whole(aTHX_ handles_body, &r);
     cml_touched &= CML_CHROOTED; /* also when a cleanup handler did it */
     cml_env_end();
     return r.left;

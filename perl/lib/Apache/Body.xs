@@ -15,17 +15,46 @@ static STRLEN wanted(pTHX_ Request r, IV length)
     return length < 0 ? 0 : length > whole ? (STRLEN)whole : (STRLEN)length;
 }
 
-/* The buffer's bytes before `offset` stay; what lacks before it becomes NUL, as with perl's read. */
-static char *room_at(pTHX_ SV *buffer, STRLEN offset, STRLEN length)
+/* Where in the buffer the piece begins: as perl's read, from its end when negative. */
+static STRLEN start_of(pTHX_ SV *buffer, IV offset)
 {
     STRLEN have;
     if (!SvOK(buffer))
         sv_setpvs(buffer, "");
     (void)SvPVbyte_force(buffer, have);
-    char *const start = SvGROW(buffer, offset + length + 1);
-    if (have < offset)
-        Zero(start + have, offset - have, char);
-    return start + offset;
+    if (offset < 0 && have < (STRLEN)-offset)
+        croak("Offset outside string");
+    return offset < 0 ? have - (STRLEN)-offset : (STRLEN)offset;
+}
+
+/* The buffer's bytes before `start` stay; what lacks before it becomes NUL, as with perl's read. */
+static void put_at(pTHX_ SV *buffer, STRLEN start, const char *bytes, STRLEN length)
+{
+    STRLEN have;
+    (void)SvPVbyte_force(buffer, have);
+    char *const text = SvGROW(buffer, start + length + 1);
+    if (have < start)
+        Zero(text + have, start - have, char);
+    Copy(bytes, text + start, length, char);
+    SvCUR_set(buffer, start + length);
+    *SvEND(buffer) = '\0';
+    SvPOK_only(buffer);
+}
+
+/* In pieces of our own: STDIN may have layers that are Perl code, which may get at the buffer. */
+static STRLEN read_into(pTHX_ SV *buffer, STRLEN start, PerlIO *from, STRLEN count)
+{
+    char piece[32768];
+    STRLEN done = 0;
+    put_at(aTHX_ buffer, start, "", 0);
+    while (from && done < count) {
+        const SSize_t got = PerlIO_read(from, piece, count - done < sizeof piece ? count - done : sizeof piece);
+        if (got <= 0)
+            break;
+        put_at(aTHX_ buffer, start + done, piece, (STRLEN)got);
+        done += (STRLEN)got;
+    }
+    return done;
 }
 
 MODULE = Apache::Body    PACKAGE = Apache
@@ -35,21 +64,16 @@ read_body(r, buffer, length, offset = 0)
     Request r
     SV *buffer
     IV length
-    UV offset
+    IV offset
   ALIAS:
     READ = 1
     get_client_block = 2
     read_client_block = 3
   CODE:
     PERL_UNUSED_VAR(ix);
-    PerlIO *const from = body(aTHX);
     const STRLEN count = wanted(aTHX_ r, length);
-    char *const to = room_at(aTHX_ buffer, offset, count);
-    const SSize_t got = from ? PerlIO_read(from, to, count) : 0;
-    RETVAL = got < 0 ? 0 : got;
-    SvCUR_set(buffer, offset + (STRLEN)RETVAL);
-    *SvEND(buffer) = '\0';
-    SvPOK_only(buffer);
+    const STRLEN start = start_of(aTHX_ buffer, offset);
+    RETVAL = (IV)read_into(aTHX_ buffer, start, body(aTHX), count);
     SvTAINTED_on(buffer);
     SvSETMAGIC(buffer);
   OUTPUT:

@@ -4,14 +4,11 @@
 static HV *innermost(pTHX_ SV *self)
 {
     HV *found = NULL;
-    while (SvROK(self) && SvTYPE(SvRV(self)) == SVt_PVHV) {
+    (void)apache_request_of(aTHX_ self); /* croaks for one that contains itself */
+    SvGETMAGIC(self);
+    while (self && SvROK(self) && SvTYPE(SvRV(self)) == SVt_PVHV) {
         found = (HV *)SvRV(self);
-        SV **slot = hv_fetchs(found, "_r", 0);
-        if (!slot)
-            slot = hv_fetchs(found, "r", 0);
-        if (!slot)
-            break;
-        self = *slot;
+        self = apache_inner(aTHX_ found);
     }
     if (!found)
         croak("not an Apache::Request object");
@@ -19,9 +16,9 @@ static HV *innermost(pTHX_ SV *self)
 }
 
 /* The table of parameters; the body is read when somebody asks for it first. */
-static Table *parameters(pTHX_ SV *self)
+static Table parameters(pTHX_ SV *self)
 {
-    HV *const object = innermost(aTHX_ self);
+    HV *const object = (HV *)sv_2mortal(SvREFCNT_inc((SV *)innermost(aTHX_ self)));
     SV **slot = hv_fetchs(object, "parms", 0);
     if (!slot) {
         dSP;
@@ -40,12 +37,12 @@ static Table *parameters(pTHX_ SV *self)
     return apache_table_of(aTHX_ *slot);
 }
 
-static SV **push_names(pTHX_ SV **sp, Table *table)
+static SV **push_names(pTHX_ SV **sp, Table table)
 {
     HV *const seen = (HV *)sv_2mortal((SV *)newHV());
     apache_text name, value;
     for (size_t at = 0;; at++) {
-        apache_check(aTHX_ apache_table_entry(table->request, table->number, at, &name, &value));
+        apache_check(aTHX_ apache_table_entry(table.request, table.number, at, &name, &value));
         if (!name.bytes)
             return sp;
         SV *const key = sv_2mortal(apache_sv_of(aTHX_ name));
@@ -67,18 +64,18 @@ param(self, name = NULL, value = NULL)
     SV *name
     SV *value
   PPCODE:
-    Table *table;
+    Table table;
     PUTBACK;
     table = parameters(aTHX_ self);
     SPAGAIN;
     if (value)
-        apache_table_store(aTHX_ table->request, table->number, APACHE_TABLE_SET, name, value);
+        apache_table_store(aTHX_ table.request, table.number, APACHE_TABLE_SET, apache_kept_text_of(aTHX_ name), value);
     if (name)
         SP = apache_push_values(aTHX_ SP, table, name);
     else if (GIMME_V == G_LIST)
         SP = push_names(aTHX_ SP, table);
     else
-        mXPUSHs(apache_table_object(aTHX_ table->request, table->number));
+        mXPUSHs(apache_table_object(aTHX_ table.request, table.number));
 
 SV *
 innermost(self)
@@ -90,11 +87,11 @@ innermost(self)
 
 IV
 parse_form(table, text)
-    Table *table
+    Table table
     SV *text
   CODE:
     int64_t count;
-    apache_check(aTHX_ apache_parse_form(table->request, table->number, apache_text_of(aTHX_ text), &count));
+    apache_check(aTHX_ apache_parse_form(table.request, table.number, apache_text_of(aTHX_ text), &count));
     RETVAL = (IV)count;
   OUTPUT:
     RETVAL

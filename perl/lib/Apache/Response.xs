@@ -54,11 +54,10 @@ cgi_header_out(r, name, ...)
     Request r
     SV *name
   PPCODE:
-    apache_text value;
-    apache_check(aTHX_ apache_table_get(r, APACHE_HEADERS_OUT, apache_text_of(aTHX_ name), &value));
-    SV *const before = sv_2mortal(apache_sv_of(aTHX_ value));
+    const apache_text key = apache_kept_text_of(aTHX_ name);
+    SV *const before = apache_value(aTHX_ r, APACHE_HEADERS_OUT, key);
     if (items > 2)
-        apache_check(aTHX_ apache_cgi_header_out(r, apache_text_of(aTHX_ name), apache_text_of(aTHX_ ST(2))));
+        apache_check(aTHX_ apache_cgi_header_out(r, key, apache_text_of(aTHX_ ST(2))));
     XPUSHs(before);
 
 # What is printed next begins with header lines, as after httpd's own status line.

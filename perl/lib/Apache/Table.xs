@@ -16,10 +16,20 @@ static int wants_more(pTHX_ SV *code, SV *name, SV *value)
     return SvTRUE(answer);
 }
 
-static int is_among(pTHX_ apache_text name, SV **names, I32 count)
+/* Texts of our own: what an object's code would do to the table is done before anybody looks at that. */
+static apache_text *kept_texts(pTHX_ SV **values, I32 count)
+{
+    SV *const room = sv_2mortal(newSV(count * sizeof(apache_text) + 1));
+    apache_text *const texts = (apache_text *)SvPVX(room);
+    for (I32 i = 0; i < count; i++)
+        texts[i] = apache_kept_text_of(aTHX_ values[i]);
+    return texts;
+}
+
+static int is_among(apache_text name, const apache_text *names, I32 count)
 {
     for (I32 i = 0; i < count; i++)
-        if (apache_same_name(name, apache_text_of(aTHX_ names[i])))
+        if (names[i].bytes && apache_same_name(name, names[i]))
             return 1;
     return count == 0;
 }
@@ -42,28 +52,28 @@ new(class, r, size = 10)
 
 void
 get(table, name)
-    Table *table
+    Table table
     SV *name
   PPCODE:
     SP = apache_push_values(aTHX_ SP, table, name);
 
 void
 FETCH(table, name)
-    Table *table
+    Table table
     SV *name
   PPCODE:
-    XPUSHs(apache_first_value(aTHX_ table, name));
+    XPUSHs(apache_value(aTHX_ table.request, table.number, apache_text_of(aTHX_ name)));
 
 void
 EXISTS(table, name)
-    Table *table
+    Table table
     SV *name
   PPCODE:
-    XPUSHs(boolSV(SvOK(apache_first_value(aTHX_ table, name))));
+    XPUSHs(boolSV(SvOK(apache_value(aTHX_ table.request, table.number, apache_text_of(aTHX_ name)))));
 
 void
 set(table, name, value)
-    Table *table
+    Table table
     SV *name
     SV *value
   ALIAS:
@@ -72,53 +82,56 @@ set(table, name, value)
     add = APACHE_TABLE_ADD
     merge = APACHE_TABLE_MERGE
   CODE:
-    apache_table_store(aTHX_ table->request, table->number, ix, name, value);
+    apache_table_store(aTHX_ table.request, table.number, ix, apache_kept_text_of(aTHX_ name), value);
 
 void
 unset(table, name)
-    Table *table
+    Table table
     SV *name
   ALIAS:
     DELETE = 1
   PPCODE:
-    SV *const before = apache_first_value(aTHX_ table, name);
-    apache_table_store(aTHX_ table->request, table->number, APACHE_TABLE_UNSET, name, &PL_sv_undef);
+    const apache_text key = apache_text_of(aTHX_ name);
+    SV *const before = apache_value(aTHX_ table.request, table.number, key);
+    apache_table_store(aTHX_ table.request, table.number, APACHE_TABLE_UNSET, key, &PL_sv_undef);
     if (ix)
         XPUSHs(before);
 
 void
 clear(table)
-    Table *table
+    Table table
   ALIAS:
     CLEAR = 1
   CODE:
     PERL_UNUSED_VAR(ix);
     const apache_text none = {NULL, 0};
-    apache_check(aTHX_ apache_table_change(table->request, table->number, APACHE_TABLE_CLEAR, none, none));
+    apache_check(aTHX_ apache_table_change(table.request, table.number, APACHE_TABLE_CLEAR, none, none));
 
 void
-FIRSTKEY(table, ...)
-    Table *table
+FIRSTKEY(self, ...)
+    SV *self
   ALIAS:
     NEXTKEY = 1
   PPCODE:
     apache_text name, value;
+    Table *const table = apache_table_at(aTHX_ self);
     table->cursor = ix ? table->cursor + 1 : 0;
     apache_check(aTHX_ apache_table_entry(table->request, table->number, table->cursor, &name, &value));
     mXPUSHs(apache_sv_of(aTHX_ name));
 
 void
 do(table, code, ...)
-    Table *table
+    Table table
     SV *code
   CODE:
-    const Table at = *table;
     apache_text name, value;
+    sv_2mortal(SvREFCNT_inc(code));
+    const apache_text *const names = kept_texts(aTHX_ &ST(2), items - 2);
     for (size_t i = 0;; i++) {
-        apache_check(aTHX_ apache_table_entry(at.request, at.number, i, &name, &value));
+        apache_check(aTHX_ apache_table_entry(table.request, table.number, i, &name, &value));
         if (!name.bytes)
             break;
-        if (!is_among(aTHX_ name, &ST(2), items - 2))
+        if (!is_among(name, names, items - 2))
             continue;
         ENTER;
         SAVETMPS;

@@ -2,6 +2,20 @@
 
 #include <ctype.h>
 
+/* Subclasses wrap objects of other subclasses; nobody's are as deep as this, but for one that contains itself. */
+enum { DEEPEST = 32 };
+
+/* What a subclass keeps its request under. */
+SV *apache_inner(pTHX_ HV *object)
+{
+    SV **slot = hv_fetchs(object, "_r", 0);
+    if (!slot)
+        slot = hv_fetchs(object, "r", 0);
+    if (slot)
+        SvGETMAGIC(*slot);
+    return slot && SvROK(*slot) ? *slot : NULL;
+}
+
 /* $r, a hash that keeps one under _r or r (as subclasses do), or the class: then the current request. */
 Request apache_request_of(pTHX_ SV *sv)
 {
@@ -12,15 +26,13 @@ Request apache_request_of(pTHX_ SV *sv)
             croak("no request is being answered now");
         return current;
     }
-    SV *const inner = SvRV(sv);
-    if (SvTYPE(inner) == SVt_PVHV) {
-        SV **slot = hv_fetchs((HV *)inner, "_r", 0);
-        if (!slot)
-            slot = hv_fetchs((HV *)inner, "r", 0);
-        if (!slot || !SvROK(*slot))
-            croak("this %s object has no request: neither {_r} nor {r}", sv_reftype(inner, TRUE));
-        return apache_request_of(aTHX_ *slot);
+    for (int depth = 0; SvTYPE(SvRV(sv)) == SVt_PVHV; depth++) {
+        SV *const object = SvRV(sv);
+        sv = depth < DEEPEST ? apache_inner(aTHX_ (HV *)object) : NULL;
+        if (!sv)
+            croak("this %s object has no request: neither {_r} nor {r}", sv_reftype(object, TRUE));
     }
+    SV *const inner = SvRV(sv);
     if (!SvOBJECT(inner) || !SvIOK(inner))
         croak("not an Apache request object");
     return SvUV(inner);
@@ -37,7 +49,7 @@ Server apache_server_of(pTHX_ SV *sv)
     return (Server)SvUV(SvRV(sv));
 }
 
-Table *apache_table_of(pTHX_ SV *sv)
+Table *apache_table_at(pTHX_ SV *sv)
 {
     if (SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVHV) {
         MAGIC *const magic = mg_find(SvRV(sv), PERL_MAGIC_tied);
@@ -47,6 +59,14 @@ Table *apache_table_of(pTHX_ SV *sv)
     if (!SvROK(sv) || !sv_derived_from(sv, "Apache::Table") || !SvPOK(SvRV(sv)) || SvCUR(SvRV(sv)) != sizeof(Table))
         croak("not an Apache::Table object");
     return (Table *)SvPVX(SvRV(sv));
+}
+
+/* A copy, because the object may be gone as soon as Perl code has run. */
+Table apache_table_of(pTHX_ SV *sv)
+{
+    Table table;
+    memcpy(&table, apache_table_at(aTHX_ sv), sizeof table);
+    return table;
 }
 
 SV *apache_object(pTHX_ const char *package, Request r)
@@ -79,45 +99,76 @@ SV *apache_sv_of(pTHX_ apache_text text)
     return sv;
 }
 
-/* A copy as bytes; says whether some character had to become UTF-8. */
-static SV *as_bytes(pTHX_ SV *sv, int *is_wide)
+/* Whether its text can be had without running Perl code: no object, not tied, no warning about undef to come. */
+static int is_quiet(const SV *sv)
 {
-    SV *const copy = sv_mortalcopy(sv);
-    *is_wide = !sv_utf8_downgrade(copy, TRUE);
-    SvUTF8_off(copy);
-    return copy;
+    return !SvROK(sv) && !SvGMAGICAL(sv) && SvOK(sv);
 }
 
+/* A mortal text that nobody else has; an object's or tied value's code runs once, here. NULL for undef. */
+static SV *own_text(pTHX_ SV *sv)
+{
+    SV *const value = sv_mortalcopy(sv);
+    if (!SvOK(value))
+        return NULL;
+    SV *const text = newSVpvs_flags("", SVs_TEMP);
+    sv_copypv(text, value);
+    return text;
+}
+
+/* Characters become bytes where they fit; says whether one had to become UTF-8. */
+static int to_bytes(pTHX_ SV *own)
+{
+    if (!SvUTF8(own) || sv_utf8_downgrade(own, TRUE))
+        return 0;
+    SvUTF8_off(own);
+    return 1;
+}
+
+static apache_text bytes_in(pTHX_ SV *sv)
+{
+    apache_text text;
+    text.bytes = SvPV(sv, text.length);
+    return text;
+}
+
+/* The bytes stay where they are as long as the statement, but for those of a plain string that Perl code changes. */
 apache_text apache_text_of(pTHX_ SV *sv)
 {
-    apache_text text = {NULL, 0};
-    SvGETMAGIC(sv);
-    if (!SvOK(sv))
-        return text;
-    text.bytes = SvPV_nomg(sv, text.length);
-    if (SvUTF8(sv)) {
-        int is_wide;
-        text.bytes = SvPV(as_bytes(aTHX_ sv, &is_wide), text.length);
-    }
-    return text;
+    const apache_text none = {NULL, 0};
+    if (is_quiet(sv) && !SvUTF8(sv))
+        return bytes_in(aTHX_ sv);
+    SV *const own = own_text(aTHX_ sv);
+    if (!own)
+        return none;
+    to_bytes(aTHX_ own);
+    return bytes_in(aTHX_ own);
+}
+
+/* The same where Perl code may run before the text is used: a copy in any case. */
+apache_text apache_kept_text_of(pTHX_ SV *sv)
+{
+    return apache_text_of(aTHX_ is_quiet(sv) ? sv_mortalcopy(sv) : sv);
 }
 
 SV *apache_text_field(pTHX_ Request r, I32 field, SV *value)
 {
     apache_text text;
+    const apache_text wanted = value ? apache_text_of(aTHX_ value) : (apache_text){NULL, 0};
     apache_check(aTHX_ apache_get_text(r, field, &text));
-    SV *const before = apache_sv_of(aTHX_ text);
+    SV *const before = sv_2mortal(apache_sv_of(aTHX_ text));
     if (value)
-        apache_check(aTHX_ apache_set_text(r, field, apache_text_of(aTHX_ value)));
-    return before;
+        apache_check(aTHX_ apache_set_text(r, field, wanted));
+    return SvREFCNT_inc(before);
 }
 
 SV *apache_number_field(pTHX_ Request r, I32 field, SV *value)
 {
     int64_t before;
+    const IV wanted = value ? SvIV(value) : 0;
     apache_check(aTHX_ apache_get_number(r, field, &before));
     if (value)
-        apache_check(aTHX_ apache_set_number(r, field, SvIV(value)));
+        apache_check(aTHX_ apache_set_number(r, field, wanted));
     return newSViv(before);
 }
 
@@ -158,23 +209,23 @@ int apache_same_name(apache_text a, apache_text b)
     return a.length == b.length && foldEQ(a.bytes, b.bytes, (I32)a.length);
 }
 
-SV *apache_first_value(pTHX_ Table *table, SV *name)
+SV *apache_value(pTHX_ Request r, uint32_t number, apache_text name)
 {
     apache_text value;
-    apache_check(aTHX_ apache_table_get(table->request, table->number, apache_text_of(aTHX_ name), &value));
+    apache_check(aTHX_ apache_table_get(r, number, name, &value));
     return sv_2mortal(apache_sv_of(aTHX_ value));
 }
 
-SV **apache_push_values(pTHX_ SV **sp, Table *table, SV *name)
+SV **apache_push_values(pTHX_ SV **sp, Table table, SV *name)
 {
+    const apache_text wanted = apache_text_of(aTHX_ name);
     if (GIMME_V != G_LIST) {
-        XPUSHs(apache_first_value(aTHX_ table, name));
+        XPUSHs(apache_value(aTHX_ table.request, table.number, wanted));
         return sp;
     }
-    const apache_text wanted = apache_text_of(aTHX_ name);
     apache_text key, value;
     for (size_t at = 0; wanted.bytes; at++) {
-        apache_check(aTHX_ apache_table_entry(table->request, table->number, at, &key, &value));
+        apache_check(aTHX_ apache_table_entry(table.request, table.number, at, &key, &value));
         if (!key.bytes)
             break;
         if (apache_same_name(key, wanted))
@@ -189,14 +240,13 @@ static void store_one(pTHX_ Request r, uint32_t number, uint32_t verb, apache_te
     apache_check(aTHX_ apache_table_change(r, number, text.bytes ? verb : APACHE_TABLE_UNSET, name, text));
 }
 
-void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, SV *name, SV *value)
+void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, apache_text key, SV *value)
 {
-    const apache_text key = apache_text_of(aTHX_ name);
     if (!SvROK(value) || SvTYPE(SvRV(value)) != SVt_PVAV || SvOBJECT(SvRV(value))) {
         store_one(aTHX_ r, number, verb, key, value);
         return;
     }
-    AV *const values = (AV *)SvRV(value);
+    AV *const values = (AV *)sv_2mortal(SvREFCNT_inc(SvRV(value)));
     for (SSize_t i = 0; i <= av_top_index(values); i++) {
         SV **const slot = av_fetch(values, i, 0);
         /* Setting several replaces what was there with the first and keeps the others beside it. */
@@ -212,18 +262,23 @@ static int is_plain_scalar_ref(SV *sv)
 
 STRLEN apache_print(pTHX_ Request r, SV *sv)
 {
-    STRLEN length;
-    int is_wide = 0;
+    apache_text text = {"", 0};
     SvGETMAGIC(sv);
     if (is_plain_scalar_ref(sv))
         sv = SvRV(sv);
-    const char *text = SvPV_nomg(sv, length);
-    if (SvUTF8(sv))
-        text = SvPV(as_bytes(aTHX_ sv, &is_wide), length);
-    if (is_wide)
-        Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
-    apache_check(aTHX_ apache_write(r, text, length));
-    return length;
+    if (is_quiet(sv) && !SvUTF8(sv)) {
+        text = bytes_in(aTHX_ sv);
+    } else {
+        SV *const own = own_text(aTHX_ sv);
+        if (!own)
+            text = bytes_in(aTHX_ sv_newmortal()); /* the warning, and no bytes */
+        else if (to_bytes(aTHX_ own))
+            Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
+        if (own)
+            text = bytes_in(aTHX_ own);
+    }
+    apache_check(aTHX_ apache_write(r, text.bytes, text.length));
+    return text.length;
 }
 
 static int hex_digit(char c)

@@ -24,7 +24,10 @@ typedef struct {
 
 Request apache_request_of(pTHX_ SV *sv);
 Server apache_server_of(pTHX_ SV *sv);
-Table *apache_table_of(pTHX_ SV *sv);
+SV *apache_inner(pTHX_ HV *object);
+Table apache_table_of(pTHX_ SV *sv);
+/* Where the object keeps it: only until Perl code may run. */
+Table *apache_table_at(pTHX_ SV *sv);
 
 /* A new object of the package, holding the request's number. */
 SV *apache_object(pTHX_ const char *package, Request r);
@@ -36,6 +39,7 @@ void apache_check(pTHX_ int status);
 SV *apache_sv_of(pTHX_ apache_text text);
 /* undef is no text. Characters become bytes where they fit, UTF-8 where they do not. */
 apache_text apache_text_of(pTHX_ SV *sv);
+apache_text apache_kept_text_of(pTHX_ SV *sv);
 
 /* Gets a field, and sets it when there is a value. */
 SV *apache_text_field(pTHX_ Request r, I32 field, SV *value);
@@ -46,12 +50,12 @@ SV *apache_requirements(pTHX_ Request r);
 
 int apache_same_name(apache_text a, apache_text b);
 /* Of that name: the first value, mortal; pushes all values in list context, else the first. */
-SV *apache_first_value(pTHX_ Table *table, SV *name);
-SV **apache_push_values(pTHX_ SV **sp, Table *table, SV *name);
+SV *apache_value(pTHX_ Request r, uint32_t number, apache_text name);
+SV **apache_push_values(pTHX_ SV **sp, Table table, SV *name);
 /* Pushes all names and values of a table. */
 SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number);
-/* Changes a table; an array of values counts as several. */
-void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, SV *name, SV *value);
+/* Changes a table; an array of values counts as several. The name is a kept one. */
+void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, apache_text name, SV *value);
 
 /* What $r->print does with one argument; how many bytes that were. */
 STRLEN apache_print(pTHX_ Request r, SV *sv);

@@ -2,6 +2,8 @@ package Cameleer::PSGI;
 
 use v5.36;
 
+use Scalar::Util ();
+
 # Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head,
 # inform, emit and flush are its XS.
 
@@ -65,11 +67,19 @@ sub send_body ($body) {
         return;
     }
     local $/ = \65536;
+    my $is_file = is_file($body);
     while ( defined( my $chunk = $body->getline ) ) {
         emit($chunk);
+        $is_file || flush() || last;
     }
     $body->close;
     return;
+}
+
+# Whose next piece never has to be waited for: all others may want the client to see what they have said so far.
+sub is_file ($body) {
+    my $type = Scalar::Util::reftype($body);
+    return $type && ( $type eq 'GLOB' || $type eq 'IO' ) && !tied *$body && -f $body;
 }
 
 sub delayed ($callback) {
@@ -124,6 +134,8 @@ must say so.
 
 =head2 Long responses
 
+A body that is an object is sent piece by piece, as its C<getline> returns; a file is gathered to large pieces.
+
 C<< $writer->write >> returns false when nobody waits for the rest any more: the client has left.
 
 =head2 Slow requests
@@ -131,6 +143,11 @@ C<< $writer->write >> returns false when nobody waits for the rest any more: the
 C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> gives this request more time than C<RequestTimeout>. A request that does
 not ask for it dies when that has passed, wherever it is; an C<eval> around the slow part can catch this once, to clean up,
 before C<RequestTimeoutGrace> ends the process.
+
+=head2 What is printed
+
+The answer is what the application returns. What it prints to STDOUT meanwhile stands in the error log, line by line like
+warnings; what programs print that it starts goes there straight, as on STDERR. The same holds for its cleanup handlers.
 
 =head2 The environment
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Request, Server, Site, signal};
+use crate::support::{Request, Server, Site, private_memory, signal};
 
 /// Requests that are counted.
 const N: usize = 20;
@@ -36,13 +36,17 @@ struct Trace {
 impl Trace {
     #[track_caller]
     fn begin(server: &Server) -> Trace {
-        let front = server.status()["front_pid"].as_i64().expect("the front has a number") as i32;
         let workers = server.workers().into_iter().map(|(pid, _)| pid);
-        let pids: Vec<i32> = std::iter::once(front).chain(workers).collect();
+        let pids: Vec<i32> = std::iter::once(front(server)).chain(workers).collect();
+        Trace::of(server, &pids, "%file,%%stat,%%statfs,getdents64,openat2,inotify_add_watch")
+    }
+
+    #[track_caller]
+    fn of(server: &Server, pids: &[i32], calls: &str) -> Trace {
         let file = server.site.path("strace.txt");
         let mut command = Command::new("strace");
-        command.args(["-f", "-e", "trace=%file,%%stat,%%statfs,getdents64,openat2,inotify_add_watch", "-o"]).arg(&file);
-        for pid in &pids {
+        command.args(["-f", "-e", &format!("trace={calls}"), "-o"]).arg(&file);
+        for pid in pids {
             command.args(["-p", &pid.to_string()]);
         }
         let mut strace = command.stderr(Stdio::piped()).spawn().expect("strace is installed");
@@ -64,6 +68,11 @@ impl Trace {
             .map(str::to_owned)
             .collect()
     }
+}
+
+#[track_caller]
+fn front(server: &Server) -> i32 {
+    server.status()["front_pid"].as_i64().expect("the front has a number") as i32
 }
 
 /// Asks for `targets` in turn until [`N`] requests were answered, twice over for what is only done at first; returns the
@@ -214,4 +223,32 @@ fn a_way_with_links_is_believed_for_a_second() {
     let calls = calls_of(&server, &["/current/page.html"]);
     let links = calls.iter().filter(|line| line.contains("readlink")).count();
     assert!(links < N / 4, "{links} of {}: {:#?}", calls.len(), &calls[..calls.len().min(12)]);
+}
+
+#[test]
+fn a_large_answer_does_not_have_the_front_give_and_take_memory_for_each_packet() {
+    let handler = "package Big; my $piece = 'x' x 65536; \
+                   sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($piece) for 1 .. 800; 0 } 1;";
+    let server = serve(
+        Site::new().file("lib/Big.pm", handler),
+        "<Location /big>\nSetHandler perl-script\nPerlHandler +Big\n</Location>",
+    );
+    assert_eq!(server.get("/big").is(200).body.len(), 800 << 16);
+    let trace = Trace::of(&server, &[front(&server)], "brk,mmap,munmap,madvise");
+    assert_eq!(server.get("/big").is(200).body.len(), 800 << 16);
+    let calls = trace.end();
+    assert!(calls.len() < 80, "{} calls for 800 packets: {:#?}", calls.len(), &calls[..20]);
+}
+
+#[test]
+fn what_the_front_keeps_for_later_is_little() {
+    let server = serve(Site::new().file("htdocs/page.html", "page"), PLAIN);
+    let upload = || Request::new("POST", "/perl").body(vec![b'x'; 1 << 20]);
+    server.send(upload()).is(200);
+    let before = private_memory(front(&server));
+    for _ in 0..30 {
+        server.send(upload()).is(200);
+    }
+    let after = private_memory(front(&server));
+    assert!(after < before + (6 << 20), "from {before} to {after} bytes");
 }

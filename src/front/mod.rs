@@ -122,6 +122,7 @@ const SPARE_FRAME_SIZE: usize = 128 * 1024;
 /// process that has the other.
 pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     raise_descriptor_limit();
+    crate::sys::keep_some_freed_memory();
     Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control, master))
 }
 

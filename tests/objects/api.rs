@@ -27,7 +27,7 @@ fn a_name_outlives_what_the_text_of_its_value_does_to_it() {
     );
     assert_eq!(server.text("/my"), "value");
     let server = serve(
-        "my $name = 'X-' . 'x' x 100; $r->cgi_header_out($name, Text->of(sub { undef $name; 'value' })); length $r->header_out('X-' . 'x' x 100)",
+        "my $name = 'X-' . 'x' x 100; $r->cgi_header_out($name, Text->of(sub { undef $name; 'value' })); length $r->err_header_out('X-' . 'x' x 100)",
     );
     assert_eq!(server.text("/my"), "5");
 }
@@ -69,9 +69,10 @@ fn an_object_is_asked_once_by_each_method() {
 
 #[test]
 fn a_request_object_that_contains_itself_is_an_error() {
-    for code in
-        ["my $h = bless {}, 'Apache'; $h->{r} = $h; $h->uri", "my $h = bless {}, 'Apache::Request'; $h->{_r} = $h; $h->param('a')"]
-    {
+    for code in [
+        "my $h = bless {}, 'Apache'; $h->{r} = $h; $h->uri",
+        "my $h = bless {}, 'Apache::Request'; $h->{_r} = $h; $h->param('a')",
+    ] {
         let server = serve(code);
         assert!(server.text("/my").starts_with("died: this Apache"), "{code}");
     }

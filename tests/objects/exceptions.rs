@@ -9,7 +9,8 @@ const URL: &str = "/perl/test.pl";
 #[test]
 fn an_exception_whose_text_dies_or_exits_is_a_500() {
     for code in ["die 'again'", "exit", "system 'true'; 'said'", "my $x = bless [$_[0][0]], 'Text'; die $x"] {
-        let server = registry_text(&format!("{OBJECT}print $$; die Text->of(sub {{ {code} }}) if $ENV{{QUERY_STRING}};"));
+        let server =
+            registry_text(&format!("{OBJECT}print $$; die Text->of(sub {{ {code} }}) if $ENV{{QUERY_STRING}};"));
         let pid = server.text(URL);
         assert_eq!(server.get(&format!("{URL}?1")).status, 500, "{code}");
         assert_eq!(server.text(URL), pid, "{code}");
@@ -27,7 +28,8 @@ fn an_exception_that_calls_itself_false_is_one() {
 
 #[test]
 fn the_destructor_of_an_exception_may_exit() {
-    let server = registry_text("package Last { sub DESTROY { exit 4 } } print $$; die bless [], 'Last' if $ENV{QUERY_STRING};");
+    let server =
+        registry_text("package Last { sub DESTROY { exit 4 } } print $$; die bless [], 'Last' if $ENV{QUERY_STRING};");
     let pid = server.text(URL);
     server.get(&format!("{URL}?1"));
     assert_eq!(server.text(URL), pid);

@@ -20,17 +20,14 @@ fn a_body_may_shrink_and_grow_while_it_is_read() {
         "sub { my @body; @body = ('a', Text->of(sub { @body = ('x') x 3; 'b' }), ('never') x 1000); [200, [], \\@body] }",
     );
     assert_eq!(server.text("/"), "abx");
-    let server = serve(
-        "sub { my @body; @body = ('a', Text->of(sub { push @body, ('y') x 2000; 'b' })); [200, [], \\@body] }",
-    );
+    let server =
+        serve("sub { my @body; @body = ('a', Text->of(sub { push @body, ('y') x 2000; 'b' })); [200, [], \\@body] }");
     assert_eq!(server.text("/"), format!("ab{}", "y".repeat(2000)));
 }
 
 #[test]
 fn a_response_may_be_taken_apart_while_it_is_sent() {
-    let server = serve(
-        "sub { my $res; $res = [Text->of(sub { @$res = (); 203 }), ['X-A', 'a'], ['body']]; $res }",
-    );
+    let server = serve("sub { my $res; $res = [Text->of(sub { @$res = (); 203 }), ['X-A', 'a'], ['body']]; $res }");
     let response = server.get("/").is(203);
     assert_eq!((response.header("x-a").as_deref(), response.text().as_str()), (Some("a"), "body"));
 }

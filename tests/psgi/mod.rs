@@ -3,6 +3,7 @@
 mod application;
 mod environment;
 mod extensions;
+mod frameworks;
 mod input;
 mod mixed;
 mod printed;

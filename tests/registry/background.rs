@@ -37,14 +37,18 @@ fn what_a_child_says_while_its_request_runs_has_no_holes() {
 
 #[test]
 fn a_program_that_opens_its_output_by_name_is_heard() {
-    let server = serve_text("$| = 1; print 'a'; system 'printf b > /dev/stdout'; system 'printf c >> /dev/stdout; printf d'; print 'e';");
+    let server = serve_text(
+        "$| = 1; print 'a'; system 'printf b > /dev/stdout'; system 'printf c >> /dev/stdout; printf d'; print 'e';",
+    );
     assert_eq!(server.text(URL), "abcde");
 }
 
 #[test]
 fn much_output_of_many_programs_does_not_stay_in_memory() {
-    let server = serve_text("for (1 .. 40) { system 'head -c 1000000 /dev/zero' } open my $m, '<', '/proc/self/smaps_rollup'; \
-        my $blocks = (stat STDOUT)[12]; print STDERR \"blocks=$blocks\\n\";");
+    let server = serve_text(
+        "for (1 .. 40) { system 'head -c 1000000 /dev/zero' } open my $m, '<', '/proc/self/smaps_rollup'; \
+        my $blocks = (stat STDOUT)[12]; print STDERR \"blocks=$blocks\\n\";",
+    );
     assert_eq!(server.get(URL).body.len(), 40_000_000);
     let line = server.logged("blocks=");
     let blocks: u64 = line.rsplit('=').next().and_then(|n| n.trim().parse().ok()).expect("a number");

@@ -1,6 +1,7 @@
 //! `cameleer run …` as directives: what `--show-config` prints and the configuration reads as `command line`.
 
 mod addresses;
+mod application;
 mod program;
 mod text;
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::Misuse;
 use super::super::run::Program;
 use super::Surroundings;
+use super::application::is_application;
 use super::text::Text;
 
 /// What kind of program it is.
@@ -27,7 +28,10 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
         Kind::Handler(_) => &program.modules[..program.modules.len() - 1],
         _ => &program.modules[..],
     };
-    text.line("PerlPassEnv", &["PLACK_ENV"]);
+    if matches!(kind, Kind::Psgi(_) | Kind::Code(_)) {
+        // Frameworks take it for the sign that they are to give an application.
+        text.line("PerlPassEnv", &["PLACK_ENV"]);
+    }
     if !around.env.is_empty() {
         let names: Vec<&str> = around.env.iter().map(String::as_str).collect();
         text.line("PerlPassEnv", &names);
@@ -89,11 +93,12 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
     Ok(if is_script(&path) { Kind::Script(path) } else { Kind::Psgi(path) })
 }
 
-/// By its extension; without one, by its `#!` line.
+/// By its extension, and by what it ends with; without an extension, by its `#!` line.
 fn is_script(path: &Path) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("cgi" | "pl") => true,
         Some("psgi") => false,
+        _ if is_application(path) => false,
+        Some("cgi" | "pl") => true,
         _ => {
             let first = std::fs::File::open(path).ok().and_then(|file| BufReader::new(file).split(b'\n').next()?.ok());
             first.is_some_and(|line| line.starts_with(b"#!"))

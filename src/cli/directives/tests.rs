@@ -47,9 +47,7 @@ fn a_script_is_preloaded_and_answers_everywhere() {
     check(
         "info -p 80",
         around,
-        &format!(
-            "Listen 0.0.0.0:80\n{pool}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
-        ),
+        &format!("Listen 0.0.0.0:80\n{pool}ScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"),
     );
 }
 
@@ -60,10 +58,7 @@ fn a_folder_is_a_script_alias() {
     check(
         "cgi-bin -l :81 -l a.sock --workers 2",
         around,
-        &format!(
-            "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}PerlPassEnv PLACK_ENV\nScriptAlias / {folder}/cgi-bin/\n",
-            pool(2)
-        ),
+        &format!("Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}ScriptAlias / {folder}/cgi-bin/\n", pool(2)),
     );
 }
 
@@ -74,7 +69,7 @@ fn the_last_module_without_a_program_is_the_handler() {
         "-M CGI -M My::Handler -o localhost --max-requests 100-200",
         around,
         &format!(
-            "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv PLACK_ENV\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
+            "Listen localhost:5000\n{}MaxRequestsPerChild 100-200\nPerlPassEnv HOME PATH\nPerlModule CGI\n\
          PerlModule My::Handler\n<Location />\n    SetHandler perl-script\n    PerlHandler My::Handler\n</Location>\n",
             pool(5)
         ),

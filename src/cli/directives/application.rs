@@ -1,0 +1,113 @@
+//! Whether a Perl file is a PSGI application or a CGI script. plackup would run it to see; but to run a CGI script before
+//! anybody asks for it is to do what it is for. So it is told by the text: what its last statement gives is what the file
+//! gives, and a CGI script ends with none of these.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A program that is larger is not looked at, and a script.
+const LARGEST: u64 = 1 << 20;
+
+/// Whether the file's last statement gives an application.
+pub fn is_application(file: &Path) -> bool {
+    let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
+    let text = if is_small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
+    gives_application(&String::from_utf8_lossy(&text))
+}
+
+fn gives_application(text: &str) -> bool {
+    let code = code(text);
+    let last = last_statement(&code);
+    let uses = |module: &str| code.contains(module);
+    ALWAYS.is_match(last)
+        || (uses("Mojolicious") && MOJOLICIOUS.is_match(last))
+        || (uses("Dancer") && DANCER.is_match(last))
+}
+
+static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:(?:my|our)\s+)?(?:\$\w+\s*=\s*)?(?:sub|builder)\s*\{.*\}$|^\$\w+$|^\\&[\w:]+$|->(?:to_app|psgi_app|to_psgi_app|wrap)\s*(?:\(.*\))?$",
+    )
+});
+static MOJOLICIOUS: LazyLock<Regex> = LazyLock::new(|| pattern(r"->(?:start|start_app)\s*(?:\(.*\))?$"));
+static DANCER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:dance|start|to_app)\s*(?:\(\s*\))?$"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("(?s)(?:{text})")).expect("written here")
+}
+
+/// Without POD, lines that are comments, and what stands behind the end.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut is_pod = false;
+    for line in text.lines() {
+        let line = line.trim_end();
+        if !is_pod && (line == "__END__" || line == "__DATA__") {
+            break;
+        }
+        let begins_pod = line.strip_prefix('=').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        if begins_pod || is_pod {
+            is_pod = !line.starts_with("=cut");
+        } else if !line.trim_start().starts_with('#') {
+            code.push_str(line.rsplit_once(" # ").map_or(line, |(code, _)| code));
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// From the end back to what ended the statement before: a semicolon, or the brace of a block, outside of all brackets.
+fn last_statement(code: &str) -> &str {
+    let code = code.trim_end_matches([';', ' ', '\t', '\n']);
+    let mut depth = 0_usize;
+    for (at, c) in code.char_indices().rev() {
+        match c {
+            '\n' if depth == 0 && code[..at].ends_with('}') => return code[at..].trim(),
+            '}' | ')' | ']' => depth += 1,
+            '{' | '(' | '[' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => return code[at + 1..].trim(),
+            _ => {}
+        }
+    }
+    code.trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gives_application;
+
+    #[test]
+    fn what_gives_an_application_is_one() {
+        for text in [
+            "my $app = sub { [200, [], ['{']] };\n$app;",
+            "sub { [200, [], []] }",
+            "use strict;\nsub helper { 1 }\nsub { [200, [], []] };\n",
+            "use Plack::Builder;\nbuilder {\n  enable 'Lint';\n  $app;\n};\n",
+            "use Mojolicious::Lite -signatures;\nget '/' => sub ($c) { $c->render(text => 'x') };\n\napp->start;\n__DATA__\n@@ index.html.ep\nx;\n",
+            "use Dancer2;\nget '/' => sub { 'x' };\ndance;",
+            "package main;\nMy::App->to_app;  # for plackup\n\n=head1 NAME\n\nprint;\n\n=cut\n",
+            "\\&handler;",
+            "my $app = My->new;\nPlack::Middleware::Lint->wrap($app);",
+        ] {
+            assert!(gives_application(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cgi_script_is_none() {
+        for text in [
+            "",
+            "print \"Content-Type: text/plain\\n\\n\";\nprint 'hello';\n",
+            "use CGI;\nmy $q = CGI->new;\nprint $q->header;\nsub helper { return sub { 1 } }\n",
+            "My::WebApp->new->run;\n1;\n",
+            "my $server = My::Server->new;\n$server->start;\n",
+            "if ($x) {\n  print 'a';\n}\nelse {\n  print 'b';\n}\n",
+            "print <<'END';\n$app\nEND\nexit;\n",
+            "start();\n",
+        ] {
+            assert!(!gives_application(text), "{text}");
+        }
+    }
+}

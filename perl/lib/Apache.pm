@@ -2,7 +2,7 @@ package Apache;
 
 use v5.36;
 use Exporter ();
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache::Connection ();
 use Apache::Constants  ();
@@ -14,8 +14,8 @@ use mod_perl           ();
 
 our $VERSION = '1.27';
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
-XSLoader::load( 'Cameleer::XS::' . $_ ) for qw(Apache::Body Apache::Response);
+Cameleer::XS::load(__PACKAGE__);
+Cameleer::XS::load(qw(Apache::Body Apache::Response));
 
 # PerlTaintCheck
 our $__T = ${^TAINT} ? 1 : 0;

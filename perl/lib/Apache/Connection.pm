@@ -2,9 +2,9 @@ package Apache::Connection;
 
 use v5.36;
 use Socket   ();
-use XSLoader ();
+use Cameleer::XS ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 # Asking a client's identd is out of use: nobody is ever named.
 sub remote_logname ($c) { return undef }    ## no critic: a list context expects one value

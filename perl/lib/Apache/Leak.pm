@@ -2,14 +2,14 @@ package Apache::Leak;
 
 use v5.36;
 use Exporter 'import';
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache ();
 
 our @EXPORT    = qw(leak_test);
 our @EXPORT_OK = qw(leak_test NoteSV CheckSV);
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 # Runs `$code` once to let it fill what it keeps, then again: values that are more afterwards were lost.
 sub leak_test : prototype(&) ($code) {

@@ -1,9 +1,9 @@
 package Apache::Log;
 
 use v5.36;
-use XSLoader ();
+use Cameleer::XS ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 @Apache::Log::Request::ISA = @Apache::Log::Server::ISA = (__PACKAGE__);
 

@@ -1,14 +1,14 @@
 package Apache::Registry;
 
 use v5.36;
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache                     ();
 use Apache::Constants          qw(NOT_FOUND FORBIDDEN OPT_EXECCGI);
 use Apache::Registry::Package  ();
 use Apache::Registry::Script   ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 # Scripts of different virtual hosts have packages of their own.
 our $NameWithVirtualHost = 1;

@@ -1,7 +1,7 @@
 package Apache::Request;
 
 use v5.36;
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache            ();
 use Apache::Constants qw(OK DECLINED FORBIDDEN SERVER_ERROR M_POST HTTP_REQUEST_ENTITY_TOO_LARGE HTTP_BAD_REQUEST);
@@ -10,7 +10,7 @@ use Apache::Upload    ();
 our @ISA     = ('Apache');
 our $VERSION = '1.34';
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 my %OPTIONS = map { $_ => 1 } qw(POST_MAX DISABLE_UPLOADS TEMP_DIR HOOK_DATA UPLOAD_HOOK);
 

@@ -2,11 +2,11 @@ package Apache::Server;
 
 use v5.36;
 use Cwd      ();
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache::Server::Variables ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our $CWD = Cwd::getcwd();

@@ -1,9 +1,9 @@
 package Apache::Table;
 
 use v5.36;
-use XSLoader ();
+use Cameleer::XS ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 sub TIEHASH ( $class, $table ) { return $table }
 sub SCALAR  ($table) { return defined $table->FIRSTKEY }

@@ -2,11 +2,11 @@ package Apache::Util;
 
 use v5.36;
 use Exporter 'import';
-use XSLoader ();
+use Cameleer::XS ();
 
 use Apache ();
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 our @EXPORT_OK = qw(escape_html escape_uri unescape_uri unescape_uri_info parsedate ht_time size_string
     validate_password);

@@ -4,11 +4,11 @@ use v5.36;
 
 use B        ();
 use Apache   ();
-use XSLoader ();
+use Cameleer::XS ();
 
 our $VERSION = '0.10';
 
-XSLoader::load( 'Cameleer::XS::' . __PACKAGE__ );
+Cameleer::XS::load(__PACKAGE__);
 
 my %SIZE_OF = op_sizes();
 my $POINTER = length pack 'J', 0;

@@ -8,7 +8,10 @@ use Cameleer::HTML qw(escape);
 our $Level = 0;
 
 sub import ( $class, %options ) {
-    $Level = $options{level} if defined $options{level};
+    return unless defined $options{level};
+    $Level = $Apache::Registry::Debug = $options{level};
+    require Carp;
+    $SIG{__DIE__} = \&Carp::confess;    ## no critic: this is asked for
     return;
 }
 
@@ -60,7 +63,7 @@ Apache::Debug - an error page that tells what is known of the request
     use Apache::Debug ();
     eval { work(); 1 } or return $r->dump( SERVER_ERROR, 'work failed', $@ );
 
-    use Apache::Debug level => 4;    # for code that looks at $Apache::Debug::Level
+    use Apache::Debug level => 3;    # in start-up code
 
 =head1 DESCRIPTION
 
@@ -68,6 +71,6 @@ C<< $r->dump(STATUS, REASONS) >> answers with that status and a page of the reas
 C<PerlSetVar> values and environment, all of them escaped; it writes status and reasons to the error log and returns OK.
 Not for sites that strangers visit.
 
-C<$Apache::Debug::Level> is 0 unless C<level> was imported; nothing here looks at it.
+C<level> is that of C<$Apache::Registry::Debug> too, see L<Apache::Registry>; with it C<die> tells the stack.
 
 =cut

@@ -2,6 +2,8 @@ package Apache::FakeRequest;
 
 use v5.36;
 
+use Apache ();
+
 # A request that is none: handlers can be called from a command line. Everything that new was given is a method.
 sub new ( $class, %fields ) {
     return bless { status => 200, method => 'GET', protocol => 'HTTP/1.0', headers => {}, out => {}, %fields }, $class;
@@ -40,6 +42,26 @@ sub header_only ($r) { return $r->{method} eq 'HEAD' ? 1 : 0 }
 
 sub log_error ( $r, @text ) { return print STDERR @text, "\n" }
 sub warn      ( $r, @text ) { return $r->log_error(@text) }       ## no critic: the name is the API's
+
+# CGI.pm and others ask whether they were given a request.
+our @ISA = ('Apache');
+
+# What a request does by methods of its own is kept here too: nothing of Apache's runs for a request that is none.
+for my $name (
+    qw(allow_options as_string auth_name auth_type basic_http_header bytes_sent can_stack_handlers cgi_env cgi_header_out
+    cgi_var clear_rgy_endav content content_encoding content_language content_type document_root err_header_out
+    err_headers_out exit filename get_basic_auth_pw get_remote_host get_remote_logname get_handlers handler hard_timeout
+    headers_in headers_out hostname internal_redirect internal_redirect_handler kill_timeout log_reason lookup_file
+    lookup_uri main method method_number module next no_cache note_basic_auth_failure notes path_info perl_hook
+    post_connection prev protocol proxyreq push_handlers query_string read read_client_block register_cleanup request
+    requires reset_timeout rflush script_name send_cgi_header send_fd sent_header seqno server_root_relative set_handlers
+    soft_timeout status status_line subprocess_env the_request translate_name uri user write_client last pnotes log
+    custom_response)
+    )
+{
+    no strict 'refs';
+    *$name = sub ( $r, @value ) { return field( $r, $name, @value ) };
+}
 
 our $AUTOLOAD;
 

@@ -4,7 +4,7 @@ use v5.36;
 use Cameleer::XS ();
 
 use Apache                     ();
-use Apache::Constants          qw(NOT_FOUND FORBIDDEN OPT_EXECCGI);
+use Apache::Constants          qw(NOT_FOUND FORBIDDEN SERVER_ERROR OPT_EXECCGI);
 use Apache::Registry::Package  ();
 use Apache::Registry::Script   ();
 
@@ -12,6 +12,9 @@ Cameleer::XS::load(__PACKAGE__);
 
 # Scripts of different virtual hosts have packages of their own.
 our $NameWithVirtualHost = 1;
+
+# 1: what is compiled is told to the error log; 2: a page of Apache::Debug tells why a script died; 4: each request too.
+our $Debug = $Apache::Debug::Level // 0;
 
 # Compiled scripts by host and name; shared by the workers when RegistryLoader filled it before the fork.
 my %SCRIPTS;
@@ -34,6 +37,7 @@ sub handler {
 # Runs the script that `$find` makes of (key, file, mtime), if its file may be run.
 sub serve ( $r, $find ) {
     my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );
+    Apache::log_error("Apache::Registry::handler for $file in process $$") if $Debug & 4;
     my $refusal = refusal( $r, $file );
     return $refusal if $refusal;
     return run( $r, $file, sub { my $script = $find->( $key, $file, $mtime ); $script->{stamp} = $stamp; $script } );
@@ -48,17 +52,30 @@ sub run {
     # An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
     local *0    = \( my $name = $file );
     local @ARGV = words($r);
-    $RUNNING = ref $script eq 'CODE' ? $script->() : $script;
-    $RUNNING->{code_alone} ? $RUNNING->{code}->($r) : $RUNNING->run($r);
+    my $died = $Debug & 2 ? explained( $r, $script ) : go( $r, $script );
     pop @Apache::UNWIND;
     leave();
-    return $r->status;
+    return defined $died ? $died : $r->status;
+}
+
+sub go ( $r, $script ) {
+    $RUNNING = ref $script eq 'CODE' ? $script->() : $script;
+    $RUNNING->{code_alone} ? $RUNNING->{code}->($r) : $RUNNING->run($r);
+    return;
+}
+
+# With $Debug & 2: what `dump` returns for a script that died, undef for one that did not.
+sub explained ( $r, $script ) {
+    return if eval { go( $r, $script ); 1 };
+    require Apache::Debug;
+    return Apache::Debug::dump( $r, SERVER_ERROR, $@ );
 }
 
 # The status that a file is refused with, or 0.
 sub refusal ( $r, $file ) {
     $r->has_file && stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
     return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
+    return refuse( $r, NOT_FOUND, $file, 'it is empty' )                          if -z _;
     return refuse( $r, FORBIDDEN, $file, 'Options ExecCGI is off here' )          unless $r->allow_options & OPT_EXECCGI;
     return refuse( $r, FORBIDDEN, $file, 'the server may not read it' )           unless -r _;
     return refuse( $r, FORBIDDEN, $file, 'it is not executable (chmod +x)' )      unless -x _;
@@ -73,7 +90,9 @@ sub refuse ( $r, $status, $file, $reason ) {
 sub cached ( $key, $file, $mtime ) {
     my $script = $SCRIPTS{$key};
     return $script if $script && $script->is_of( $file, $mtime );
-    return $SCRIPTS{$key} = Apache::Registry::Script->new( Apache::Registry::Package::name_of($key), $file, $mtime );
+    $script = Apache::Registry::Script->new( Apache::Registry::Package::name_of($key), $file, $mtime );
+    Apache::log_error("Compiled package \"$script->{package}\" for process $$") if $Debug & 1;
+    return $SCRIPTS{$key} = $script;
 }
 
 # Also when the script exited or died: then the server calls it.
@@ -132,9 +151,12 @@ Scripts of a virtual host have its name in that of their package, unless C<$Apac
 C<exit> ends the request only. Globals live as long as the worker. BEGIN blocks run when the script is compiled.
 C<DATA> begins anew for each request, and C<FindBin> is the script's own. C<#!perl -w> works.
 
+C<$Apache::Registry::Debug>, or C<use Apache::Debug level =E<gt> N>, is a sum: 1 tells the error log what is compiled, 2 answers for
+a script that died with the page of L<Apache::Debug>, 4 tells of each request that looks at a file anew.
+
 =head1 DIFFERENCES
 
-C<-T> in the first line has no effect: taint mode is the whole process's. A sub of the script may be called C<handler>.
+C<-T> in the first line is a warning without C<PerlTaintCheck On>: taint mode is the whole process's. A sub of the script may be called C<handler>.
 
 =head1 SEE ALSO
 

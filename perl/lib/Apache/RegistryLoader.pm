@@ -17,7 +17,8 @@ sub handler ( $self, @script ) {
 }
 
 # The same: (200), or (status, what is wrong). The script gets the name that requests will ask for.
-sub compile ( $self, $uri, $file = undef, $virtual_host = '' ) {
+sub compile ( $self, $uri = undef, $file = undef, $virtual_host = '' ) {
+    return ( 404, 'uri is a required parameter' ) if ( $uri // '' ) eq '';
     $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
     my $mtime = Apache::Registry::mtime($file) // return ( 404, "$file: $!" );
     opendir my $here, '.' or return ( 500, "the current folder: $!" );

@@ -10,6 +10,8 @@ sub read ( $class, $file ) {
     $text //= '';
     my $bom = $text =~ s/\A\xEF\xBB\xBF// ? 3 : 0;
     my ( $end, $data ) = end_of($text);
+    Apache::warn("Apache::Registry: T switch ignored, enable with 'PerlTaintCheck On': $file")
+        if !${^TAINT} && $text =~ /\A#!.*perl\S*(?:\s+-\w+)*?\s+-\w*T/;
     my $code = defined $end ? substr( $text, 0, $end ) : $text;
     return bless {
         code     => $code,

@@ -93,3 +93,42 @@ fn nothing_is_left_after_uninstall() {
     assert_eq!(left.out, "");
     assert!(!Path::new(&staged("usr/share/cameleer")).exists(), "our own folder goes with its files");
 }
+
+#[test]
+fn a_plain_perl_finds_the_modules() {
+    let site = installed();
+    let code = "print Apache::Util::escape_html('<'), ' ', NOT_FOUND, ' ', ref GTop->new";
+    let mut perl = Command::new("perl");
+    perl.arg(site.filled("-I@DIR@/usr/share/perl5")).env_remove("PERL5LIB");
+    perl.args(["-MApache::Request", "-MApache::Registry", "-MApache::Util", "-MGTop", "-MApache::Constants=:common", "-e", code]);
+    assert_eq!(Finished::of(&mut perl).succeeded().out, "&lt; 404 GTop");
+}
+
+#[test]
+fn they_stand_where_perl_looks_and_what_is_anothers_stays() {
+    for prefix in ["/usr/local", "/usr"] {
+        let site = Site::new();
+        let folders = Finished::of(Command::new("perl").args(["-e", "print map qq{$_\n}, @INC"]).env_remove("PERL5LIB"));
+        let folders: Vec<String> = folders.succeeded().out.lines().map(|folder| format!("stage{folder}")).collect();
+        let prefix = format!("PREFIX={prefix}");
+        let stage = site.filled("DESTDIR=@DIR@/stage");
+        let run = |verb: &str| {
+            let program = concat!("PROGRAM=", env!("CARGO_BIN_EXE_cameleer"));
+            let mut make = Command::new("make");
+            make.args(["-s", "-C", env!("CARGO_MANIFEST_DIR"), verb, program, &prefix, &stage]).env_remove("MAKEFLAGS");
+            Finished::of(&mut make).succeeded()
+        };
+        run("install-files");
+        let is_link = |name: &str, folder: &String| site.path(&format!("{folder}/{name}")).is_symlink();
+        let found = folders.iter().find(|folder| is_link("Apache/Constants.pm", folder));
+        let found = found.unwrap_or_else(|| panic!("{prefix}: in none of {folders:?}"));
+        assert!(is_link("GTop.pm", found) && is_link("Cameleer/Outside.pm", found), "{found}");
+        std::fs::remove_file(site.path(&format!("{found}/GTop.pm"))).expect("a link");
+        site.write(&format!("{found}/GTop.pm"), "another's");
+        for verb in ["install-files", "uninstall"] {
+            assert!(run(verb).err.contains("GTop.pm is not ours: it stays"), "{verb}");
+            assert_eq!(site.read(&format!("{found}/GTop.pm")), "another's");
+        }
+        assert!(!site.has(&format!("{found}/Apache")), "our links and their folders go");
+    }
+}

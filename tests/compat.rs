@@ -1,8 +1,4 @@
-//! `check --compat`, and the table behind it: each row names tests that are there.
-
-use std::path::{Path, PathBuf};
-
-use cameleer::compat::rows::{self, Row};
+//! `check --compat`, on sites that use what is there and what is not.
 
 use crate::support::Site;
 
@@ -71,36 +67,4 @@ fn methods_that_a_request_has_of_other_modules_are_green() {
     for expected in ["a.pl:3: green Apache::set_last_modified", "a.pl:4: green Apache::URI::path", "0 amber, 0 red"] {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
     }
-}
-
-#[test]
-fn every_row_names_a_test_that_is_there() {
-    let missing: Vec<String> = rows::all().iter().filter_map(missing).collect();
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
-}
-
-fn missing(row: &Row) -> Option<String> {
-    let not_there = row.tests.split(", ").find(|test| !is_there(row, test))?;
-    Some(format!("{} {}: {not_there}", row.section, row.name))
-}
-
-/// `module::test`, or a `.t` file that names the row as a word.
-fn is_there(row: &Row, test: &str) -> bool {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if test.ends_with(".t") {
-        let name = row.name.trim_matches(['<', '>']);
-        return std::fs::read_to_string(root.join(test)).is_ok_and(|text| has_word(&text, name));
-    }
-    let mut parts: Vec<&str> = test.split("::").collect();
-    let Some(function) = parts.pop().filter(|_| !parts.is_empty()) else { return false };
-    let file: PathBuf = root.join("tests").join(parts.join("/"));
-    [file.with_extension("rs"), file.join("mod.rs")]
-        .iter()
-        .any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("#[test]\nfn {function}("))))
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let continues = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(continues) && !text[at + word.len()..].starts_with(continues))
 }

@@ -22,6 +22,7 @@ fn workers_are_counted_under_their_newer_names_too() {
 
 #[test]
 fn no_limit_is_compiled_in() {
+    // httpd 1.3 had a HARD_SERVER_LIMIT of 256, and lowered MaxClients to it with a warning.
     let site = Site::new();
     site.configure("MaxClients 1000\nListenBacklog 2000");
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();

@@ -13,6 +13,8 @@ mod check;
 mod cli;
 /// What of mod_perl 1 there is: `check --compat`, and the table behind it.
 mod compat;
+/// The table of promises, and whether its tests are about them.
+mod compat_rows;
 /// Lines of an httpd.conf of mod_perl 1's time that no other test has.
 mod compat_site;
 /// What a configuration means for requests, and what is said about a broken one.

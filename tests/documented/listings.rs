@@ -83,6 +83,7 @@ fn the_one_process_is_profiled_from_its_start_until_it_is_killed_by_its_pid_file
         "PerlLib lib\nPidFile logs.pid\n<Location /report>\nSetHandler perl-script\nPerlHandler +Shop::Report\n</Location>",
     );
     let mut command = site.serve_command();
+    // perl's switch loads Devel::DProf.
     command.arg("-X").env("PERL5OPT", "-d:DProf");
     let mut server = Server::start(site, command);
     for _ in 0..3 {

@@ -73,7 +73,7 @@ sub palette {
     $args =~ s/>$//;
     while ( $parms->getline( my $line ) ) { last if $line =~ m{^</Palette>}i; push @{ $c->{lines} }, "$args:$line" }
 }
-sub paint { my ( $c, $parms, @args ) = @_; $c->{paint} = join ',', $parms->info, $parms->cmd->name, @args }
+sub paint { my ( $c, $parms, @args ) = @_; $c->{paint} = join ',', ref $parms, $parms->info, $parms->cmd->name, @args }
 sub wet   { $_[0]{wet} = $_[2] }
 sub handler {
     my $r = shift;
@@ -100,7 +100,7 @@ sub handler {
         assert!(said.err.contains("site.conf:10: "), "{said:?}");
     }
     let server = site.serve(&conf("Paint red 'wide brush'"));
-    assert_eq!(server.text("/"), "oil:not \"a directive|oil:$x = 1|data,Paint,red,wide brush|1");
+    assert_eq!(server.text("/"), "oil:not \"a directive|oil:$x = 1|Apache::CmdParms,data,Paint,red,wide brush|1");
 }
 
 #[test]

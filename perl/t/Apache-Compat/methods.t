@@ -34,12 +34,12 @@ my %CASES = (
         '';
     },
     blocks => sub ($r) {
-        my ( $stashed, $other ) = map {"$ENV{TMPDIR}/$_.pl"} qw(stashed other);
-        for my $file ( $stashed, $other ) {
+        my ( $stashed, $cleared, $other ) = map {"$ENV{TMPDIR}/$_.pl"} qw(stashed cleared other);
+        for my $file ( $stashed, $cleared, $other ) {
             eval qq{#line 1 "$file"\nEND { Apache::log_error('END of $file') } 1} or die $@;    ## no critic: END blocks are text
         }
         $r->stash_rgy_endav($stashed);
-        $r->clear_rgy_endav($stashed);
+        $r->clear_rgy_endav($cleared);
         $r->child_terminate;
         'both';
     },
@@ -90,7 +90,8 @@ is get('absent')->{content}, "there $server->{dir}/file.txt", 'translate_name an
 
 is get('blocks')->{content}, 'both';
 ok $server->wait_for( 'the END block that was left', sub { $server->log =~ m{END of \S+/other\.pl} } ), 'a worker runs END blocks at its end';
-unlike $server->log, qr{END of \S+/stashed\.pl}, 'but not what stash_rgy_endav took and clear_rgy_endav dropped';
+unlike $server->log, qr{END of \S+/stashed\.pl}, 'but not what stash_rgy_endav keeps for the end of each run';
+unlike $server->log, qr{END of \S+/cleared\.pl}, 'nor what clear_rgy_endav dropped';
 
 get('levels');
 like $server->log, qr/:$_\].*said as $_$/m, $_ for qw(emerg alert crit error warn notice info debug);

@@ -19,7 +19,7 @@ my %CASES = (
     },
     process => sub ($r) {
         my $s = $r->server;
-        join '|', $s->uid == $> ? 'me' : 'other', $s->gid == $) ? 'mine' : 'other', $s->timeout, $s->timeout(7), $s->timeout,
+        join '|', "uid " . $s->uid eq "uid $>" ? 'me' : 'other', "gid " . $s->gid eq 'gid ' . ( 0 + $) ) ? 'mine' : 'other', $s->timeout, $s->timeout(7), $s->timeout,
             $s->error_fname =~ s{.*/}{}r, $s->port > 0 ? 'port' : 'none';
     },
     level => sub ($r) {

@@ -1,0 +1,105 @@
+//! The table of promises: each row names tests that are there, and whose own text has what the row promises.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use cameleer::compat::rows::{self, Row};
+
+/// Its rows are sentences.
+const SENTENCES: &str = "What the documents do and calculate";
+
+/// Their rows are methods or functions, and must be called.
+const PACKAGES: &str = "Apache Apache::SubRequest Apache::SubProcess Apache::Request Apache::Connection Apache::Server \
+    Apache::Log Apache::Table Apache::File Apache::URI Apache::Util Apache::ModuleConfig Apache::CmdParms";
+
+#[test]
+fn every_row_names_a_test_that_is_there() {
+    let missing: Vec<String> = rows::all().iter().filter_map(missing).collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn what_a_row_promises_stands_in_a_test_that_it_names() {
+    let named = |row: &&Row| row.section != SENTENCES;
+    let silent = rows::all().iter().filter(named).filter(|row| !row.tests.split(", ").any(|test| has(row, test)));
+    let silent: Vec<String> = silent.map(|row| format!("{} {}: {}", row.section, row.name, row.tests)).collect();
+    assert!(silent.is_empty(), "none of the tests named calls, sets or loads it:\n{}", silent.join("\n"));
+}
+
+fn missing(row: &Row) -> Option<String> {
+    let not_there = row.tests.split(", ").find(|test| text_of(test).is_none())?;
+    Some(format!("{} {}: {not_there}", row.section, row.name))
+}
+
+fn has(row: &Row, test: &str) -> bool {
+    let Some(text) = text_of(test) else { return false };
+    let name = row.name.trim_matches(['<', '>']);
+    let words = words(&text, name);
+    match PACKAGES.split_whitespace().any(|package| package == row.section) {
+        true => words.into_iter().any(|(before, after)| is_call(before, after)),
+        false => !words.is_empty(),
+    }
+}
+
+/// `$r->name`, `Package::name`, `name(…)`, or one of a list of names that are called in turn.
+fn is_call(before: &str, after: &str) -> bool {
+    let before = before.trim_end();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    before.ends_with("->") || before.ends_with("::") || after.trim_start().starts_with('(') || line.contains("qw(")
+}
+
+/// What stands before and behind each place of a word.
+fn words<'a>(text: &'a str, word: &str) -> Vec<(&'a str, &'a str)> {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    let begins_as_word = word.starts_with(continues);
+    text.match_indices(word)
+        .map(|(at, _)| (&text[..at], &text[at + word.len()..]))
+        .filter(|(before, after)| !(begins_as_word && before.ends_with(continues)) && !after.starts_with(continues))
+        .collect()
+}
+
+/// The code of a `.t` file, or that of `module::test` and of what it uses of its own file and its folder's `mod.rs`.
+fn text_of(test: &str) -> Option<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if test.ends_with(".t") {
+        let text = std::fs::read_to_string(root.join(test)).ok()?;
+        return Some(text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n"));
+    }
+    let mut parts: Vec<&str> = test.split("::").collect();
+    let function = parts.pop().filter(|_| !parts.is_empty())?;
+    let file: PathBuf = root.join("tests").join(parts.join("/"));
+    let own = [file.with_extension("rs"), file.join("mod.rs")].into_iter().find(|file| file.is_file())?;
+    let shared = own.with_file_name("mod.rs");
+    let texts = [shared, own].map(|file| std::fs::read_to_string(file).unwrap_or_default());
+    let items: HashMap<&str, &str> = texts.iter().flat_map(|text| items(text)).collect();
+    items.get(function)?.contains("#[test]").then(|| with_what_it_uses(function, &items))
+}
+
+/// A `\n` of a Rust string is the end of a line here: the word behind it is a word.
+fn with_what_it_uses(function: &str, items: &HashMap<&str, &str>) -> String {
+    let (mut text, mut seen, mut next) = (String::new(), Vec::new(), vec![function]);
+    while let Some(name) = next.pop() {
+        let Some(item) = items.get(name).filter(|_| !seen.contains(&name)) else { continue };
+        seen.push(name);
+        text += &item.replace("\\n", "\n");
+        next.extend(item.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| items.contains_key(word)));
+    }
+    text
+}
+
+/// Functions and constants at the edge of a file, by name; paragraphs that begin otherwise belong to the one before.
+fn items(text: &str) -> Vec<(&str, &str)> {
+    let begins = ["#[", "///", "fn ", "pub ", "const ", "static ", "struct ", "impl ", "use ", "mod "];
+    let mut starts: Vec<usize> = text.match_indices("\n\n").map(|(at, _)| at + 2).collect();
+    starts.retain(|at| begins.iter().any(|word| text[*at..].starts_with(word)));
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let items = starts.iter().zip(ends).map(|(start, end)| &text[*start..end]);
+    items.filter_map(|item| Some((name(item)?, item))).collect()
+}
+
+fn name(item: &str) -> Option<&str> {
+    let line = item.lines().find(|line| !line.starts_with("#[") && !line.starts_with("//"))?;
+    let rest = line.trim_start_matches("pub ").trim_start_matches("pub(super) ").trim_start_matches("pub(crate) ");
+    let rest = ["fn ", "const ", "static "].iter().find_map(|word| rest.strip_prefix(word))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}

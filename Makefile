@@ -11,6 +11,7 @@
 #   make asan    the suite of the API with the C part under AddressSanitizer
 #   make valgrind   a worker in miniature under memcheck
 #   make audit   licences, sources and known vulnerabilities of what we depend on
+#   make mutants    each method of the API taken away: the tests that its row names must fail
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
 #   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
 
@@ -20,7 +21,7 @@ CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench asan valgrind audit soak experiments faults fuzz install install-files uninstall clean
+.PHONY: run build test lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -72,6 +73,9 @@ valgrind:
 
 audit:
 	sh .ci/audit
+
+mutants:
+	python3 tests/mutants/methods.py
 
 soak: build
 	python3 benchmarks/soak.py --requests $(or $(N),1000000)

@@ -106,4 +106,18 @@ is qx{$^X -I$LIB -MApache::Constants=:common -MApache::Request -MApache::Registr
 is plain('use Apache::FakeRequest; use Apache::Cookie; print Apache::Cookie->new(Apache::FakeRequest->new(script_name => q(/a/b)), -name => q(n), -value => 1)->as_string'),
     'n=1; path=/a/', 'a unit test with an Apache::FakeRequest';
 
+# Symbol.pm of mod_perl 1.31, ARGUMENTS of undef_functions and the functions beside it.
+my $exporting = 'use Apache::Symbol; package Mine; use List::Util q(sum); our @EXPORT = q(out); sub out { 1 } sub in { 1 } sub keep { 1 } package main; ';
+my $left      = 'print join q( ), grep { defined &{qq(Mine::$_)} } qw(in keep out sum)';
+is plain( $exporting . "Apache::Symbol::undef_functions('Mine'); $left" ), 'sum', 'Symbol.pm, undef_functions: what a package defined';
+is plain( $exporting . "Apache::Symbol::undef_functions( 'Mine', 'Mine::ke' ); $left" ), 'keep sum', 'Symbol.pm, undef_functions: skip';
+is plain( $exporting . "Apache::Symbol::undef_functions( 'Mine', undef, 1 ); $left" ), 'in keep sum', 'Symbol.pm, undef_functions: only_undef_exports';
+is plain( $exporting . "\@Mine::EXPORT = (); Apache::Symbol::undef_functions( 'Mine', undef, 1 ); $left" ), 'sum',
+    'Symbol.pm, undef_functions: "if none of the EXPORT variables are defined ignore only_undef_exports"';
+is plain( $exporting . "\@Mine::ISA = 'Apache::Symbol'; Mine->undef_functions; $left" ), 'sum', 'Symbol.pm, SYNOPSIS: as a method';
+is plain( $exporting . 'Apache::Symbol::undef(\&Mine::in); print defined &Mine::in ? 1 : 0, Apache::Symbol::sv_name(\&Mine::out), Apache::Symbol::file2class(q(A/B.pm))' ),
+    '0Mine::outA::B', 'Symbol.pm: undef, sv_name, file2class';
+is plain('BEGIN { $ENV{APACHE_SYMBOL_UNIVERSAL} = 1 } use Apache::Symbol; print !!No::Class->can(q(undef_functions))'), 1,
+    'Symbol.pm, APACHE_SYMBOL_UNIVERSAL';
+
 done_testing;

@@ -100,7 +100,15 @@ fn a_plain_perl_finds_the_modules() {
     let code = "print Apache::Util::escape_html('<'), ' ', NOT_FOUND, ' ', ref GTop->new";
     let mut perl = Command::new("perl");
     perl.arg(site.filled("-I@DIR@/usr/share/perl5")).env_remove("PERL5LIB");
-    perl.args(["-MApache::Request", "-MApache::Registry", "-MApache::Util", "-MGTop", "-MApache::Constants=:common", "-e", code]);
+    perl.args([
+        "-MApache::Request",
+        "-MApache::Registry",
+        "-MApache::Util",
+        "-MGTop",
+        "-MApache::Constants=:common",
+        "-e",
+        code,
+    ]);
     assert_eq!(Finished::of(&mut perl).succeeded().out, "&lt; 404 GTop");
 }
 
@@ -108,7 +116,8 @@ fn a_plain_perl_finds_the_modules() {
 fn they_stand_where_perl_looks_and_what_is_anothers_stays() {
     for prefix in ["/usr/local", "/usr"] {
         let site = Site::new();
-        let folders = Finished::of(Command::new("perl").args(["-e", "print map qq{$_\n}, @INC"]).env_remove("PERL5LIB"));
+        let folders =
+            Finished::of(Command::new("perl").args(["-e", "print map qq{$_\n}, @INC"]).env_remove("PERL5LIB"));
         let folders: Vec<String> = folders.succeeded().out.lines().map(|folder| format!("stage{folder}")).collect();
         let prefix = format!("PREFIX={prefix}");
         let stage = site.filled("DESTDIR=@DIR@/stage");

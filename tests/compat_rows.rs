@@ -54,7 +54,7 @@ fn words<'a>(text: &'a str, word: &str) -> Vec<(&'a str, &'a str)> {
     let begins_as_word = word.starts_with(continues);
     text.match_indices(word)
         .map(|(at, _)| (&text[..at], &text[at + word.len()..]))
-        .filter(|(before, after)| !(begins_as_word && before.ends_with(continues)) && !after.starts_with(continues))
+        .filter(|(before, after)| !(after.starts_with(continues) || begins_as_word && before.ends_with(continues)))
         .collect()
 }
 

@@ -9,6 +9,9 @@ use v5.36;
 my %EARLY = ( ServerRoot => -4, PerlLib => -3, PerlModule => -2, PerlRequire => -2, PerlScript => -2 );
 my %LATE  = ( PerlAddVar => 0.5, Directory => 1, DirectoryMatch => 2, Files => 3, FilesMatch => 4, Location => 5, LocationMatch => 6, VirtualHost => 7 );
 
+# What httpd 1.3 takes from a list for one line, where fewer words may stand on a line here.
+my %LEAST = ( Redirect => 2, RedirectMatch => 2 );
+
 sub of ( $package, $known ) {
     no strict 'refs';
     my $stash = \%{"${package}::"};
@@ -37,7 +40,7 @@ sub variable ( $name, $glob, $known ) {
     my $row = $known->{ lc $name } // return unknown( $name, $scalar );
     my $text = '';
     $text .= line( $row, $scalar ) if defined $scalar;
-    $text .= list( $row, $array, $row->{least} ) if $array;
+    $text .= list( $row, $array, $LEAST{ $row->{name} } // $row->{least} ) if $array;
     $text .= sections( $row, $hash, $known ) if $hash && %$hash;
     return $text;
 }

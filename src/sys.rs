@@ -175,6 +175,20 @@ pub fn is_stopped(pid: i32) -> bool {
     matches!(state, Some('T' | 't'))
 }
 
+/// For how long a process has waited for a processor since its start; nothing where the kernel does not count that.
+pub fn run_delay(pid: i32) -> std::time::Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    let nanoseconds = stat.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+    std::time::Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// Whether a debugger holds a process.
+pub fn is_traced(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_some_and(|tracer| tracer.trim() != "0")
+}
+
 /// Forks. `None` in the child.
 pub fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the caller is a process that has one thread, so the child finds no lock taken.
@@ -245,6 +259,21 @@ fn pidfd_signal(process: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
 
 /// Workers keep descriptors out of the way of programs, from 64 on.
 const FEWEST_FILES: u64 = 96;
+
+/// Moves a descriptor out of the way of programs, which may know none above 1024 (select) and have the lowest numbers.
+pub fn out_of_the_way(fd: OwnedFd) -> io::Result<OwnedFd> {
+    let high = fcntl(&fd, FcntlArg::F_DUPFD_CLOEXEC(FOR_PROGRAMS))?;
+    // SAFETY: the kernel just made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(high) })
+}
+
+/// The descriptors below are theirs.
+const FOR_PROGRAMS: RawFd = 64;
+
+/// How many files a process may have open.
+pub fn file_limit() -> u64 {
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft)
+}
 
 /// Allows this process and its children as many open files as the administrator permits.
 pub fn raise_file_limit() -> anyhow::Result<()> {

@@ -67,7 +67,7 @@ fn a_mold_that_calls_a_strangers_process_its_worker_harms_nobody() {
              my $mold = getppid;
              while (getppid == $mold) {{
                  if (unlink '@DIR@/lie') {{
-                     send $master, '{{\"Forked\":{{\"slot\":0,\"pid\":{pid}}}}}', 0;
+                     send $master, '.{{\"Forked\":{{\"slot\":0,\"pid\":{pid}}}}}', 0;
                      last;
                  }}
                  select undef, undef, undef, 0.01;

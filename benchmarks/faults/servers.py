@@ -88,6 +88,15 @@ class Server:
         self.whole = module.read_text()
         module.write_text(self.whole + "\nthis is not Perl {{{\n")
 
+    def start_again(self):
+        """After it has ended by itself."""
+        self.children.clear()
+        self.start()
+        self.wait_until_ready()
+
+    def stop_gracefully(self):
+        self.child.terminate()
+
     def stop(self):
         members = self.processes()
         for child in self.children:
@@ -136,6 +145,9 @@ class ModPerl2(Server):
     def signal_reload(self):
         os.kill(self.child.pid, signal.SIGUSR1)
 
+    def stop_gracefully(self):
+        self.child.send_signal(signal.SIGWINCH)
+
     def break_conf(self):
         super().break_conf("mod_perl2.conf")
 
@@ -165,6 +177,11 @@ class NginxStarman(Server):
     def signal_reload(self):
         os.kill(self.starman.pid, signal.SIGHUP)
         os.kill(self.child.pid, signal.SIGHUP)
+
+    def stop_gracefully(self):
+        self.child.send_signal(signal.SIGQUIT)
+        wait_for(lambda: self.child.poll() is not None, seconds=20)
+        self.starman.send_signal(signal.SIGQUIT)
 
     def break_conf(self):
         super().break_conf("nginx.conf")

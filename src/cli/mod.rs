@@ -89,7 +89,10 @@ pub fn run() -> anyhow::Result<()> {
         Command::Stop(stop) => stop.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
-        Command::Front => role(c"cameleer-front", |control| front::run(control, parent_id())),
+        Command::Front => role(c"cameleer-front", |control| {
+            front::abort_on_panic();
+            front::run(control, parent_id())
+        }),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }

@@ -28,6 +28,7 @@ const SLOT: u32 = 0;
 /// Serves until TERM asks it to end, or INT and the like kill it.
 pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
+    sys::raise_file_limit()?;
     let site = expansion::read(origin)?;
     let bound = ours.for_site(&site)?;
     let mut logs = Logs::new()?;

@@ -175,6 +175,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
             client: Duration::ZERO,
             keep_alive: Duration::ZERO,
             graceful: Duration::ZERO,
+            front: Duration::ZERO,
             start: Duration::ZERO,
         },
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },

@@ -55,6 +55,8 @@ pub struct Timeouts {
     pub graceful: Duration,
     /// `StartTimeout`: a mold that has not loaded by then has failed.
     pub start: Duration,
+    /// `FrontTimeout`: a front that is silent for so long is replaced; 0: never.
+    pub front: Duration,
 }
 
 /// `PerlTaintCheck`, `PerlWarn`

@@ -287,6 +287,11 @@ impl Client {
         self.phase.get() == Phase::Kept
     }
 
+    /// Whether nothing of its next request has come, be it the first.
+    pub fn waits_for_a_request(&self) -> bool {
+        matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
+    }
+
     /// Its place is given to another; it leaves when it is woken.
     pub fn evict(&self) {
         self.evicted.set(true);

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::Request;
 use hyper::body::Incoming;
@@ -32,6 +32,10 @@ use crate::log;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
+/// What lies in a socket is read as soon as the runtime has heard of it; should it not be, nobody waits for ever.
+const LOOK: Duration = Duration::from_millis(5);
+const LOOKS: u32 = 10;
+
 /// Serves a connection from accept to close; then its place is free. What most connections never come to is boxed, here and
 /// below: the whole is copied whenever one is accepted.
 pub async fn serve(client: Client, socket: Socket, _place: Place) {
@@ -46,12 +50,17 @@ pub async fn serve(client: Client, socket: Socket, _place: Place) {
     client.left();
 }
 
-/// What comes of `beginning`, unless the client is too slow for it or the front stops.
+/// What comes of `beginning`, unless the client is too slow for it.
 pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Future<Output = T>) -> Option<T> {
     let mut beginning = pin!(beginning);
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
+    let mut stopping = false;
     std::future::poll_fn(|cx| {
         guest.remember(cx);
+        if client.front.is_stopping() && !stopping {
+            stopping = true;
+            timer.as_mut().reset(Instant::now().into());
+        }
         if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
             return Poll::Ready(Some(done));
         }
@@ -61,7 +70,7 @@ pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Fu
                 Err(_) => return Poll::Ready(None),
             }
         }
-        if client.front.is_stopping() { Poll::Ready(None) } else { Poll::Pending }
+        Poll::Pending
     })
     .await
 }
@@ -99,12 +108,16 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
     });
     let mut connection = pin!(builder(site).serve_connection(TokioIo::new(sifted.clone()), service));
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
-    let mut closing = false;
+    let (mut closing, mut stopping, mut looks) = (false, false, 0);
     std::future::poll_fn(|cx| {
         guest.remember(cx);
-        if (front.is_stopping() || client.is_evicted() || client.must_close()) && !closing {
+        if (client.is_evicted() || client.must_close()) && !closing {
             closing = true;
             connection.as_mut().graceful_shutdown();
+        }
+        if front.is_stopping() && !stopping {
+            stopping = true;
+            timer.as_mut().reset(Instant::now().into());
         }
         loop {
             match connection.as_mut().poll(cx) {
@@ -127,6 +140,11 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
             }
             match client.overdue(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
+                // It has come and was not read yet. Closed now, it would be reset.
+                Err(_) if client.waits_for_a_request() && looks < LOOKS && sifted.has_unread() => {
+                    looks += 1;
+                    timer.as_mut().reset((Instant::now() + LOOK).into());
+                }
                 Err(Overdue::Idle) if !closing => {
                     closing = true;
                     connection.as_mut().graceful_shutdown();

@@ -1,7 +1,6 @@
 //! What the master says, and what it is told.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -11,7 +10,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use wire::channel::Channel;
-use wire::control::{FromFront, Listener, ToFront};
+use wire::control::{FromFront, Generation, Listener, ToFront};
+use wire::outbox::Outbox;
 use wire::transport::SocketFront;
 
 use super::failure::Failure;
@@ -24,7 +24,7 @@ use crate::log;
 /// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
 pub struct Master {
     channel: AsyncFd<Channel<FromFront, ToFront>>,
-    kept: RefCell<VecDeque<FromFront>>,
+    kept: RefCell<Outbox<OwnedFd>>,
     drained: Notify,
     said_drained: Cell<bool>,
 }
@@ -40,7 +40,9 @@ impl Master {
 
     /// Tells it something.
     pub fn say(&self, message: FromFront) {
-        self.kept.borrow_mut().push_back(message);
+        if let Err(error) = self.kept.borrow_mut().push(&message, Vec::new()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
+        }
         self.catch_up();
     }
 
@@ -52,12 +54,8 @@ impl Master {
     /// Sends what was kept; says whether there is more.
     pub fn catch_up(&self) -> bool {
         let mut kept = self.kept.borrow_mut();
-        while let Some(message) = kept.front() {
-            match self.channel.get_ref().send(message, &[]) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // A master that has gone is seen where we listen to it.
-                Ok(()) | Err(_) => kept.pop_front(),
-            };
+        if let Err(error) = kept.flush(self.channel.get_ref()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
         }
         !kept.is_empty()
     }
@@ -76,7 +74,7 @@ impl Master {
 impl Front {
     /// Tells the master that everything is answered, if it is.
     pub fn say_drained(&self) -> bool {
-        let quiet = self.is_quiet();
+        let quiet = self.is_quiet() && self.listeners.are_closed();
         if quiet && !self.master.said_drained.replace(true) {
             self.flush_logs();
             self.master.say(FromFront::Drained);
@@ -94,9 +92,23 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
             () = front.master.drained.notified() => return Ok(()),
         };
         let Some((message, fds)) = heard else { bail!("the master has gone") };
-        if let Err(error) = follow(front, message, fds) {
-            log::error("front", format_args!("{error:#}"));
+        if matches!(message, ToFront::Exit) {
+            return Ok(());
         }
+        let generation = prepares(&message);
+        let Err(error) = follow(front, message, fds) else { continue };
+        log::error("front", format_args!("{error:#}"));
+        if let Some(generation) = generation {
+            front.master.say(FromFront::Refused { generation, error: format!("{error:#}") });
+        }
+    }
+}
+
+/// The generation that cannot serve when this is not done.
+fn prepares(message: &ToFront) -> Option<Generation> {
+    match message {
+        ToFront::Configure { generation, .. } | ToFront::Activate { generation } => Some(*generation),
+        _ => None,
     }
 }
 
@@ -147,7 +159,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Status => front.master.say(FromFront::Status(front.status())),
+        ToFront::Ping => front.master.say(FromFront::Alive),
         ToFront::Stop => front.stop(),
+        ToFront::Exit => {}
     }
     Ok(())
 }
@@ -187,14 +201,12 @@ fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow:
     let error_log = fds.next().context("no error log came with Logs")?;
     nix::unistd::dup2_stderr(&error_log)?;
     for site in front.sites.borrow().iter() {
-        site.pool.reopen_log(0, error_log.as_fd());
+        site.pool.reopen_logs(0, &[error_log.as_fd()]);
     }
     let Some(site) = front.serving() else { return Ok(()) };
     let access_logs = fds.by_ref().take(site.config.logs.len()).collect();
     let hosts: Vec<_> = fds.collect();
-    for (number, log) in (1..).zip(&hosts) {
-        site.pool.reopen_log(number, log.as_fd());
-    }
+    site.pool.reopen_logs(1, &hosts.iter().map(AsFd::as_fd).collect::<Vec<_>>());
     site.error_logs.reopen(hosts);
     site.access_logs.reopen(access_logs)
 }

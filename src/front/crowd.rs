@@ -18,7 +18,7 @@ use crate::log;
 
 /// Closing idle connections one by one would look through all of them for each.
 pub const EVICTED_AT_ONCE: usize = 32;
-/// Descriptors that are not for connections: logs, listeners, the master.
+/// Descriptors that are not for connections, besides logs and listeners.
 const OURS: u64 = 32;
 /// And for each worker: its socket, the copy of its end, a body on its way.
 const OF_A_WORKER: u64 = 3;
@@ -75,9 +75,10 @@ impl Crowd {
         }
     }
 
-    /// How many connections the limit on open files allows; a quarter is left for the files that they ask for.
-    fn room(&self, workers: usize) -> u64 {
-        let kept = OURS + OF_A_WORKER * workers as u64;
+    /// How many connections the limit on open files allows beside so many workers and logs; a quarter is left for the files that
+    /// they ask for.
+    fn room(&self, workers: usize, logs: usize) -> u64 {
+        let kept = OURS + OF_A_WORKER * workers as u64 + logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
     }
 
@@ -154,7 +155,12 @@ impl Front {
 
     fn any_place(&self, site: &Site) -> Option<Place> {
         let limits = &site.config.clients;
-        let room = self.crowd.room(self.sites.borrow().iter().map(|site| site.pool.worker_count()).sum());
+        let sites = self.sites.borrow();
+        let logs = |site: &Rc<Site>| site.config.logs.len() + site.config.error_logs.len();
+        let room = self.crowd.room(
+            sites.iter().map(|site| site.pool.worker_count()).sum(),
+            sites.iter().map(logs).sum::<usize>() + site.config.listen.len(),
+        );
         let most = u64::from(limits.connections).min(room);
         if u64::from(self.crowd.total.get()) >= most && self.connections.evict(EVICTED_AT_ONCE) == 0 {
             self.crowd.tell(
@@ -242,8 +248,9 @@ mod tests {
 
     #[test]
     fn open_files_leave_room_for_what_connections_ask_for() {
-        assert_eq!(Crowd::new(1024).room(16), (1024 - 32 - 48) / 4 * 3);
-        assert_eq!(Crowd::new(10).room(16), 1);
+        assert_eq!(Crowd::new(1024).room(16, 0), (1024 - 32 - 48) / 4 * 3);
+        assert_eq!(Crowd::new(4096).room(16, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
+        assert_eq!(Crowd::new(10).room(16, 0), 1);
     }
 
     #[test]

@@ -1,31 +1,45 @@
 //! Accepts connections on the sockets that the master bound.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::socket::sockopt::TcpNoDelay;
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, setsockopt};
-use tokio::net::{TcpListener, UnixListener};
-use tokio::task::AbortHandle;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::oneshot;
 
 use super::Front;
 use super::client::{Address, Client};
 use super::crowd::EVICTED_AT_ONCE;
+use super::leftover::Leftover;
 use super::socket::Socket;
 use super::{connection, proxy_protocol};
 use crate::log;
+
+/// A connection that nobody serves yet.
+pub struct Accepted {
+    socket: Socket,
+    remote: Address,
+    local: Address,
+}
 
 /// How long to wait when the kernel has no descriptors left for us.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The accept loops, by the address as the master wrote it.
 #[derive(Default)]
-pub struct Listeners(RefCell<HashMap<String, AbortHandle>>);
+pub struct Listeners {
+    /// Dropped to end one.
+    running: RefCell<HashMap<String, oneshot::Sender<()>>>,
+    /// How many have a socket still.
+    open: Rc<Cell<u32>>,
+}
 
 enum Listener {
     /// With its address, unless connections must be asked because it listens on all.
@@ -33,31 +47,46 @@ enum Listener {
     Unix(UnixListener),
 }
 
+/// One that still has its socket.
+struct Open(Rc<Cell<u32>>);
+
 impl Listeners {
     /// Accepts on exactly these; connections of a listener that goes live on.
     pub fn set(&self, front: &Rc<Front>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
-        let mut running = self.0.borrow_mut();
-        running.retain(|address, accepting| {
-            let keep = wanted.iter().any(|(name, _)| name == address);
-            if !keep {
-                accepting.abort();
-            }
-            keep
-        });
+        let mut running = self.running.borrow_mut();
+        running.retain(|address, _| wanted.iter().any(|(name, _)| name == address));
         for (address, socket) in wanted {
             if let Entry::Vacant(new) = running.entry(address) {
-                let accepting = tokio::task::spawn_local(accept(front.clone(), Listener::new(socket)?));
-                new.insert(accepting.abort_handle());
+                let (end, ended) = oneshot::channel();
+                let open = Open::new(&self.open);
+                tokio::task::spawn_local(run(front.clone(), Listener::new(socket)?, ended, open));
+                new.insert(end);
             }
         }
         Ok(())
     }
 
-    /// Accepts no more.
+    /// Accepts no more but those that the kernel has accepted; [`Self::are_closed`] says when that is done.
     pub fn close(&self) {
-        for (_, accepting) in self.0.borrow_mut().drain() {
-            accepting.abort();
-        }
+        self.running.borrow_mut().clear();
+    }
+
+    /// Whether no socket is left.
+    pub fn are_closed(&self) -> bool {
+        self.open.get() == 0
+    }
+}
+
+impl Open {
+    fn new(count: &Rc<Cell<u32>>) -> Open {
+        count.update(|n| n + 1);
+        Open(count.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.update(|n| n - 1);
     }
 }
 
@@ -78,42 +107,45 @@ impl Listener {
         Ok(Listener::Tcp(TcpListener::from_std(socket)?, local.map(Address::tcp)))
     }
 
-    async fn accept(&self) -> io::Result<(Socket, Address, Address)> {
+    async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Listener::Tcp(listener, local) => {
                 let (socket, remote) = listener.accept().await?;
-                let local = match local {
-                    Some(local) => local.clone(),
-                    None => Address::tcp(socket.local_addr()?),
-                };
-                Ok((Socket::Tcp(socket), Address::tcp(remote), local))
+                Accepted::tcp(socket, remote, local.as_ref())
             }
-            Listener::Unix(listener) => {
-                let (socket, _) = listener.accept().await?;
-                Ok((Socket::Unix(socket), Address::unix(), Address::unix()))
-            }
+            Listener::Unix(listener) => Ok(Accepted::unix(listener.accept().await?.0)),
         }
     }
 }
 
-async fn accept(front: Rc<Front>, listener: Listener) {
+impl Accepted {
+    /// Of a listener at `local`, unless that listens on all addresses.
+    pub fn tcp(socket: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
+        let local = match local {
+            Some(local) => local.clone(),
+            None => Address::tcp(socket.local_addr()?),
+        };
+        Ok(Accepted { socket: Socket::Tcp(socket), remote: Address::tcp(remote), local })
+    }
+
+    /// Of a listener in the file system.
+    pub fn unix(socket: UnixStream) -> Accepted {
+        Accepted { socket: Socket::Unix(socket), remote: Address::unix(), local: Address::unix() }
+    }
+}
+
+/// Accepts until it is ended, then what the kernel has accepted besides.
+async fn run(front: Rc<Front>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
     let mut complained = false;
     loop {
-        match listener.accept().await {
-            Ok((socket, remote, local)) => {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = &mut ended => break,
+        };
+        match accepted {
+            Ok(accepted) => {
                 complained = false;
-                let Some(site) = front.serving() else { continue };
-                let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
-                let Some(place) = front.enter(&site, (!stands_for_others).then_some(&remote)) else {
-                    front.crowd.turn_away(socket);
-                    continue;
-                };
-                let client = Client::new(front.clone(), site, remote, local);
-                if stands_for_others {
-                    tokio::task::spawn_local(proxy_protocol::serve(client, socket, place));
-                } else {
-                    tokio::task::spawn_local(connection::serve(client, socket, place));
-                }
+                serve(&front, accepted);
             }
             Err(error) if is_clients_fault(&error) => {}
             Err(error) => {
@@ -126,9 +158,36 @@ async fn accept(front: Rc<Front>, listener: Listener) {
             }
         }
     }
+    let leftover = match listener {
+        Listener::Tcp(listener, local) => listener.into_std().map(|listener| Leftover::Tcp(listener, local)),
+        Listener::Unix(listener) => listener.into_std().map(Leftover::Unix),
+    };
+    match leftover {
+        Ok(leftover) => leftover.accept(&front).await,
+        Err(error) => log::error("front", format_args!("connections that wait may be reset: {error}")),
+    }
+    drop(open);
+    front.clock.start();
 }
 
-fn is_clients_fault(error: &io::Error) -> bool {
+/// Gives a connection a task of its own, if there is a place for it.
+pub fn serve(front: &Rc<Front>, accepted: Accepted) {
+    let Accepted { socket, remote, local } = accepted;
+    let Some(site) = front.serving() else { return };
+    let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
+    let Some(place) = front.enter(&site, (!stands_for_others).then_some(&remote)) else {
+        return front.crowd.turn_away(socket);
+    };
+    let client = Client::new(front.clone(), site, remote, local);
+    if stands_for_others {
+        tokio::task::spawn_local(proxy_protocol::serve(client, socket, place));
+    } else {
+        tokio::task::spawn_local(connection::serve(client, socket, place));
+    }
+}
+
+/// Whether the next one may well be accepted.
+pub fn is_clients_fault(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)
 }

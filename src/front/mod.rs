@@ -43,6 +43,8 @@ mod headers;
 mod hear;
 mod htaccess;
 mod http2;
+mod last_call;
+mod leftover;
 mod length;
 mod listener;
 mod locate;
@@ -51,6 +53,7 @@ mod mime;
 mod names;
 mod overdue;
 mod own_name;
+mod panics;
 mod payload;
 mod pick_up;
 mod pool;
@@ -87,11 +90,13 @@ mod waiting;
 mod worker;
 
 pub use format::check as check_log_format;
+pub use panics::abort_on_panic;
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions};
@@ -134,7 +139,6 @@ pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let served = control::obey(&front).await;
     clock.abort();
     scoreboard.abort();
-    front.listeners.close();
     front.flush_logs();
     served
 }
@@ -179,7 +183,8 @@ pub(crate) struct Front {
     pub small_write: RefCell<Vec<u8>>,
     frames: RefCell<Vec<Vec<u8>>>,
     next_id: Cell<u64>,
-    stopping: Cell<bool>,
+    /// Since when it stops.
+    stopping: Cell<Option<Instant>>,
     /// What the master was told last.
     reported: Cell<Load>,
     /// Counts for the status.
@@ -224,7 +229,7 @@ impl Front {
             small_write: RefCell::default(),
             frames: RefCell::default(),
             next_id: Cell::new(1),
-            stopping: Cell::new(false),
+            stopping: Cell::default(),
             reported: Cell::default(),
             sessions: Sessions::new()?,
             counters: Counters::default(),
@@ -263,9 +268,10 @@ impl Front {
         }
     }
 
-    /// No new connections; those that wait for a request are closed, the others after their answer.
+    /// No new connections but those that the kernel has let in already. Those that wait for a request are closed when none is on
+    /// its way, the others after their answer.
     pub fn stop(&self) {
-        self.stopping.set(true);
+        self.stopping.set(Some(Instant::now()));
         self.listeners.close();
         self.connections.wake_all();
         self.clock.start();
@@ -273,6 +279,11 @@ impl Front {
 
     /// Whether [`Front::stop`] was called.
     pub fn is_stopping(&self) -> bool {
+        self.stopping.get().is_some()
+    }
+
+    /// Since when.
+    pub fn stopping_since(&self) -> Option<Instant> {
         self.stopping.get()
     }
 

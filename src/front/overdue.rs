@@ -9,11 +9,14 @@
 //!                 that it accepts bytes      Timeout
 //! ```
 //!
+//! While the front stops, [`last_call`](super::last_call) says what else is waited for.
+//!
 //! A request's body is waited for where it is received, and for the worker `RequestTimeout` is responsible.
 
 use std::time::{Duration, Instant};
 
 use super::client::{Client, Phase};
+use super::last_call::LAST_CALL;
 
 /// What to do about a client that was too slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,7 @@ impl Client {
             (None, Phase::Head) => (self.head_by(), Overdue::Late),
             (None, Phase::Request) => (None, Overdue::Stalled),
         };
+        let deadline = deadline.into_iter().chain(self.last_call()).min();
         match deadline {
             Some(deadline) if deadline <= now => Err(verdict),
             deadline => Ok(self.look_again(now).min(deadline.unwrap_or(now + LONGEST_LOOK))),
@@ -62,6 +66,7 @@ impl Client {
             Duration::ZERO => shortest,
             within => shortest.min(within),
         };
+        let shortest = if self.front.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
         now + shortest.clamp(SHORTEST_LOOK, LONGEST_LOOK)
     }
 }

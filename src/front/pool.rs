@@ -226,10 +226,10 @@ impl Pool {
         self.workers.borrow().len()
     }
 
-    /// Tells all workers of a new error log.
-    pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
+    /// Tells all workers of new error logs; the first one's number is given.
+    pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
         for worker in self.workers.borrow().iter() {
-            worker.reopen_log(number, log);
+            worker.reopen_logs(first, logs);
         }
     }
 

@@ -326,7 +326,8 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if open_ended {
         visit.client.reads_to_the_end();
     }
-    let close = ending.close || last || old || open_ended || wants("nokeepalive") || visit.client.must_close();
+    let leaving = visit.client.must_close() || visit.client.front.is_stopping();
+    let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
     if close {
         head.headers.insert(CONNECTION, CLOSE);
         // hyper would add to an answer of HTTP/1.1 that the connection is kept.

@@ -56,6 +56,11 @@ impl Sifted {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)
     }
 
+    /// Whether something has come that nobody has read yet, known to the runtime or not.
+    pub fn has_unread(&self) -> bool {
+        self.0.borrow().stream.has_unread()
+    }
+
     /// Whether the connection's end is a reset, so that nobody takes what was sent for all of it.
     pub fn end_with_reset(&self, reset: bool) {
         let mut inner = self.0.borrow_mut();

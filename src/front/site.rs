@@ -55,7 +55,7 @@ impl Site {
         mut logs: Vec<OwnedFd>,
         listeners: Vec<(String, OwnedFd)>,
     ) -> anyhow::Result<Site> {
-        let text = wire::transport::read_all(bundle).context("configuration")?;
+        let text = wire::transport::read_configuration(bundle).context("configuration")?;
         let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
@@ -85,7 +85,7 @@ impl Site {
 }
 
 fn servers(front: &Front, config: &Config, identities: OwnedFd) -> anyhow::Result<Rc<Servers>> {
-    let text = wire::transport::read_all(identities).context("certificates")?;
+    let text = wire::transport::read_configuration(identities).context("certificates")?;
     let identities: Vec<Identity> = serde_json::from_slice(&text).context("certificates")?;
     Ok(Rc::new(Servers::new(config, &identities, &front.sessions).context("certificates")?))
 }

@@ -2,12 +2,13 @@
 //! them.
 
 use std::io::{self, IoSlice};
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use nix::libc::linger;
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
@@ -55,16 +56,28 @@ impl Socket {
 impl Line {
     /// Whether its end is a reset, whoever brings it about: a close by us, or the end of this process. A unix socket has none.
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
-        let metered = match self {
-            Line::Plain(line) => line,
-            Line::Tls(line) => line.get_ref().0,
-        };
-        match &metered.socket {
+        match self.socket() {
             Socket::Tcp(socket) => {
                 let linger = linger { l_onoff: reset.into(), l_linger: 0 };
                 Ok(setsockopt(socket, sockopt::Linger, &linger)?)
             }
             Socket::Unix(_) => Ok(()),
+        }
+    }
+
+    /// Whether bytes have come that were not read yet, known to the runtime or not.
+    pub fn has_unread(&self) -> bool {
+        let socket = match self.socket() {
+            Socket::Tcp(socket) => socket.as_raw_fd(),
+            Socket::Unix(socket) => socket.as_raw_fd(),
+        };
+        recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT).is_ok_and(|count| count > 0)
+    }
+
+    fn socket(&self) -> &Socket {
+        match self {
+            Line::Plain(line) => &line.socket,
+            Line::Tls(line) => &line.get_ref().0.socket,
         }
     }
 }

@@ -32,6 +32,11 @@ impl Stream {
         self.line.end_with_reset(reset)
     }
 
+    /// See [`Line::has_unread`].
+    pub fn has_unread(&self) -> bool {
+        self.line.has_unread()
+    }
+
     fn line(&mut self) -> Pin<&mut Line> {
         Pin::new(&mut self.line)
     }

@@ -15,6 +15,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
+use wire::channel::MAX_FDS;
 use wire::control::{Generation, Slot, WorkerState, WorkerStatus};
 use wire::frame::Frame;
 use wire::transport::{FrontPort, Order, SocketFront};
@@ -164,9 +165,11 @@ impl Worker {
         let _ = self.port.get_ref().send(&Order::HungUp { request });
     }
 
-    /// Tells it of a new error log. One that cannot hear it keeps the old one.
-    pub fn reopen_log(&self, number: u16, log: BorrowedFd<'_>) {
-        let _ = self.port.get_ref().send(&Order::Log { number, log });
+    /// Tells it of new error logs; the first one's number is given. One that cannot hear it keeps the old ones.
+    pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
+        for (first, logs) in (first..).step_by(MAX_FDS).zip(logs.chunks(MAX_FDS)) {
+            let _ = self.port.get_ref().send(&Order::Logs { first, logs });
+        }
     }
 
     /// Stops listening until [`Worker::resume`].

@@ -85,6 +85,7 @@ impl Master {
         let deadlines = [
             self.generations_wake(now),
             self.front_wakes(now),
+            self.watchdog_wakes(),
             self.pool_wakes(now),
             self.stop_wakes(),
             self.logs.wakes(now),
@@ -102,6 +103,8 @@ impl Master {
 
     fn on_time(&mut self, now: Instant) {
         self.notify.beat(now);
+        self.watch_front(now);
+        self.end_unheard();
         self.enforce_stop(now);
         self.workers.expel(now);
         self.enforce_expansion(now);

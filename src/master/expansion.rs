@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use wire::control::{FromExpander, ToExpander};
-use wire::transport::read_all;
+use wire::transport::read_configuration;
 
 use super::children::{Expander, start_expander};
 use super::privileges;
@@ -77,7 +77,7 @@ impl Expansion {
             }
         };
         let memory = memory.context("the expander answered without a configuration")?;
-        let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_all(memory)?)?;
+        let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_configuration(memory)?)?;
         Ok(Some(Site::of(answer.map_err(Mistakes)?)?))
     }
 

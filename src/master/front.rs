@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use wire::control::{Exit, FromFront, Generation, GenerationState, Listener, ToFront};
 
 use super::Master;
 use super::children::start_front;
 use super::listeners::name;
 use super::peer::Fd;
+use super::watchdog::Watchdog;
 use crate::log;
 
 /// Workers that a front left behind have so long to see it.
@@ -19,6 +21,7 @@ impl Master {
         let front = start_front(error_log)?;
         log::info("master", format_args!("front pid={} started", front.pid));
         self.front = Some(front);
+        self.watchdog = Watchdog::new(Instant::now());
         Ok(())
     }
 
@@ -30,16 +33,13 @@ impl Master {
     }
 
     /// Hands it a generation's configuration, logs and listeners.
-    pub(super) fn configure_front(&mut self, number: Generation) {
-        let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return };
+    pub(super) fn configure_front(&mut self, number: Generation) -> anyhow::Result<()> {
+        let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return Ok(()) };
         let site = &generation.site;
-        let memory = site.in_memory().and_then(|configuration| Ok([configuration, site.identities_in_memory()?]));
-        let memory = match memory {
-            Ok(memory) => memory,
-            Err(error) => return log::error("master", format_args!("gen={number} configuration: {error}")),
-        };
+        let memory = [site.in_memory(), site.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
+        let memory = memory.context("the configuration cannot be handed to the front")?;
         let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else {
-            return;
+            return Ok(());
         };
         let bound = generation.attempt.as_ref().map_or(self.listeners.all(), |attempt| &attempt.listeners);
         let listeners = bound.iter().map(|b| Listener { address: name(&b.address) }).collect();
@@ -51,13 +51,21 @@ impl Master {
         };
         let logs = opened.access.iter().chain(&opened.hosts).cloned();
         let fds = memory.into_iter().chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
+        let until = Instant::now() + generation.site.config.timeouts.start;
+        self.expect_configured(until);
         self.tell_front(message, fds);
+        Ok(())
     }
 
     /// What it says.
     pub(super) fn hear_front(&mut self, message: FromFront) {
         match message {
-            FromFront::Configured { generation } => log::debug("master", format_args!("gen={generation} configured")),
+            FromFront::Configured { generation } => {
+                self.watchdog.has_configured();
+                log::debug("master", format_args!("gen={generation} configured"));
+            }
+            FromFront::Refused { generation, error } => self.refused(generation, &error),
+            FromFront::Alive => self.watchdog.heard(),
             FromFront::Ready { slot, fork_us } => self.worker_ready(slot, fork_us),
             FromFront::Load(load) => {
                 self.load = load;
@@ -95,7 +103,8 @@ impl Master {
         }
         let wait = self.front_backoff.failed(now).as_secs_f32();
         log::error("master", format_args!("front ended {exit}; the next starts in {wait} s"));
-        self.give_up_young("the front ended");
+        let why = self.watchdog.verdict().unwrap_or("the front ended: reload again").to_owned();
+        self.give_up_young(&why);
         for generation in self.generations.iter_mut().filter(|g| g.state == GenerationState::Draining) {
             generation.retire();
         }
@@ -112,7 +121,9 @@ impl Master {
             self.front_backoff.failed(now);
             return log::error("master", format_args!("front cannot be started: {error}"));
         }
-        self.configure_front(serving);
+        if let Err(error) = self.configure_front(serving) {
+            return self.end_front(&format!("{error:#}"));
+        }
         for (slot, socket, pid) in self.workers.orphans(serving) {
             self.hand_to_front(serving, slot, &socket, true);
             if let Some(pid) = pid {
@@ -124,13 +135,29 @@ impl Master {
         self.tend();
     }
 
+    /// It has understood a configuration and cannot serve it.
+    fn refused(&mut self, number: Generation, error: &str) {
+        self.watchdog.has_configured();
+        if self.generation(number).is_some_and(|generation| generation.state == GenerationState::Serving) {
+            return self.end_front(&format!("cannot serve gen={number}: {error}"));
+        }
+        self.give_up(number, anyhow::anyhow!("the front, which speaks HTTP: {error}"));
+    }
+
+    /// Ends it, so that another takes its place.
+    pub(super) fn end_front(&mut self, why: &str) {
+        let Some(front) = &self.front else { return };
+        log::error("master", format_args!("front pid={} {why}, and is killed", front.pid));
+        front.kill();
+    }
+
     /// When [`Self::restart_front`] has something to do.
     pub(super) fn front_wakes(&self, now: Instant) -> Option<Instant> {
         let missing = self.front.is_none() && self.stop.is_none() && self.serving().is_some();
         missing.then(|| self.front_backoff.ends(now).unwrap_or(now))
     }
 
-    fn give_up_young(&mut self, why: &str) {
+    pub(super) fn give_up_young(&mut self, why: &str) {
         let young = [GenerationState::Loading, GenerationState::Starting];
         let numbers: Vec<Generation> =
             self.generations.iter().filter(|g| young.contains(&g.state)).map(|g| g.number).collect();

@@ -18,8 +18,11 @@ use super::listeners::Bound;
 use super::logs::Opened;
 use super::pool::{Limits, Policy};
 use super::site::Site;
+use crate::config::Config;
 use crate::{log, sys};
 
+/// What every process has open besides logs and listeners.
+const FEWEST_FILES: u64 = 96;
 /// A mold may be stopped for so long: Ctrl-Z and `fg` stop and continue all of us one after the other.
 const STOPPED: Duration = Duration::from_secs(1);
 
@@ -106,6 +109,20 @@ impl Generation {
     }
 }
 
+/// Whether the logs of a configuration can be open at once, and once more while they are opened anew.
+fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
+    let logs = config.logs.len() + config.error_logs.len();
+    let needed = FEWEST_FILES + config.listen.len() as u64 + 2 * logs as u64;
+    if needed > limit {
+        anyhow::bail!(
+            "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed: \
+             allow more (ulimit -Hn, systemd's LimitNOFILE), or let hosts share logs (%v names the host)",
+            config.listen.len()
+        );
+    }
+    Ok(())
+}
+
 impl Master {
     /// Binds, opens and starts the mold. What fails leaves everything as it was.
     pub(super) fn begin_generation(&mut self, site: Rc<Site>) -> anyhow::Result<()> {
@@ -128,6 +145,7 @@ impl Master {
     }
 
     fn open_and_start(&mut self, site: &Site) -> anyhow::Result<(Opened, Mold)> {
+        enough_files(&site.config, sys::file_limit())?;
         let opened = self.logs.open(&site.config)?;
         if self.opened.is_none() {
             // The start is logged where all else will be; the terminal is told how it ends.
@@ -211,7 +229,9 @@ impl Master {
         generation.state = GenerationState::Starting;
         generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
         let start = Limits::of(&generation.site.config.pool, 0).start;
-        self.configure_front(number);
+        if let Err(error) = self.configure_front(number) {
+            return self.give_up(number, error);
+        }
         for _ in 0..start {
             self.fork_worker(number);
         }
@@ -270,8 +290,12 @@ impl Master {
     }
 
     pub(super) fn activate(&mut self, number: Number) {
-        self.tell_front(ToFront::Activate { generation: number }, vec![]);
         let attempt = self.generation(number).and_then(|g| g.attempt.take());
+        if let Some(attempt) = &attempt {
+            // Before the front lets go of those that the new generation does not want: it empties them first.
+            self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
+        }
+        self.tell_front(ToFront::Activate { generation: number }, vec![]);
         for generation in &mut self.generations {
             match generation.state {
                 _ if generation.number == number => generation.serve(),
@@ -314,6 +338,13 @@ impl Master {
             generation.retire();
             self.workers.let_go(Some(number));
         }
+    }
+
+    /// Ends the mold of a generation; one that serves starts another.
+    pub(super) fn end_mold(&mut self, number: Number, why: &str) {
+        let Some(mold) = self.generation(number).and_then(|generation| generation.mold.as_ref()) else { return };
+        log::error("master", format_args!("mold pid={} gen={number} {why}, and is killed", mold.pid));
+        mold.kill();
     }
 
     /// Forgets generations of which nothing is left.

@@ -13,11 +13,30 @@ use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
     listen, setsockopt, shutdown, socket, sockopt,
 };
+use socket2::{SockFilter, SockRef};
 
 use super::peer::Fd;
 use super::site::Site;
 use crate::config::Listen;
-use crate::sys;
+use crate::{log, sys};
+
+/// A program for the kernel that drops segments with SYN and without ACK, the first of each connection: 13 is where a TCP
+/// header has its flags. Handshakes that have begun come to their end.
+const NO_NEW_CONNECTION: [SockFilter; 5] = {
+    const LOAD_BYTE: u16 = 0x30;
+    const AND: u16 = 0x54;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const SYN: u32 = 0x02;
+    const ACK: u32 = 0x10;
+    [
+        SockFilter::new(LOAD_BYTE, 0, 0, 13),
+        SockFilter::new(AND, 0, 0, SYN | ACK),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, SYN),
+        SockFilter::new(RETURN, 0, 0, 0),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+    ]
+};
 
 /// A bound socket.
 #[derive(Debug, Clone)]
@@ -102,9 +121,22 @@ impl Listeners {
         }
     }
 
-    /// The server ends.
+    /// The server ends: nobody is let in any more. Who is in already, the front accepts.
     pub fn close(&mut self) {
+        self.let_nobody_in(|_| true);
         self.bound.drain(..).for_each(|bound| bound.remove_file());
+    }
+
+    /// From now on the kernel completes no further connection to `these`; whoever tries is refused when they close. A socket
+    /// that is merely closed resets the connections that the kernel has accepted and nobody has taken.
+    pub fn let_nobody_in(&self, these: impl Fn(&Bound) -> bool) {
+        // systemd goes on listening on its own: for the next start.
+        for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
+            // Then those are reset that come between the front's last look and its close.
+            if let Err(error) = bound.let_nobody_in() {
+                log::info("master", format_args!("{}: connections may be reset: {error}", name(&bound.address)));
+            }
+        }
     }
 
     /// Where systemd's sockets listen, without taking them.
@@ -132,6 +164,17 @@ impl Bound {
         // The kernel caps it at net.core.somaxconn.
         listen(&fd, Backlog::new(backlog.min(65535).cast_signed())?).context("listen")?;
         Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+    }
+
+    fn let_nobody_in(&self) -> io::Result<()> {
+        match self.address {
+            Listen::Tcp(_) => SockRef::from(&*self.fd).attach_filter(&NO_NEW_CONNECTION),
+            // Nobody finds it any more.
+            Listen::Unix(_) => {
+                self.remove_file();
+                Ok(())
+            }
+        }
     }
 
     fn remove_file(&self) {

@@ -21,6 +21,7 @@ pub mod signals;
 pub mod site;
 pub mod status;
 pub mod trial;
+pub mod watchdog;
 pub mod workers;
 
 mod events;
@@ -50,6 +51,7 @@ use self::signals::Signals;
 use self::site::{Origin, Site};
 use self::status::{GenerationStatus, Status};
 use self::stop::Stop;
+use self::watchdog::Watchdog;
 use self::workers::Workers;
 use crate::config::Listen;
 use crate::{log, sys};
@@ -99,6 +101,7 @@ struct Master {
     opened: Option<Opened>,
     front: Option<Front>,
     front_backoff: Backoff,
+    watchdog: Watchdog,
     generations: Vec<Generation>,
     last_generation: Number,
     workers: Workers,
@@ -148,6 +151,7 @@ impl Master {
             opened: None,
             front: None,
             front_backoff: Backoff::up_to(FRONT_WAITS),
+            watchdog: Watchdog::new(Instant::now()),
             generations: Vec::new(),
             last_generation: 0,
             workers: Workers::default(),

@@ -1,15 +1,15 @@
-//! A control channel that never makes the master wait: what the other side does not take yet stays in an outbox.
+//! A control channel that never makes the master wait: what the other side does not take yet stays in an outbox. What can
+//! never be sent ends the other side ([`Peer::take_failure`]): it would go on without knowing what it was not told.
 
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::channel::Channel;
+use wire::outbox::Outbox;
 
 /// A descriptor on its way to another process; ours closes with the last holder.
 pub type Fd = Rc<OwnedFd>;
@@ -18,33 +18,39 @@ pub type Fd = Rc<OwnedFd>;
 #[derive(Debug)]
 pub struct Peer<Out, In> {
     channel: Channel<Out, In>,
-    outbox: VecDeque<(Out, Vec<Fd>)>,
+    outbox: Outbox<Fd>,
     gone: bool,
+    failure: Option<io::Error>,
 }
 
 impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
     /// Takes `socket` over and makes it non-blocking.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
         fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Peer { channel: Channel::new(socket), outbox: VecDeque::new(), gone: false })
+        Ok(Peer { channel: Channel::to_stranger(socket), outbox: Outbox::default(), gone: false, failure: None })
     }
 
     /// Sends, now or as soon as the other side takes it. To a side that has gone it says nothing: its end is seen
     /// where children are reaped.
     pub fn send(&mut self, message: Out, fds: Vec<Fd>) {
-        self.outbox.push_back((message, fds));
+        let pushed = self.outbox.push(&message, fds);
+        self.note(pushed);
         self.flush();
     }
 
     /// Sends what waits.
     pub fn flush(&mut self) {
-        while let Some((message, fds)) = self.outbox.front() {
-            let raw: Vec<RawFd> = fds.iter().map(|fd| fd.as_raw_fd()).collect();
-            match self.channel.send(message, &raw) {
-                Err(error) if is_passing(&error) => return,
-                _ => self.outbox.pop_front(),
-            };
-        }
+        let flushed = self.outbox.flush(&self.channel);
+        self.note(flushed);
+    }
+
+    fn note(&mut self, sent: io::Result<()>) {
+        self.failure = self.failure.take().or(sent.err());
+    }
+
+    /// Why something could not be sent and never will be; told once.
+    pub fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
     }
 
     /// Whether the other side has closed its end: nothing more will come.
@@ -82,12 +88,6 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Buffers are full, or too many descriptors are on their way at once.
-fn is_passing(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw);
-    matches!(errno, Some(Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM | Errno::ETOOMANYREFS))
 }
 
 impl<Out, In> AsFd for Peer<Out, In> {
@@ -132,7 +132,15 @@ mod tests {
         let (ours, _) = wire::channel::pair().expect("pair");
         let mut peer: Peer<u32, u32> = Peer::new(ours).expect("peer");
         peer.send(1, vec![]);
-        assert!(!peer.has_unsent());
+        assert!(!peer.has_unsent() && peer.take_failure().is_none());
         assert_eq!(peer.receive().expect("the end"), None);
+    }
+
+    #[test]
+    fn what_can_never_be_sent_is_told() {
+        let (ours, _theirs) = wire::channel::pair().expect("pair");
+        let mut peer: Peer<String, u32> = Peer::new(ours).expect("peer");
+        peer.send("x".repeat(17 << 20), vec![]);
+        assert!(peer.take_failure().is_some() && peer.take_failure().is_none() && !peer.has_unsent());
     }
 }

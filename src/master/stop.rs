@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   master                         front                          molds, workers
-//!   Stop ────────────────────────▶ accepts no more, finishes
+//!   lets nobody in any more
+//!   Stop ────────────────────────▶ accepts who is in, finishes
 //!        ◀──────────────── Drained exits ─── end of file ───────▶ workers leave
 //!   Retire ─────────────────────────────────────────────────────▶ mold ends after its last worker
 //!   all reaped: files removed, exit 0
@@ -72,11 +73,10 @@ impl Master {
         self.hurry();
     }
 
-    /// Without a front idle workers leave, and busy ones work for nobody.
+    /// Without a front idle workers leave, and busy ones work for nobody. It writes the last lines of its access logs before it
+    /// goes; one that does not go is killed with all others.
     fn hurry(&mut self) {
-        if let Some(front) = &self.front {
-            front.kill();
-        }
+        self.tell_front(ToFront::Exit, vec![]);
         self.drained();
     }
 
@@ -88,7 +88,7 @@ impl Master {
         }
         self.end_reload(Err("the server is stopping".to_string()));
         self.resume_all();
-        // While we hold them too, the kernel would still accept for nobody.
+        // The front answers whom the kernel has let in already. While we hold the sockets too, it would let in more for nobody.
         self.listeners.close();
         for generation in &mut self.generations {
             if let Some(attempt) = generation.attempt.take() {

@@ -20,6 +20,8 @@ impl ErrorLogs {
     /// The main server's log is what descriptor 2 is now.
     pub fn new(own: Vec<OwnedFd>) -> io::Result<ErrorLogs> {
         let main = (!own.is_empty()).then(|| io::stderr().as_fd().try_clone_to_owned()).transpose()?;
+        let main = main.map(sys::out_of_the_way).transpose()?;
+        let own = own.into_iter().map(sys::out_of_the_way).collect::<io::Result<_>>()?;
         Ok(ErrorLogs { main, own })
     }
 
@@ -28,11 +30,11 @@ impl ErrorLogs {
         match number.checked_sub(1) {
             None => {
                 sys::replace(log.as_raw_fd(), 2)?;
-                self.main = self.main.take().map(|_| log);
+                self.main = self.main.take().map(|_| sys::out_of_the_way(log)).transpose()?;
             }
             Some(index) => {
                 if let Some(known) = self.own.get_mut(usize::from(index)) {
-                    *known = log;
+                    *known = sys::out_of_the_way(log)?;
                 }
             }
         }

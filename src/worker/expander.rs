@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use libperl::Interpreter;
 use wire::channel::Channel;
 use wire::control::{FromExpander, ToExpander};
-use wire::transport::{in_memory, read_all};
+use wire::transport::{in_memory, read_configuration};
 
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
@@ -26,7 +26,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let master = Master::new(control);
     let Some((ToExpander::Expand, fds)) = master.receive()? else { bail!("the master sent nothing to expand") };
     let memory = fds.into_iter().next().context("the configuration came without its text")?;
-    let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
+    let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let known = Config::sketch(&bundle.tree, &bundle.facts);
     sys::drop_privileges(&known)?;
     let perl = start_up::boot(&known, &bundle.facts)?;

@@ -115,9 +115,11 @@ impl Worker {
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
-                Some(Inbound::Log { number, log }) => {
-                    self.site.error_logs.borrow_mut().renew(number, log)?;
-                    if number == 0 {
+                Some(Inbound::Logs { first, logs }) => {
+                    for (number, log) in (first..).zip(logs) {
+                        self.site.error_logs.borrow_mut().renew(number, log)?;
+                    }
+                    if first == 0 {
                         self.site.perl.stderr_is_log();
                     }
                 }

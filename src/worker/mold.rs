@@ -12,7 +12,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
-use wire::transport::{SocketWorker, packet_buffer, read_all};
+use wire::transport::{SocketWorker, packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
@@ -37,7 +37,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let mut site = match Site::load(config, &facts) {
         Ok(site) => site,
         Err(error) => {
-            master.send(&FromMold::Failed { error: format!("{error:#}") }, &[])?;
+            master.send(&FromMold::Failed { error: cut(format!("{error:#}")) }, &[])?;
             return Ok(());
         }
     };
@@ -74,10 +74,21 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     };
     let mut fds = fds.into_iter();
     let memory = fds.next().context("the configuration came without its text")?;
-    let bundle: Bundle = serde_json::from_slice(&read_all(memory)?)?;
+    let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
     Ok(Configured { generation, config, facts: bundle.facts, logs: fds.collect() })
+}
+
+/// What a program says when it dies may be long, and its beginning says where it did.
+fn cut(mut text: String) -> String {
+    const MOST: usize = 64 * 1024;
+    if text.len() > MOST {
+        let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str(" …");
+    }
+    text
 }
 
 struct Child {

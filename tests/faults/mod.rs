@@ -4,9 +4,12 @@ mod children;
 mod fronts;
 mod life_cycle;
 mod logs;
+mod many_hosts;
 mod processes;
 mod scripts;
+mod silence;
 mod starts;
+mod stops;
 mod threads;
 mod workers;
 

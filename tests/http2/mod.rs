@@ -6,7 +6,7 @@ mod conformance;
 mod floods;
 mod large;
 mod life;
-mod raw;
+pub mod raw;
 mod requests;
 
 use std::process::Command;

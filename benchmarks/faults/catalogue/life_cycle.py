@@ -71,6 +71,20 @@ def stop(server):
     return f"2 s request: {answers[0].reason}; gone after {took:.1f} s, {left} processes left" if gone else "runs on after 20 s"
 
 
+@fault("stop_under_load", "10 graceful stops under load by 60 connections", "0 lost of those that were let in")
+def stop_under_load(server):
+    load, runs_on = Load(server.port), 0
+    for turn in range(10):
+        if turn:
+            server.start_again()
+        with Load(server.port, clients=60, pause=0.002) as clients:
+            time.sleep(1)
+            server.stop_gracefully()
+            runs_on += not came(lambda: all(child.poll() is not None for child in server.children), 20)
+        load.answers += [answer for answer in clients.answers if answer.reason != "refused"]
+    return load.told() + (f"; {runs_on} times not gone after 20 s" if runs_on else "")
+
+
 @fault("master_killed", "kill -9 of the master", "workers gone in < 8 s, a new start works")
 def master_killed(server):
     members = server.processes()

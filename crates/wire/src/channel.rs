@@ -1,9 +1,13 @@
 //! The control channel: typed messages over a `SOCK_SEQPACKET` pair, with descriptors beside them.
+//!
+//! The kernel takes only so many descriptors, and so many bytes, in one packet. A message that has more of them goes in
+//! several ([`packets`]): each begins with [`MORE`], the last one with [`LAST`].
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socketpair};
@@ -13,10 +17,16 @@ use serde::de::DeserializeOwned;
 
 use crate::Malformed;
 
-/// The largest control message; a configuration is larger and travels in a memfd.
-const MAX_MESSAGE: usize = 128 * 1024;
+/// The largest control message; a configuration may be larger and travels in a memfd.
+const MAX_MESSAGE: usize = 16 * 1024 * 1024;
+/// What one packet carries of it, which a socket has room for whatever its owner may ask for.
+const MAX_PACKET: usize = 64 * 1024;
 /// The kernel's SCM_MAX_FD.
-const MAX_FDS: usize = 253;
+pub const MAX_FDS: usize = 253;
+/// The first byte of a packet that is not the last of its message.
+const MORE: u8 = b'+';
+/// That of the last one.
+const LAST: u8 = b'.';
 
 /// A connected pair of packet sockets, both close-on-exec.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -79,41 +89,95 @@ fn receive_with(
             fds.extend(rights);
         }
     }
-    if received.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+    if received.flags.contains(ReturnFlags::CTRUNC) {
+        let why =
+            "not every descriptor arrived: this process may not have so many files open (ulimit -Hn, LimitNOFILE)";
+        return Err(io::Error::other(why));
+    }
+    if received.flags.contains(ReturnFlags::TRUNC) {
         return Err(Malformed("packet larger than allowed").into());
     }
     Ok(if received.bytes == 0 { None } else { Some(received.bytes) })
+}
+
+/// What the kernel takes at once: text, and descriptors beside it.
+#[derive(Debug)]
+pub struct Packet<F> {
+    text: Vec<u8>,
+    fds: Vec<F>,
+}
+
+/// `message` and the descriptors beside it, as packets in the order in which they are sent.
+pub fn packets<F>(message: &impl Serialize, fds: Vec<F>) -> io::Result<Vec<Packet<F>>> {
+    let text = serde_json::to_vec(message)?;
+    if text.len() > MAX_MESSAGE {
+        return Err(Malformed("control message too large").into());
+    }
+    let count = text.len().div_ceil(MAX_PACKET).max(fds.len().div_ceil(MAX_FDS)).max(1);
+    // Descriptors come with the first of them, so that all are there with the last.
+    let (mut rest, mut fds) = (text.as_slice(), fds.into_iter());
+    let mut packets = Vec::with_capacity(count);
+    for left in (0..count).rev() {
+        let (now, later) = rest.split_at(if left == 0 { rest.len() } else { rest.len().min(MAX_PACKET) });
+        let mark = if left == 0 { LAST } else { MORE };
+        packets.push(Packet { text: [&[mark], now].concat(), fds: fds.by_ref().take(MAX_FDS).collect() });
+        rest = later;
+    }
+    Ok(packets)
 }
 
 /// One end of a control channel: says `Out`, hears `In`.
 #[derive(Debug)]
 pub struct Channel<Out, In> {
     socket: OwnedFd,
+    /// What has come of a message whose last packet has not.
+    begun: Mutex<(Vec<u8>, Vec<OwnedFd>)>,
+    /// No message may have more descriptors beside it.
+    most_fds: usize,
     types: PhantomData<fn(Out) -> In>,
 }
 
 impl<Out: Serialize, In: DeserializeOwned> Channel<Out, In> {
     /// Speaks over `socket`, an end of [`pair`].
     pub fn new(socket: OwnedFd) -> Self {
-        Channel { socket, types: PhantomData }
+        Channel { socket, begun: Mutex::default(), most_fds: usize::MAX, types: PhantomData }
     }
 
-    /// Sends `message`; the receiver gets duplicates of `fds`.
+    /// The same when the other side may be anybody: it does not fill our table of open files.
+    pub fn to_stranger(socket: OwnedFd) -> Self {
+        Channel { most_fds: MAX_FDS, ..Channel::new(socket) }
+    }
+
+    /// Sends `message`; the receiver gets duplicates of `fds`. On a socket that does not block, [`Outbox`](crate::outbox::Outbox)
+    /// does it: a message may stop halfway.
     pub fn send(&self, message: &Out, fds: &[RawFd]) -> io::Result<()> {
-        let text = serde_json::to_vec(message)?;
-        if text.len() > MAX_MESSAGE {
-            return Err(Malformed("control message too large").into());
-        }
-        send_packet(self.socket.as_fd(), &[IoSlice::new(&text)], fds)
+        packets(message, fds.to_vec())?.iter().try_for_each(|packet| self.send_one(packet))
+    }
+
+    /// Sends a packet; a message's must follow one another.
+    pub fn send_one<F: AsRawFd>(&self, packet: &Packet<F>) -> io::Result<()> {
+        let fds: Vec<RawFd> = packet.fds.iter().map(AsRawFd::as_raw_fd).collect();
+        send_packet(self.socket.as_fd(), &[IoSlice::new(&packet.text)], &fds)
     }
 
     /// Waits for a message (or, on a non-blocking socket, fails with `WouldBlock`). `None`: the other side has gone.
     pub fn receive(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
-        let mut buffer = vec![0; MAX_MESSAGE];
-        let mut fds = Vec::new();
-        match receive_packet(self.socket.as_fd(), &mut buffer, &mut fds)? {
-            None => Ok(None),
-            Some(n) => Ok(Some((serde_json::from_slice(&buffer[..n])?, fds))),
+        let mut buffer = vec![0; MAX_PACKET + 1];
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let (text, fds) = &mut *begun;
+            let Some(n) = receive_packet(self.socket.as_fd(), &mut buffer, fds)? else { return Ok(None) };
+            let packet = buffer.get(..n).unwrap_or_default();
+            let Some((mark, piece)) = packet.split_first() else { return Ok(None) };
+            text.extend_from_slice(piece);
+            if text.len() > MAX_MESSAGE || fds.len() > self.most_fds {
+                *begun = Default::default();
+                return Err(Malformed("control message too large").into());
+            }
+            if *mark != MORE {
+                let (text, fds) = std::mem::take(&mut *begun);
+                return Ok(Some((serde_json::from_slice(&text)?, fds)));
+            }
         }
     }
 }
@@ -143,5 +207,29 @@ mod tests {
         drop(theirs);
         assert_eq!(ours.receive().expect("no error").expect("a message").0, 2);
         assert!(ours.receive().expect("no error").is_none());
+    }
+    #[test]
+    fn a_message_with_more_than_fits_into_a_packet_arrives_whole() {
+        let (ours, theirs) = pair().expect("pair");
+        let (ours, theirs) = (Channel::<String, ()>::new(ours), Channel::<(), String>::new(theirs));
+        let null = std::fs::File::open("/dev/null").expect("there");
+        for (bytes, count) in [(0, 0), (10, 700), (200_000, 0), (200_000, 300), (70_000, 253 * 3 + 1), (65_533, 253)] {
+            let text = "x".repeat(bytes);
+            std::thread::scope(|scope| {
+                scope.spawn(|| ours.send(&text, &vec![null.as_raw_fd(); count]).expect("sent"));
+                let (heard, fds) = theirs.receive().expect("no error").expect("a message");
+                assert_eq!((heard.len(), fds.len()), (bytes, count));
+            });
+        }
+    }
+
+    #[test]
+    fn a_stranger_cannot_fill_the_table_of_open_files_nor_memory() {
+        let (ours, theirs) = pair().expect("pair");
+        let (ours, theirs) = (Channel::<String, ()>::new(ours), Channel::<(), String>::to_stranger(theirs));
+        let null = std::fs::File::open("/dev/null").expect("there");
+        ours.send(&String::new(), &[null.as_raw_fd(); 300]).expect("sent");
+        assert_eq!(theirs.receive().expect_err("refused").kind(), io::ErrorKind::InvalidData);
+        assert!(ours.send(&"x".repeat(MAX_MESSAGE), &[]).is_err());
     }
 }

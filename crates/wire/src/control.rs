@@ -1,4 +1,4 @@
-//! What the master says to the front and to the mold, and what they say to it. One JSON object a packet; descriptors
+//! What the master says to the front and to the mold, and what they say to it. One JSON object a message; descriptors
 //! travel beside it, in the order that each message names.
 
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,12 @@ pub enum ToFront {
     Logs,
     /// Describe yourself: answered by `FromFront::Status`.
     Status,
+    /// Are you there? Answered by `FromFront::Alive`.
+    Ping,
     /// Stop accepting; finish what is under way; answer `Drained`, then exit.
     Stop,
+    /// Write what the logs are owed, and exit.
+    Exit,
 }
 
 /// A bound listening socket.
@@ -83,6 +87,13 @@ pub enum FromFront {
     Configured {
         /// Which.
         generation: Generation,
+    },
+    /// It cannot be served: no `Configured` follows, or the listeners of an `Activate` cannot be used.
+    Refused {
+        /// Which.
+        generation: Generation,
+        /// Why.
+        error: String,
     },
     /// The worker sent `Ready`.
     Ready {
@@ -119,6 +130,8 @@ pub enum FromFront {
     },
     /// Answer to `ToFront::Status`.
     Status(FrontStatus),
+    /// Answer to `ToFront::Ping`.
+    Alive,
     /// Nothing is under way any more; sent after `ToFront::Stop`.
     Drained,
 }

@@ -25,10 +25,12 @@ use crate::{Cursor, Malformed};
 pub const MAX_INLINE: usize = 96 * 1024;
 /// No frame is larger (LimitRequestFields × LimitRequestFieldSize stays far below).
 const MAX_FRAME: u64 = 64 * 1024 * 1024;
+/// A million virtual hosts; it comes from the administrator.
+const MAX_CONFIGURATION: u64 = 2 * 1024 * 1024 * 1024;
 
 const REQUEST: u8 = 1;
 const REQUEST_IN_FD: u8 = 2;
-const LOG: u8 = 3;
+const LOGS: u8 = 3;
 const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
 const GREET: u8 = 6;
@@ -44,12 +46,12 @@ pub enum Order<'a> {
         /// The body when the frame says [`Flags::BODY_IN_FD`], read from its start.
         body: Option<BorrowedFd<'a>>,
     },
-    /// Use this error log from now on.
-    Log {
-        /// 0 is the main server's, the others are those of hosts.
-        number: u16,
+    /// Use these error logs from now on; not more than [`MAX_FDS`](crate::channel::MAX_FDS).
+    Logs {
+        /// The first one's number: 0 is the main server's, the others are those of hosts.
+        first: u16,
         /// Opened anew.
-        log: BorrowedFd<'a>,
+        logs: &'a [BorrowedFd<'a>],
     },
     /// Leave: no request will come.
     Leave,
@@ -110,12 +112,12 @@ pub enum Presence {
 pub enum Inbound {
     /// Answer this.
     Request(Frame, Option<OwnedFd>),
-    /// An error log was opened anew.
-    Log {
-        /// As in [`Order::Log`].
-        number: u16,
-        /// The log.
-        log: OwnedFd,
+    /// Error logs were opened anew.
+    Logs {
+        /// As in [`Order::Logs`].
+        first: u16,
+        /// The logs.
+        logs: Vec<OwnedFd>,
     },
     /// Leave.
     Leave,
@@ -169,8 +171,9 @@ impl FrontPort for SocketFront {
             Order::HungUp { request } => {
                 send_packet(to, &[IoSlice::new(&[HUNG_UP]), IoSlice::new(&request.to_le_bytes())], &[])
             }
-            Order::Log { number, log } => {
-                send_packet(to, &[IoSlice::new(&[LOG]), IoSlice::new(&number.to_le_bytes())], &[log.as_raw_fd()])
+            Order::Logs { first, logs } => {
+                let fds: Vec<RawFd> = logs.iter().map(AsRawFd::as_raw_fd).collect();
+                send_packet(to, &[IoSlice::new(&[LOGS]), IoSlice::new(&first.to_le_bytes())], &fds)
             }
             Order::Request { frame, body } => {
                 let body = body.map(|body| body.as_raw_fd());
@@ -211,7 +214,10 @@ impl FrontPort for SocketFront {
         }
         for other in others {
             match other {
-                Inbound::Log { number, log } => self.send(&Order::Log { number, log: log.as_fd() })?,
+                Inbound::Logs { first, logs } => {
+                    let logs: Vec<BorrowedFd<'_>> = logs.iter().map(AsFd::as_fd).collect();
+                    self.send(&Order::Logs { first, logs: &logs })?;
+                }
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
                 Inbound::HungUp(request) => self.send(&Order::HungUp { request })?,
                 Inbound::Greet => self.send(&Order::Greet)?,
@@ -295,10 +301,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
-        LOG => {
-            let log = fds.next().ok_or(Malformed("no log descriptor"))?;
-            Inbound::Log { number: packet.u16()?, log }
-        }
+        LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },
         REQUEST => {
             buffer.clear();
             buffer.extend_from_slice(packet.0);
@@ -306,7 +309,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<I
         }
         REQUEST_IN_FD => {
             let memory = fds.next().ok_or(Malformed("no frame descriptor"))?;
-            request(Frame::parse(read_all(memory)?)?, fds.next())?
+            request(Frame::parse(read_frame(memory)?)?, fds.next())?
         }
         _ => return Err(Malformed("unknown order").into()),
     };
@@ -328,21 +331,30 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// All bytes of a memfd, from its start.
-pub fn read_all(memory: OwnedFd) -> io::Result<Vec<u8>> {
+/// All bytes of a memfd, from its start; a request's frame.
+fn read_frame(memory: OwnedFd) -> io::Result<Vec<u8>> {
+    read_all(memory, MAX_FRAME)
+}
+
+/// The same of a configuration, and of certificates.
+pub fn read_configuration(memory: OwnedFd) -> io::Result<Vec<u8>> {
+    read_all(memory, MAX_CONFIGURATION)
+}
+
+fn read_all(memory: OwnedFd, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::from(memory);
     let about = file.metadata()?;
     if !about.is_file() {
         // Reading a pipe would wait for whoever has its other end.
         return Err(Malformed("a descriptor that is no file").into());
     }
-    if about.len() > MAX_FRAME {
-        return Err(Malformed("frame larger than allowed").into());
+    if about.len() > most {
+        return Err(Malformed("larger than allowed").into());
     }
     let mut bytes = Vec::new();
     file.rewind()?;
     // Others may hold it too, and make it longer meanwhile.
-    file.take(MAX_FRAME).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -120,6 +120,18 @@ pub(super) static ROWS: &[Row] = &[
         about: "A generation that has not loaded all its Perl by then has failed; at a reload the old one stays.",
     },
     Row {
+        name: "FrontTimeout",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Duration(|d, time| d.config.timeouts.front = time),
+        default: Some("20s"),
+        because: "nothing that a front does takes a second; a machine that swaps may stop it for some, and a new one costs every \
+            connection",
+        effect: Effect::Reload,
+        about: "A front that has not answered the master for so long is replaced; the workers stay. Time in which it waits for a processor \
+            does not count, nor does time in which the master or the machine slept, or in which a debugger holds it; 0 is never.",
+    },
+    Row {
         name: "GracefulShutdownTimeout",
         aliases: &[],
         contexts: SERVER,

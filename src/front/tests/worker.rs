@@ -59,7 +59,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
                     return;
                 }
             }
-            Inbound::Log { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) => {}
+            Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) => {}
             Inbound::Greet => say(&mut port, 0, &[Reply::Greeted { fork_us: 7 }]),
             Inbound::Leave => return,
         }

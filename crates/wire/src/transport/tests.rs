@@ -54,9 +54,9 @@ fn a_worker_that_sends_descriptors_is_not_heard() {
 #[test]
 fn what_is_no_file_is_not_read() {
     let (reading, _writing) = nix::unistd::pipe().expect("a pipe");
-    assert_eq!(read_all(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
+    assert_eq!(read_frame(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
     let memory = in_memory("test", b"text").expect("a memfd");
-    assert_eq!(read_all(memory.into()).expect("read"), b"text");
+    assert_eq!(read_frame(memory.into()).expect("read"), b"text");
 }
 
 #[test]
@@ -66,10 +66,10 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
     front.send(&Order::Abandoned { request: 7 }).expect("sent");
-    front.send(&Order::Log { number: 2, log: log.as_fd() }).expect("sent");
+    front.send(&Order::Logs { first: 2, logs: &[log.as_fd(), log.as_fd()] }).expect("sent");
     front.send(&Order::Abandoned { request: 8 }).expect("sent");
     assert_eq!(worker.presence(8).expect("well formed"), Presence::Gone);
-    assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Log { number: 2, .. }))));
+    assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { first: 2, logs })) if logs.len() == 2));
     let mut frame = Vec::new();
     Request { id: 9, ..Default::default() }.encode(&mut frame);
     front.send(&Order::Request { frame: &frame, body: None }).expect("sent");

@@ -1,0 +1,79 @@
+//! A front that lives and does nothing.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use super::serve;
+use crate::support::{Server, alive, signal, state, until, within};
+
+const APP: &str = "sub { [200, [], [$$]] }";
+
+fn front(server: &Server) -> i32 {
+    server.status()["front_pid"].as_i64().unwrap_or(0) as i32
+}
+
+fn silence(server: &Server) -> i32 {
+    let silent = front(server);
+    signal(silent, Signal::SIGSTOP);
+    until("it is stopped", || state(silent) == Some('T'));
+    silent
+}
+
+#[test]
+fn a_silent_front_is_replaced_and_the_workers_stay() {
+    let server = serve(APP, "FrontTimeout 1s");
+    server.until_idle(2);
+    let workers: BTreeSet<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
+    let silent = silence(&server);
+    // Nobody is refused meanwhile.
+    let mut early = server.connect();
+    early.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let answered: i32 = early.response().is(200).text().parse().expect("a pid");
+    assert!(workers.contains(&answered), "{answered} is not of {workers:?}");
+    assert!(!alive(silent));
+    let line = server.logged("has not answered for 1 s (FrontTimeout), and is killed");
+    assert!(line.contains(&format!("front pid={silent} ")), "{line}");
+    server.until_idle(2);
+    assert_eq!(server.workers().into_iter().map(|(pid, _)| pid).collect::<BTreeSet<i32>>(), workers);
+}
+
+#[test]
+fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
+    let mut server = serve(APP, "FrontTimeout 0");
+    let silent = silence(&server);
+    let said = server.control(["status"]).succeeded();
+    assert!(said.out.contains("the front does not answer"), "{said:?}");
+    assert_eq!(server.status()["front_pid"], silent);
+    within(Duration::from_secs(10), "it stops", || server.control(["stop"]).code == 0);
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
+fn a_reload_says_that_the_front_is_silent() {
+    let server = serve(APP, "FrontTimeout 2s\nStartTimeout 100s");
+    silence(&server);
+    let begun = Instant::now();
+    server.reload().failed(1, "the front was silent");
+    assert!(begun.elapsed() < Duration::from_secs(50), "it does not wait for StartTimeout: {:?}", begun.elapsed());
+    server.text("/");
+    server.reload().succeeded();
+}
+
+#[test]
+fn a_master_that_was_stopped_itself_blames_nobody() {
+    let server = serve(APP, "FrontTimeout 400ms");
+    let ours = front(&server);
+    for _ in 0..3 {
+        server.signal(Signal::SIGSTOP);
+        signal(ours, Signal::SIGSTOP);
+        let begun = Instant::now();
+        until("both have slept", || begun.elapsed() > Duration::from_millis(1500));
+        server.signal(Signal::SIGCONT);
+        signal(ours, Signal::SIGCONT);
+        server.text("/");
+    }
+    assert_eq!(front(&server), ours);
+    assert!(!server.log().contains("FrontTimeout"), "{}", server.log());
+}

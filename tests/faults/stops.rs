@@ -1,0 +1,180 @@
+//! Stops and reloads under load: who was let in is answered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{JoinHandle, spawn};
+
+use nix::sys::signal::Signal;
+
+use super::serve;
+use crate::http2::raw::{DATA, GOAWAY, Raw};
+use crate::support::{Address, Connection, Request, Server, Site, signal, until};
+
+const APP: &str = "sub { [200, [], ['answered']] }";
+
+fn front(server: &Server) -> i32 {
+    server.status()["front_pid"].as_i64().unwrap_or(0) as i32
+}
+
+/// From here on what clients send stays in the kernel, until a stop lets the front go on.
+fn hold_front(server: &Server) {
+    signal(front(server), Signal::SIGSTOP);
+}
+
+/// Clients that ask until they are refused. What they tell is each request that was sent to a server that had let them in, and was
+/// not answered whole.
+fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) -> JoinHandle<Vec<String>> {
+    let (address, answered) = (address.clone(), answered.clone());
+    let request = if keeps { Request::get("/") } else { Request::get("/").header("Connection", "close") };
+    spawn(move || {
+        let mut lost = Vec::new();
+        let mut kept = None;
+        while let Some(mut connection) = kept.take().or_else(|| Connection::open(&address).ok()) {
+            match connection.try_ask(&request) {
+                Ok(response) if response.text() == "answered" => {
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    let last = response.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"));
+                    kept = (!last).then_some(connection);
+                }
+                Ok(other) => lost.push(format!("{other:?}")),
+                Err(error) => lost.push(error.to_string()),
+            }
+        }
+        lost
+    })
+}
+
+#[test]
+fn ten_stops_under_load_by_sixty_connections_lose_nothing() {
+    for _ in 0..10 {
+        let mut server = serve(APP, "");
+        let answered = Arc::new(AtomicU64::new(0));
+        let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
+        until("they are at it", || answered.load(Ordering::Relaxed) > 300);
+        server.signal(Signal::SIGTERM);
+        let lost: Vec<String> = clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect();
+        assert_eq!(lost, Vec::<String>::new());
+        assert_eq!(server.wait(), 0);
+    }
+}
+
+#[test]
+fn five_reloads_under_load_by_sixty_connections_refuse_and_lose_nobody() {
+    let server = serve(APP, "");
+    let answered = Arc::new(AtomicU64::new(0));
+    let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
+    for _ in 0..5 {
+        let before = answered.load(Ordering::Relaxed);
+        until("they are at it", || answered.load(Ordering::Relaxed) > before + 200);
+        server.reload().succeeded();
+    }
+    assert!(clients.iter().all(|client| !client.is_finished()), "somebody was refused");
+    server.signal(Signal::SIGTERM);
+    let lost: Vec<String> = clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect();
+    assert_eq!(lost, Vec::<String>::new());
+    let mut server = server;
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
+fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_told_to_go() {
+    let mut server = serve(APP, "");
+    hold_front(&server);
+    let mut waiting: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
+    let (mut silent, mut slow) = (server.connect(), server.connect());
+    waiting.iter_mut().for_each(|connection| connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    slow.raw("GET / HTTP/1.1\r\nHo");
+    server.signal(Signal::SIGTERM);
+    for connection in &mut waiting {
+        let response = connection.response().is(200);
+        assert_eq!((response.text().as_str(), response.header("connection").as_deref()), ("answered", Some("close")));
+        connection.is_closed();
+    }
+    // The rest of a request that is on its way is waited for, for a while.
+    slow.raw("st: localhost\r\n\r\n");
+    assert_eq!(slow.response().is(200).text(), "answered");
+    silent.is_closed();
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
+fn a_request_on_a_kept_connection_that_came_before_a_stop_is_answered() {
+    let mut server = serve(APP, "KeepAliveTimeout 60s");
+    let (mut kept, mut idle) = (server.connect(), server.connect());
+    for connection in [&mut kept, &mut idle] {
+        assert_eq!(connection.ask(Request::get("/")).header("connection"), None);
+    }
+    hold_front(&server);
+    kept.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    server.signal(Signal::SIGTERM);
+    assert_eq!(kept.response().is(200).header("connection").as_deref(), Some("close"));
+    kept.is_closed();
+    idle.is_closed();
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
+fn whom_a_unix_socket_has_let_in_before_a_stop_is_answered() {
+    let site = Site::new().file("app.psgi", APP);
+    let address = Address::Unix(site.path("site.sock"));
+    let conf = "Listen unix:@DIR@/site.sock\n<Location />\nPsgiApp app.psgi\n</Location>";
+    let mut server = site.serve(conf);
+    let open = || Connection::open(&address).expect("the server accepts");
+    hold_front(&server);
+    let mut waiting: Vec<Connection> = (0..20).map(|_| open()).collect();
+    waiting.iter_mut().for_each(|connection| connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    server.signal(Signal::SIGTERM);
+    waiting.iter_mut().for_each(|connection| assert_eq!(connection.response().is(200).text(), "answered"));
+    assert_eq!(server.wait(), 0);
+    assert!(!server.site.has("site.sock"));
+}
+
+#[test]
+fn whom_a_listener_has_let_in_that_a_reload_closes_is_answered() {
+    let other = Site::new();
+    let server = serve(APP, &format!("Listen 127.0.0.1:{}", other.port));
+    let mut waiting: Vec<Connection> =
+        (0..20).map(|_| Connection::open(&other.address()).expect("the server accepts")).collect();
+    waiting[0].raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(waiting[0].response().text(), "answered");
+    let conf = server.site.read("site.conf");
+    server.site.write("site.conf", &conf.replace(&format!("Listen 127.0.0.1:{}", other.port), ""));
+    server.reload().succeeded();
+    waiting.iter_mut().for_each(|connection| {
+        connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_eq!(connection.response().is(200).text(), "answered");
+    });
+    until("it is closed", || Connection::open(&other.address()).is_err());
+}
+
+/// RFC 9113, 6.8: the first GOAWAY names no stream, so that those that are on their way still count; the last one does.
+#[test]
+fn http2_is_told_to_go_in_two_steps_and_what_comes_between_is_answered() {
+    let mut server = serve(APP, "Protocols h2c http/1.1");
+    let mut raw = Raw::open(&server, &[]);
+    raw.get(1, "/");
+    raw.until(|frame| frame.kind == DATA);
+    server.signal(Signal::SIGTERM);
+    let first = raw.until(|frame| frame.kind == GOAWAY);
+    assert_eq!(first.payload, [0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    let ping = raw.until(|frame| frame.kind == PING);
+    raw.get(3, "/");
+    raw.until(|frame| frame.is_head_of(3));
+    raw.send(PING, 1, 0, &ping.payload);
+    assert_eq!(raw.until(|frame| frame.kind == GOAWAY).payload, [0, 0, 0, 3, 0, 0, 0, 0]);
+    while raw.next().is_some() {}
+    assert_eq!(server.wait(), 0);
+}
+
+const PING: u8 = 6;
+
+#[test]
+fn a_fast_stop_writes_the_last_lines_of_the_access_log() {
+    for _ in 0..3 {
+        let mut server = serve(APP, "CustomLog access.log common");
+        assert_eq!(server.text("/last"), "answered");
+        server.signal(Signal::SIGINT);
+        assert_eq!(server.wait(), 0);
+        assert!(server.site.read("access.log").contains("GET /last"), "{:?}", server.site.read("access.log"));
+    }
+}

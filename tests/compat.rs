@@ -68,3 +68,52 @@ fn methods_that_a_request_has_of_other_modules_are_green() {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
     }
 }
+
+#[test]
+fn what_check_refuses_is_never_green() {
+    let site = Site::new();
+    let conf = "\nMaxClients many\nCustomLog a.log \"%Z\"\nLoadModule dav_module modules/mod_dav.so\n\
+                <Location /a>\nSetHandler\n</Location>\nSSLCertificateFile none.pem\nListen 127.0.0.1:1 https\n";
+    site.configure(conf);
+    let refused = site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:2: ");
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
+    let numbers = refused.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
+    for number in numbers {
+        let at = format!("site.conf:{number}: ");
+        let line = said.out.lines().find(|line| line.contains(&at));
+        assert!(line.is_some_and(|line| line.contains(" red ")), "{at}: {refused:?} {said:?}");
+    }
+    assert!(said.out.contains("site.conf:4: amber LoadModule: dav_module"), "{}", said.out);
+}
+
+#[test]
+fn blocks_of_modules_that_are_not_there_are_surveyed_too() {
+    let site = Site::new();
+    site.configure(
+        "\n<IfModule mod_rewrite.c>\nRewriteEngine On\nRewriteRule ^/a /b\n<Directory \"@DIR@\">\nOptions None\n</Directory>\n\
+         </IfModule>\n<IfModule !mod_perl.c>\nNoSuchDirective\n</IfModule>\n",
+    );
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
+    for expected in
+        ["site.conf:2: amber <IfModule mod_rewrite.c>", "site.conf:4: red   RewriteRule", "site.conf:6: amber Options"]
+    {
+        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+    }
+    assert!(!said.out.contains("NoSuchDirective"), "that is for servers without Perl: {}", said.out);
+}
+
+#[test]
+fn an_include_without_a_match_or_an_unknown_name_does_not_end_the_survey() {
+    let site = Site::new().file("lib/My.pm", "package My;\nsub handler { $_[0]->no_such_method }\n1;\n");
+    site.configure(
+        "\nInclude none/*.conf\nNoSuchDirective on\n<Location /a>\nSetHandler perl-script\nPerlHandler My\n</Location>\nPerlLib lib\n",
+    );
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
+    for expected in [
+        "site.conf:2: red   Include: no file matches",
+        "site.conf:3: red   NoSuchDirective",
+        "site.conf:6: green PerlHandler",
+    ] {
+        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+    }
+}

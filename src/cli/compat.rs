@@ -4,12 +4,12 @@ use std::io::{IsTerminal, Write};
 
 use super::Unfit;
 use crate::compat::{Finding, Light, survey};
-use crate::master::site::{Origin, Reading};
+use crate::master::site::{Origin, Survey};
 
 /// Lists what the site uses; an error when something of it is red.
 pub fn report(origin: &Origin) -> anyhow::Result<()> {
-    let reading = Reading::of(origin)?;
-    let findings = survey(reading.tree(), &reading.server_root());
+    let Survey { tree, server_root, mistakes, warnings } = Survey::of(origin);
+    let findings = survey(&tree, &server_root, &mistakes, &warnings);
     let color = std::io::stdout().is_terminal();
     let mut out = std::io::stdout().lock();
     for finding in &findings {

@@ -7,7 +7,7 @@ use super::calls::{self, Name};
 use super::perl_text::code_lines;
 use super::rows::{self, Row, State};
 use super::sources::{self, Sources};
-use crate::config::{Directive, reference};
+use crate::config::{ConfigError, Directive, is_skipped, reference};
 
 /// Whether something will run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,12 +33,19 @@ pub struct Finding {
     pub note: String,
 }
 
-/// Everything that a site uses, each once a file, in the order of files and lines.
-pub fn survey(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Everything that a site uses, each once a file, in the order of files and lines. What a start would refuse
+/// (`mistakes`) or complain about (`warnings`) is never green.
+pub fn survey(
+    tree: &[Directive],
+    server_root: &Path,
+    mistakes: &[ConfigError],
+    warnings: &[ConfigError],
+) -> Vec<Finding> {
     let sources = Sources::of(tree, server_root);
-    let mut seen = HashSet::new();
-    directives(tree, &sources, &mut seen, &mut findings);
+    let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
+    lines.read(tree, false);
+    lines.findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake, tree)).map(without_line));
+    let mut findings = lines.findings;
     perl_sections(tree, &sources, &mut findings);
     for file in &sources.files {
         if let Some(text) = sources::text(file) {
@@ -58,23 +65,80 @@ fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Findi
     }
 }
 
-fn directives(
-    tree: &[Directive],
-    sources: &Sources,
-    seen: &mut HashSet<(String, String)>,
-    findings: &mut Vec<Finding>,
-) {
-    for directive in tree {
-        let what = match directive.section {
-            Some(_) => format!("<{}>", directive.name),
-            None => directive.name.clone(),
-        };
-        if seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase())) {
-            let (light, note) = light_of_directive(directive, &what, sources);
-            findings.push(Finding { light, at: directive.at.to_string(), what, note });
+/// The lines of the configuration.
+struct Lines<'a> {
+    sources: &'a Sources,
+    mistakes: &'a [ConfigError],
+    warnings: &'a [ConfigError],
+    seen: HashSet<(String, String, String)>,
+    findings: Vec<Finding>,
+}
+
+impl Lines<'_> {
+    /// Reads a context; `skipped`: in a block of a module that we lack.
+    fn read(&mut self, tree: &[Directive], skipped: bool) {
+        for directive in tree {
+            let skips = is_skipped(directive);
+            let what = match directive.section {
+                Some(_) if skips => format!("<{} {}>", directive.name, directive.args.join(" ")),
+                Some(_) => format!("<{}>", directive.name),
+                None => directive.name.clone(),
+            };
+            let (light, note) = match self.judge(directive, &what) {
+                (Light::Green, _) if skipped => {
+                    (Light::Amber, "is skipped: it stands in an <IfModule> of a module that is not there".to_owned())
+                }
+                judged => judged,
+            };
+            if self.seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase(), note.clone())) {
+                self.findings.push(Finding { light, at: directive.at.to_string(), what, note });
+            }
+            self.read(directive.section.as_deref().unwrap_or_default(), skipped || skips);
         }
-        directives(directive.section.as_deref().unwrap_or_default(), sources, seen, findings);
     }
+
+    fn judge(&self, directive: &Directive, what: &str) -> (Light, String) {
+        if is_skipped(directive) {
+            let note = "its module is not there: what stands in it is skipped, and judged below as if it were not";
+            return (Light::Amber, note.to_owned());
+        }
+        let is_ours = reference::entry(&directive.name).is_ok();
+        // A name that is not ours may be one of a Perl module of the site, which no survey loads.
+        if is_ours && let Some(mistake) = said_of(self.mistakes, directive) {
+            return (Light::Red, mistake);
+        }
+        match light_of_directive(directive, what, self.sources) {
+            (Light::Green, note) => match said_of(self.warnings, directive) {
+                Some(warning) => (Light::Amber, warning),
+                None => (Light::Green, note),
+            },
+            other => other,
+        }
+    }
+}
+
+/// Whether the mistake is told where its directive is.
+fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
+    tree.iter().any(|directive| {
+        mistake.at.as_ref() == Some(&directive.at)
+            || is_of_a_line(mistake, directive.section.as_deref().unwrap_or_default())
+    })
+}
+
+/// What is said of a directive's line, without its name.
+fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
+    let error = errors.iter().find(|error| error.at.as_ref() == Some(&directive.at))?;
+    let bracketed = format!("<{}>: ", directive.name);
+    let plain = format!("{}: ", directive.name);
+    let message = error.message.strip_prefix(&bracketed).or_else(|| error.message.strip_prefix(&plain));
+    Some(message.unwrap_or(&error.message).to_owned())
+}
+
+/// A mistake of which no directive is left: a line that cannot be read, an Include that finds nothing, what is missing.
+fn without_line(mistake: &ConfigError) -> Finding {
+    let at = mistake.at.as_ref().map_or("configuration".to_owned(), ToString::to_string);
+    let (what, note) = mistake.message.split_once(": ").unwrap_or(("this line", &mistake.message));
+    Finding { light: Light::Red, at, what: what.to_owned(), note: note.to_owned() }
 }
 
 fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (Light, String) {

@@ -32,6 +32,11 @@ impl Bundle {
         Err(errors)
     }
 
+    /// What is meant for this server: without the blocks of other modules that [`Reader::surveying`] keeps.
+    pub fn without_skipped(&self) -> Bundle {
+        Bundle { tree: without_skipped(&self.tree), facts: self.facts.clone() }
+    }
+
     /// Whether the meaning depends on Perl code: on a `<Perl>` section; or on a name that nobody knows, where a module
     /// that is loaded before it may know it.
     pub fn needs_perl(&self) -> bool {
@@ -66,4 +71,15 @@ impl Bundle {
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
+}
+
+/// Conditions that hold are dissolved when they are read: one that stands in a tree does not.
+pub fn is_skipped(directive: &Directive) -> bool {
+    directive.name.eq_ignore_ascii_case("IfModule")
+}
+
+fn without_skipped(tree: &[Directive]) -> Vec<Directive> {
+    let kept = tree.iter().filter(|directive| !is_skipped(directive));
+    kept.map(|directive| Directive { section: directive.section.as_deref().map(without_skipped), ..directive.clone() })
+        .collect()
 }

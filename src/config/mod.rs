@@ -64,7 +64,7 @@ mod dump;
 mod golden;
 
 pub use build::{Expanded, Facts, server_root};
-pub use bundle::Bundle;
+pub use bundle::{Bundle, is_skipped};
 pub use clients::{Clients, Pace, ReadTimeouts, Spooling};
 pub use host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use htaccess::{Applied, Htaccess, depth};

@@ -59,6 +59,8 @@ pub struct Reader<'a> {
     errors: Vec<ConfigError>,
     /// Whether `Include` may read others.
     reads_files: bool,
+    /// Whether an `<IfModule>` that does not hold is kept in the tree, with its contents.
+    keeps_skipped: bool,
     /// What is read was made there, by Perl code: all lines are that one, and `${name}` would be Perl's.
     made_at: Option<At>,
 }
@@ -74,6 +76,7 @@ impl<'a> Reader<'a> {
             tree: Vec::new(),
             errors: Vec::new(),
             reads_files: true,
+            keeps_skipped: false,
             made_at: None,
         }
     }
@@ -81,6 +84,12 @@ impl<'a> Reader<'a> {
     /// The same for a text that must not read others: a `.htaccess` file.
     pub fn without_files(source: &'a Source<'a>) -> Self {
         Reader { reads_files: false, ..Reader::new(source) }
+    }
+
+    /// The same for a survey, which wants to know what the modules that we lack had to do: an `<IfModule>` of such a one
+    /// stands in the tree like a section. [`Bundle::without_skipped`](super::Bundle::without_skipped) takes it out.
+    pub fn surveying(source: &'a Source<'a>) -> Self {
+        Reader { keeps_skipped: true, ..Reader::new(source) }
     }
 
     /// Takes over what another reader had [`defined`](Reader::defined).
@@ -123,7 +132,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What could be read, and what is wrong with the rest.
-    pub(super) fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
+    pub fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
         (self.tree, self.errors)
     }
 
@@ -209,6 +218,7 @@ impl<'a> Reader<'a> {
         let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
         let args: Vec<String> = args.collect();
         let fate = match name.to_ascii_lowercase().as_str() {
+            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => Fate::Kept,
             "ifmodule" => condition(&name, &args, modules::is_embodied)?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
             _ => Fate::Kept,
@@ -306,6 +316,11 @@ impl<'a> Reader<'a> {
         }
         words::split(&replaced)
     }
+}
+
+/// Of `<IfModule name>`: what stands there was for a module that we do not have. `!name` was for those who lack one.
+fn is_lacking(module: &str) -> bool {
+    !module.starts_with('!') && !modules::is_embodied(module)
 }
 
 /// Apache 1.3 wants the text of an error document to begin with a quotation mark that is never closed.

@@ -87,9 +87,8 @@ impl Reading {
     /// Reads the files.
     pub fn of(origin: &Origin) -> Result<Reading, Mistakes> {
         let env = |name: &str| std::env::var(name).ok();
-        let mut source = Source::disk(&origin.facts.server_root, &env);
-        source.defines.clone_from(&origin.defines);
-        let reader = origin.reader(&source);
+        let source = origin.source(&env);
+        let reader = origin.read_by(Reader::new(&source));
         let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
         Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
@@ -99,16 +98,6 @@ impl Reading {
         let mut reading = Reading::of(origin)?;
         reading.0.facts.reload = true;
         Ok(reading)
-    }
-
-    /// What stands in the files.
-    pub fn tree(&self) -> &[Directive] {
-        &self.0.tree
-    }
-
-    /// Where relative paths start.
-    pub fn server_root(&self) -> PathBuf {
-        crate::config::server_root(&self.0.tree, &self.0.facts)
     }
 
     /// Whether the meaning depends on Perl code.
@@ -133,6 +122,59 @@ impl Reading {
     }
 }
 
+/// A configuration as somebody sees it who only looks: all of it that can be read, and what is wrong with the rest.
+#[derive(Debug)]
+pub struct Survey {
+    /// What stands in the files, [skipped blocks](crate::config::is_skipped) included.
+    pub tree: Vec<Directive>,
+    /// Where relative paths start.
+    pub server_root: PathBuf,
+    /// What a start would refuse. What Perl in the configuration adds is not known.
+    pub mistakes: Vec<ConfigError>,
+    /// What a start would complain about.
+    pub warnings: Vec<ConfigError>,
+}
+
+impl Survey {
+    /// Reads the files, and runs none of their Perl.
+    pub fn of(origin: &Origin) -> Survey {
+        let env = |name: &str| std::env::var(name).ok();
+        let source = origin.source(&env);
+        let reader = origin.read_by(Reader::surveying(&source));
+        let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
+        let (tree, mut mistakes) = reader.into_parts();
+        let bundle = Bundle { tree, facts };
+        let (config, _, errors) = examine(&bundle.without_skipped());
+        // A file that cannot be read, or Perl, may say what is missing.
+        let may_be_elsewhere = bundle.needs_perl() || !mistakes.is_empty();
+        mistakes.extend(errors.into_iter().filter(|error| error.at.is_some() || !may_be_elsewhere));
+        let mistakes = Mistakes::new(mistakes).0;
+        Survey { tree: bundle.tree, server_root: config.server_root, mistakes, warnings: config.warnings }
+    }
+}
+
+/// What a configuration means as far as it can be understood, and everything that is wrong with it and with the files
+/// that it names.
+fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
+    let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
+    errors.extend(wrong_log_formats(&config, bundle));
+    errors.extend(wrong_spool_directory(&config));
+    if hides_identities(&errors, bundle) {
+        return (config, Vec::new(), errors);
+    }
+    let identities = match tls::read(&config) {
+        Ok((identities, odd)) => {
+            config.warnings.extend(odd);
+            identities
+        }
+        Err(more) => {
+            errors.extend(more);
+            Vec::new()
+        }
+    };
+    (config, identities, errors)
+}
+
 /// Whether one of the errors may be why a host has no certificate: what it says of that would be false.
 fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
     let is_wrong = |directive: &Directive| errors.iter().any(|error| error.at.as_ref() == Some(&directive.at));
@@ -150,17 +192,10 @@ fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
 impl Site {
     /// What a configuration means that is read completely.
     pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
-        let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
-        errors.extend(wrong_log_formats(&config, &bundle));
-        errors.extend(wrong_spool_directory(&config));
-        let identities = if hides_identities(&errors, &bundle) { Ok(Default::default()) } else { tls::read(&config) };
-        match identities {
-            Ok((identities, odd)) if errors.is_empty() => {
-                config.warnings.extend(odd);
-                Ok(Site { config, bundle, identities: RefCell::new(identities) })
-            }
-            Ok(_) => Err(Mistakes::new(errors)),
-            Err(more) => Err(Mistakes::new([errors, more].concat())),
+        let (config, identities, errors) = examine(&bundle);
+        match errors.is_empty() {
+            true => Ok(Site { config, bundle, identities: RefCell::new(identities) }),
+            false => Err(Mistakes::new(errors)),
         }
     }
 
@@ -226,8 +261,11 @@ impl Origin {
         }
     }
 
-    fn reader<'a>(&self, source: &'a Source<'a>) -> Reader<'a> {
-        let mut reader = Reader::new(source);
+    fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
+        Source { defines: self.defines.clone(), ..Source::disk(&self.facts.server_root, env) }
+    }
+
+    fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {
         self.before.iter().for_each(|line| reader.text(line, "command line"));
         match &self.from {
             From::File(path) => reader.load(path),

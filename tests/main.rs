@@ -49,6 +49,8 @@ mod logs;
 mod modules;
 /// Modules that perl and Debian bring.
 mod named_modules;
+/// Pipes, devices and endless files where a file is expected.
+mod no_files;
 /// Objects and tied values where C code reads them.
 mod objects;
 /// More requests than workers can answer.

@@ -10,6 +10,7 @@ use Apache::Log        ();
 use Apache::Phases     ();
 use Apache::Server     ();
 use Apache::Table      ();
+use Cameleer::Regular  ();
 use mod_perl           ();
 
 our $VERSION = '1.27';
@@ -262,7 +263,7 @@ sub chdir_file ( $r, $file = $r->filename ) {
 }
 
 sub slurp_filename ($r) {
-    open my $handle, '<:raw', $r->filename or _croak( $r->filename . ": $!" );
+    my $handle = Cameleer::Regular::opened( $r->filename ) or _croak( $r->filename . ": $!" );
     local $/ = undef;
     my $text = <$handle>;
     return \$text;

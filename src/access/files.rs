@@ -1,106 +1,188 @@
-//! Password and group files as they are on disk. Each is looked at once a second at most, however many ask.
+//! Password and group files as they are on disk. Each is looked at once a second at most, however many ask, and what was
+//! read of it is kept while it stays as it is. To look is work for another thread: see [`Reading`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::config::regular;
+
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Files that are kept; `.htaccess` files can name any number.
+const MOST: usize = 256;
+/// What is kept of all of them, in bytes.
+const MOST_BYTES: usize = 64 << 20;
 
-/// The files that somebody has asked for.
-#[derive(Default)]
-pub struct Files(RefCell<HashMap<PathBuf, Known>>);
+/// What a kind of file holds.
+pub trait Contents: Sized {
+    /// A longer file is refused.
+    const LONGEST: u64;
 
-/// Lines `name: value`; comments and what has no colon are left out.
-#[derive(Debug, Default)]
-pub struct Lines(Vec<(String, String)>);
+    /// What the text means.
+    fn parse(text: String) -> Self;
 
-struct Known {
+    /// What it takes of memory, in bytes.
+    fn size(&self) -> usize;
+}
+
+/// What a file held, or a sentence about what is wrong with it.
+pub type Held<T> = Result<Arc<T>, String>;
+
+/// The files of one kind that somebody has asked for.
+pub struct Files<T>(RefCell<HashMap<PathBuf, Known<T>>>);
+
+struct Known<T> {
     looked: Instant,
     version: Option<Version>,
-    lines: Result<Rc<Lines>, String>,
+    held: Held<T>,
 }
 
 /// What changes when a file does.
-type Version = (u64, u64, i64, i64);
+type Version = (u64, u64, u64, i64, i64);
 
-impl Files {
-    /// The lines of a file; the error is a sentence.
-    pub fn read(&self, path: &Path) -> Result<Rc<Lines>, String> {
+/// A look at a file that is to be taken.
+pub struct Reading<T> {
+    path: PathBuf,
+    before: Option<(Version, Arc<T>)>,
+}
+
+/// A look that was taken.
+pub struct Look<T> {
+    path: PathBuf,
+    version: Option<Version>,
+    held: Held<T>,
+}
+
+impl<T> Default for Files<T> {
+    fn default() -> Files<T> {
+        Files(RefCell::default())
+    }
+}
+
+impl<T: Contents> Files<T> {
+    /// What a file holds as far as that is known: looked at since `since`, or a short while ago.
+    pub fn ask(&self, path: &Path, since: Instant) -> Result<Held<T>, Reading<T>> {
+        let files = self.0.borrow();
+        let known = files.get(path);
+        if let Some(known) = known.filter(|known| known.looked >= since || known.looked.elapsed() < LOOK_AGAIN) {
+            return Ok(known.held.clone());
+        }
+        let before = known.and_then(|known| Some((known.version?, known.held.clone().ok()?)));
+        Err(Reading { path: path.to_owned(), before })
+    }
+
+    /// Keeps what was found, and forgets for it what nobody has asked for longest.
+    pub fn learn(&self, look: Look<T>) {
         let mut files = self.0.borrow_mut();
-        if let Some(known) = files.get_mut(path) {
-            if known.looked.elapsed() >= LOOK_AGAIN {
-                known.look(path);
-            }
-            return known.lines.clone();
-        }
-        let mut known = Known { looked: Instant::now(), version: None, lines: Ok(Rc::default()) };
-        known.look(path);
-        files.entry(path.to_owned()).or_insert(known).lines.clone()
+        files.remove(&look.path);
+        let mut free = MOST_BYTES.saturating_sub(size(&look.held));
+        let mut newest: Vec<_> = files.drain().collect();
+        newest.sort_by_key(|(_, known)| std::cmp::Reverse(known.looked));
+        newest.truncate(MOST - 1);
+        files.extend(newest.into_iter().take_while(|(_, known)| {
+            let size = size(&known.held);
+            let fits = size <= free;
+            free = free.saturating_sub(size);
+            fits
+        }));
+        files.insert(look.path, Known { looked: Instant::now(), version: look.version, held: look.held });
     }
 }
 
-impl Known {
-    fn look(&mut self, path: &Path) {
-        self.looked = Instant::now();
-        match std::fs::metadata(path).map(|file| version(&file)) {
-            Ok(version) if self.version == Some(version) => {}
-            _ => match load(path) {
-                Ok((version, lines)) => (self.version, self.lines) = (Some(version), Ok(Rc::new(lines))),
-                Err(error) => (self.version, self.lines) = (None, Err(format!("{}: {error}", path.display()))),
-            },
+fn size<T: Contents>(held: &Held<T>) -> usize {
+    held.as_ref().map_or(0, |contents| contents.size())
+}
+
+impl<T: Contents> Reading<T> {
+    /// Looks at the file; may take long.
+    pub fn take(self) -> Look<T> {
+        let Reading { path, before } = self;
+        let found = look(&path, before).map_err(|error| format!("{}: {error}", path.display()));
+        match found {
+            Ok((version, contents)) => Look { path, version: Some(version), held: Ok(contents) },
+            Err(error) => Look { path, version: None, held: Err(error) },
         }
     }
 }
 
-/// The version is that of the bytes that are read, not of a file that takes its place meanwhile.
-fn load(path: &Path) -> io::Result<(Version, Lines)> {
-    let mut file = File::open(path)?;
-    let version = version(&file.metadata()?);
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok((version, Lines::parse(&String::from_utf8_lossy(&bytes))))
+/// As it was before, or read. The version is that of the bytes that are read, not of a file that takes its place meanwhile.
+fn look<T: Contents>(path: &Path, before: Option<(Version, Arc<T>)>) -> io::Result<(Version, Arc<T>)> {
+    if let Some((known, contents)) = before
+        && known == version(&std::fs::metadata(path)?)
+    {
+        return Ok((known, contents));
+    }
+    let (it, bytes) = regular::read(path, T::LONGEST)?;
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok((version(&it), Arc::new(T::parse(text))))
 }
 
 fn version(file: &Metadata) -> Version {
-    (file.ino(), file.size(), file.mtime() * 1_000_000_000 + file.mtime_nsec(), file.ctime_nsec())
-}
-
-impl Lines {
-    fn parse(text: &str) -> Lines {
-        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-        let pairs = lines.filter_map(|line| line.split_once(':'));
-        Lines(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect())
-    }
-
-    /// The hash of a user: what stands before the next colon of its first line.
-    pub fn hash_of(&self, user: &str) -> Option<&str> {
-        let (_, value) = self.0.iter().find(|(name, _)| name == user)?;
-        value.split(':').next()
-    }
-
-    /// The groups that a user stands in.
-    pub fn groups_of(&self, user: &str) -> impl Iterator<Item = &str> {
-        let of_user = move |(_, members): &&(String, String)| members.split_whitespace().any(|member| member == user);
-        self.0.iter().filter(of_user).map(|(group, _)| group.as_str())
-    }
+    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    let modified = nanos(file.mtime(), file.mtime_nsec());
+    (file.dev(), file.ino(), file.size(), modified, nanos(file.ctime(), file.ctime_nsec()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    struct Text(String);
+
+    impl Contents for Text {
+        const LONGEST: u64 = 32 << 20;
+
+        fn parse(text: String) -> Text {
+            Text(text)
+        }
+
+        fn size(&self) -> usize {
+            self.0.len()
+        }
+    }
+
+    fn kept(files: &Files<Text>) -> (usize, usize) {
+        let known = files.0.borrow();
+        (known.len(), known.values().map(|known| size(&known.held)).sum())
+    }
+
     #[test]
-    fn lines_are_read_as_httpd_reads_them() {
-        let lines =
-            Lines::parse("# staff: eve\nana:$1$a$b:Ana Lopez\n\nnonsense\nana:other\n staff : ana  ben\nall: ana\n");
-        assert_eq!(lines.hash_of("ana"), Some("$1$a$b"));
-        assert_eq!(lines.hash_of("eve"), None);
-        assert_eq!(lines.groups_of("ana").collect::<Vec<_>>(), ["staff", "all"]);
-        assert_eq!(lines.groups_of("an").count(), 0);
+    fn a_file_is_read_again_only_when_it_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let files = Files::<Text>::default();
+        std::fs::write(&path, "one").unwrap();
+        let look = || {
+            // As if nobody had looked lately.
+            files.0.borrow_mut().values_mut().for_each(|known| known.looked -= LOOK_AGAIN);
+            let Err(reading) = files.ask(&path, Instant::now()) else { panic!("it is to be looked at") };
+            files.learn(reading.take());
+            files.ask(&path, Instant::now()).ok().expect("known").unwrap()
+        };
+        let first = look();
+        assert!(Arc::ptr_eq(&first, &look()));
+        std::fs::write(&path, "three").unwrap();
+        assert_eq!(look().0, "three");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_in_number_and_bytes() {
+        let files = Files::<Text>::default();
+        let look = |name: String, size: usize| Look {
+            path: name.into(),
+            version: None,
+            held: Ok(Arc::new(Text("x".repeat(size)))),
+        };
+        (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));
+        assert_eq!(kept(&files), (MOST, MOST));
+        (0..10).for_each(|n| files.learn(look(format!("large {n}"), 16 << 20)));
+        let (_, bytes) = kept(&files);
+        assert!(bytes <= MOST_BYTES, "{bytes}");
+        assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "what was read last is there");
     }
 }

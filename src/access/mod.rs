@@ -12,6 +12,7 @@
 mod basic;
 mod files;
 mod hosts;
+mod lines;
 pub mod names;
 mod password;
 mod requires;
@@ -24,7 +25,7 @@ use std::net::IpAddr;
 pub use basic::challenge;
 pub use password::Check;
 pub use requires::is_about_users;
-pub use users::{Attempt, Proof, Users};
+pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 
 use crate::config::access::{Methods, Rules, Satisfy};
 use requires::Answer;

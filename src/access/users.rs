@@ -1,20 +1,35 @@
 //! Users of an AuthUserFile: who a request says it is, and whether that is so.
+//!
+//! [`Users::attempt`] never waits. What takes time, to look at a file and to compare a password, it hands to whoever asks:
+//! the front does it on another thread, a worker where it is. Then it is asked again.
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use super::User;
-use super::basic::credentials;
-use super::files::Files;
+use super::basic::{Credentials, credentials};
+use super::files::{self, Files};
+use super::lines::{Groups, Passwords};
 use super::password::Check;
 use super::verified::Verified;
 use crate::config::access::Rules;
 
-/// What comes of a request's credentials.
+/// Who is asked about.
+pub enum Asked<'a> {
+    /// Whom an `Authorization` header names.
+    Header(Option<&'a [u8]>),
+    /// This user, whose password was right (here, or to a Perl handler).
+    Proven(String),
+}
+
+/// What comes of a question.
 pub enum Attempt {
     /// This.
     Settled(Proof),
     /// The password must be compared, which may take long: give what [`Check::is_right`] says to [`Users::settle`].
     Slow(Check),
+    /// A file must be looked at: give what [`Reading::take`] finds to [`Users::learn`].
+    Unread(Reading),
 }
 
 /// Who a client is.
@@ -32,54 +47,120 @@ pub enum Proof {
     Misconfigured(String),
 }
 
+/// A file that is to be looked at.
+pub enum Reading {
+    /// An AuthUserFile.
+    Users(files::Reading<Passwords>),
+    /// An AuthGroupFile.
+    Groups(files::Reading<Groups>),
+}
+
+/// A file that was looked at.
+pub enum Look {
+    /// An AuthUserFile.
+    Users(files::Look<Passwords>),
+    /// An AuthGroupFile.
+    Groups(files::Look<Groups>),
+}
+
+impl Reading {
+    /// Looks at the file; may take long.
+    pub fn take(self) -> Look {
+        match self {
+            Reading::Users(reading) => Look::Users(reading.take()),
+            Reading::Groups(reading) => Look::Groups(reading.take()),
+        }
+    }
+}
+
 /// The files, and who was right lately. One for each process.
 #[derive(Default)]
 pub struct Users {
-    files: Files,
+    passwords: Files<Passwords>,
+    groups: Files<Groups>,
     verified: Verified,
 }
 
 impl Users {
-    /// What an `Authorization` header proves, without slow work.
-    pub fn attempt(&self, rules: &Rules, authorization: Option<&[u8]>) -> Attempt {
+    /// Who it is, by files that were looked at since `since` or a short while ago.
+    pub fn attempt(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Attempt {
+        match asked {
+            Asked::Header(header) => self.by_header(rules, *header, since),
+            Asked::Proven(name) => self.with_groups(rules, name.clone(), since),
+        }
+    }
+
+    fn by_header(&self, rules: &Rules, header: Option<&[u8]>, since: Instant) -> Attempt {
         let (Some(file), Some(_), true) = (&rules.user_file, &rules.auth_name, rules.has_users()) else {
             let needs = "Require needs AuthType Basic, AuthName and AuthUserFile here";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
-        let Some(claimed) = authorization.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
-        let hash = match self.files.read(file) {
-            Ok(lines) => lines.hash_of(&claimed.user).map(str::to_owned),
-            Err(error) => return Attempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),
-        };
-        let Some(hash) = hash else {
+        let Some(claimed) = header.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
+        match self.passwords.ask(file, since) {
+            Ok(Ok(passwords)) => self.compare(rules, claimed, passwords.as_ref(), since),
+            Ok(Err(error)) => Attempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),
+            Err(reading) => Attempt::Unread(Reading::Users(reading)),
+        }
+    }
+
+    fn compare(&self, rules: &Rules, claimed: Credentials, passwords: &Passwords, since: Instant) -> Attempt {
+        let Some(hash) = passwords.hash_of(&claimed.user) else {
             let unknown = format!("user {} not found", claimed.user.escape_debug());
             return Attempt::Settled(Proof::Unknown(unknown));
         };
-        let check = Check { user: claimed.user, password: claimed.password, hash };
+        let check = Check { user: claimed.user, password: claimed.password, hash: hash.to_owned() };
         match self.verified.knows(&check) {
-            true => Attempt::Settled(self.with_groups(rules, check.user)),
+            true => self.with_groups(rules, check.user, since),
             false => Attempt::Slow(check),
         }
     }
 
-    /// The password was compared.
-    pub fn settle(&self, rules: &Rules, check: Check, is_right: bool) -> Proof {
+    /// The password was compared: who it proves the client to be.
+    pub fn settle(&self, check: Check, is_right: bool) -> Result<Asked<'static>, Proof> {
         if !is_right {
-            return Proof::Refused(format!("user {}: password mismatch", check.user.escape_debug()));
+            return Err(Proof::Refused(format!("user {}: password mismatch", check.user.escape_debug())));
         }
         self.verified.remember(&check);
-        self.with_groups(rules, check.user)
+        Ok(Asked::Proven(check.user))
     }
 
-    /// A user whose password was right (here, or to a Perl handler), with its groups.
-    pub fn with_groups(&self, rules: &Rules, name: String) -> Proof {
-        let Some(file) = &rules.group_file else { return Proof::Is(User { name, groups: HashSet::new() }) };
-        match self.files.read(file) {
-            Ok(lines) => {
-                let groups = lines.groups_of(&name).map(str::to_owned).collect();
-                Proof::Is(User { name, groups })
+    /// A file was looked at.
+    pub fn learn(&self, look: Look) {
+        match look {
+            Look::Users(look) => self.passwords.learn(look),
+            Look::Groups(look) => self.groups.learn(look),
+        }
+    }
+
+    fn with_groups(&self, rules: &Rules, name: String, since: Instant) -> Attempt {
+        let Some(file) = &rules.group_file else {
+            return Attempt::Settled(Proof::Is(User { name, groups: HashSet::new() }));
+        };
+        match self.groups.ask(file, since) {
+            Ok(Ok(groups)) => {
+                let groups = groups.of(&name).map(str::to_owned).collect();
+                Attempt::Settled(Proof::Is(User { name, groups }))
             }
-            Err(error) => Proof::Misconfigured(format!("AuthGroupFile: {error}")),
+            Ok(Err(error)) => Attempt::Settled(Proof::Misconfigured(format!("AuthGroupFile: {error}"))),
+            Err(reading) => Attempt::Unread(Reading::Groups(reading)),
+        }
+    }
+
+    /// Who it is, with all that takes time done here and now: for a process that does one thing at a time.
+    pub fn wait(&self, rules: &Rules, asked: Asked<'_>) -> Proof {
+        let (mut asked, since) = (asked, Instant::now());
+        loop {
+            match self.attempt(rules, &asked, since) {
+                Attempt::Settled(proof) => return proof,
+                Attempt::Unread(reading) => self.learn(reading.take()),
+                Attempt::Slow(check) => {
+                    let is_right = check.is_right();
+                    match self.settle(check, is_right) {
+                        Ok(proven) => asked = proven,
+                        Err(proof) => return proof,
+                    }
+                }
+            }
         }
     }
 }

@@ -13,6 +13,9 @@ use super::overrides::{Overrides, Rules};
 use super::parse::{Reader, Source};
 use super::{Config, ConfigError, Scope, Section, StartUp, translate};
 
+/// A longer `.htaccess` file is refused, in bytes: its text goes to a worker with every request.
+pub const LONGEST_HTACCESS: u64 = 64 << 10;
+
 /// A `.htaccess` file, understood.
 #[derive(Debug)]
 pub struct Htaccess {

@@ -10,7 +10,10 @@ use super::lines::Lines;
 use super::listed::Shelf;
 use super::page::{Fate, Open, Page, condition};
 use super::variables::Variables;
-use super::{At, ConfigError, Directive, directives, include, modules, words};
+use super::{At, ConfigError, Directive, directives, include, modules, regular, words};
+
+/// Of a file of the configuration, or one that it names, in bytes.
+const LONGEST: u64 = 64 << 20;
 
 /// What the text alone does not say, and the only way to files and environment.
 pub struct Source<'a> {
@@ -355,7 +358,16 @@ fn unreadable(path: &Path, error: &io::Error) -> String {
 }
 
 fn read_lossy(path: &Path) -> io::Result<String> {
-    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = match comes_from_a_shell(path) {
+        true => std::fs::read(path),
+        false => regular::read(path, LONGEST).map(|(_, bytes)| bytes),
+    };
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// `-f <(program)`, `-f /dev/stdin`: a pipe that somebody has just made for us.
+fn comes_from_a_shell(path: &Path) -> bool {
+    path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") || path == Path::new("/dev/stdin")
 }
 
 fn list_folder(path: &Path) -> io::Result<Vec<PathBuf>> {

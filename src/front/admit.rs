@@ -17,16 +17,19 @@ use super::route::Route;
 use super::speed::{Account, Charge};
 use super::throttle::Turn;
 use super::variables;
-use crate::access::{Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
+use crate::access::{Asked, Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
 use crate::config::access::{Lookups, Methods, Rules};
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
 const HASHES_AT_ONCE: usize = 2;
+/// Password files that are read at once: many requests may wait for the same.
+const FILES_AT_ONCE: usize = 2;
 
 /// What the door of a place needs.
 pub struct Door {
     users: Users,
     hashing: Semaphore,
+    reading: Semaphore,
 }
 
 /// What was found out about the client of a request.
@@ -51,7 +54,11 @@ impl Visitor {
 
 impl Default for Door {
     fn default() -> Door {
-        Door { users: Users::default(), hashing: Semaphore::new(HASHES_AT_ONCE) }
+        Door {
+            users: Users::default(),
+            hashing: Semaphore::new(HASHES_AT_ONCE),
+            reading: Semaphore::new(FILES_AT_ONCE),
+        }
     }
 }
 
@@ -121,14 +128,7 @@ pub fn address(end: &super::client::Address) -> IpAddr {
 async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, Refusal> {
     let (door, rules) = (&visit.client.front.door, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    let proof = match door.users.attempt(rules, authorization) {
-        Attempt::Settled(proof) => proof,
-        Attempt::Slow(check) => {
-            let (check, is_right) = door.compare(check).await?;
-            door.users.settle(rules, check, is_right)
-        }
-    };
-    match proof {
+    match door.find_out(rules, Asked::Header(authorization)).await? {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
         Proof::Unknown(why) | Proof::Refused(why) => {
@@ -143,12 +143,36 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
 }
 
 impl Door {
-    /// Computes a hash on another thread.
-    async fn compare(&self, check: Check) -> Result<(Check, bool), NoThread> {
+    /// Who somebody is; what takes long is done on another thread.
+    async fn find_out(&self, rules: &Rules, asked: Asked<'_>) -> Result<Proof, NoThread> {
+        let (mut asked, since) = (asked, Instant::now());
+        loop {
+            match self.users.attempt(rules, &asked, since) {
+                Attempt::Settled(proof) => return Ok(proof),
+                Attempt::Unread(_) => self.read(rules, &asked, since).await?,
+                Attempt::Slow(check) => {
+                    let is_right = self.compare(check.clone()).await?;
+                    match self.users.settle(check, is_right) {
+                        Ok(proven) => asked = proven,
+                        Err(proof) => return Ok(proof),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at the file that is needed, unless another request has done so while this one waited for its turn.
+    async fn read(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
+        let _permit = self.reading.acquire().await;
+        if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
+            self.users.learn(blocking::run("read a password file", move || reading.take()).await?);
+        }
+        Ok(())
+    }
+
+    async fn compare(&self, check: Check) -> Result<bool, NoThread> {
         let _permit = self.hashing.acquire().await;
-        let copy = check.clone();
-        let is_right = blocking::run("compute a password's hash", move || copy.is_right()).await?;
-        Ok((check, is_right))
+        blocking::run("compute a password's hash", move || check.is_right()).await
     }
 }
 

@@ -12,7 +12,10 @@ use x509_cert::der::Decode;
 
 use super::staple::Good;
 use crate::config::tls::NamedFile;
-use crate::config::{ConfigError, Host};
+use crate::config::{ConfigError, Host, regular};
+
+/// Of a certificate, a key or a chain, in bytes.
+const LONGEST: u64 = 16 << 20;
 
 /// One of the certificates of a host, with its key: what files hold, so that it can travel.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,7 +172,8 @@ fn text(file: &NamedFile) -> Result<String, ConfigError> {
 }
 
 fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
-    std::fs::read(&file.path).map_err(|error| complaint(file, &format!("cannot be read: {error}")))
+    let read = regular::read(&file.path, LONGEST).map_err(|error| complaint(file, &format!("cannot be read: {error}")));
+    read.map(|(_, bytes)| bytes)
 }
 
 fn complaint(file: &NamedFile, why: &str) -> ConfigError {

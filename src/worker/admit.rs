@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::located::Located;
 use super::phases::{Going, OK, Stop};
 use super::site::Site;
-use crate::access::{Attempt, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
+use crate::access::{Asked, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
 use crate::config::Phase;
 use crate::config::access::{Methods, Rules, Satisfy};
 
@@ -54,7 +54,7 @@ impl Site {
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
             unknown => match self.first(located, request, Phase::Authen)? {
-                OK => self.users.with_groups(rules, apache::user(request).unwrap_or_default()),
+                OK => self.users.wait(rules, Asked::Proven(apache::user(request).unwrap_or_default())),
                 _ if self.is_left_to_perl(located, request) => {
                     Proof::Unknown("no PerlAuthenHandler knows who this is, and there is no AuthUserFile".to_owned())
                 }
@@ -82,13 +82,7 @@ impl Site {
     }
 
     fn compare(&self, rules: &Rules, request: u64) -> Proof {
-        let proof = match self.users.attempt(rules, apache::header_in(request, b"authorization").as_deref()) {
-            Attempt::Settled(proof) => proof,
-            Attempt::Slow(check) => {
-                let is_right = check.is_right();
-                self.users.settle(rules, check, is_right)
-            }
-        };
+        let proof = self.users.wait(rules, Asked::Header(apache::header_in(request, b"authorization").as_deref()));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, "Basic");
         }

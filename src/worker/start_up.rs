@@ -1,6 +1,7 @@
 //! What happens before the first request: the interpreter, and the steps of the configuration in the order of the file.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -10,7 +11,8 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 use super::place::server;
 use super::scripts;
 use crate::config::{
-    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, split_words,
+    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, regular,
+    split_words,
 };
 use crate::log;
 
@@ -167,7 +169,10 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         Step::Module(name) => perl.require_module(name),
-        Step::Require(file) => perl.require(&file.to_string_lossy()),
+        Step::Require(file) => {
+            check_kind(file)?;
+            perl.require(&file.to_string_lossy())
+        }
         Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
         Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
         Step::Psgi(_) | Step::Registry { .. } | Step::Section(_) | Step::Own { .. } => Ok(()),
@@ -226,9 +231,23 @@ pub fn blamed(begin: &At, error: &str) -> At {
     At { line, ..begin.clone() }
 }
 
+/// Perl would wait for the other end of a named pipe. Of everything else that is wrong with a file, it tells.
+fn check_kind(file: &Path) -> Result<(), Interrupted> {
+    match regular::open(file) {
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            Err(Interrupted::Died(format!("{}: {error}", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The application of a file or a text.
 pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
     match app {
-        PsgiApp::File(file) => perl.load_psgi(&file.to_string_lossy(), true),
+        PsgiApp::File(file) => {
+            check_kind(file)?;
+            perl.load_psgi(&file.to_string_lossy(), true)
+        }
         PsgiApp::Code(code) => perl.load_psgi(code, false),
     }
 }

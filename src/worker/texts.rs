@@ -3,12 +3,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::config::{LONGEST_HTACCESS, regular};
 
 /// Names that are remembered; they follow strangers' words.
 const MAX_KNOWN: usize = 1000;
@@ -83,21 +85,21 @@ fn look(file: &Path, before: Option<Found>) -> io::Result<Option<Found>> {
         Ok(_) => {}
         Err(error) => return Err(error),
     }
-    match File::open(file) {
-        Ok(opened) => read(opened).map(Some),
+    match read(file) {
+        Ok(found) => Ok(Some(found)),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn read(mut file: File) -> io::Result<Found> {
-    let stamp = Stamp::of(&file.metadata()?);
-    let is_settled = stamp.age() > TICK;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    match text.contains('\0') {
-        true => Err(io::Error::new(ErrorKind::InvalidData, "is no text")),
-        false => Ok(Found { text: text.into(), stamp, is_settled }),
+fn read(file: &Path) -> io::Result<Found> {
+    let begun = SystemTime::now();
+    let (it, bytes) = regular::read(file, LONGEST_HTACCESS)?;
+    let stamp = Stamp::of(&it);
+    let is_settled = stamp.age_at(begun) > TICK;
+    match bytes.contains(&0) {
+        true => Err(io::Error::new(ErrorKind::InvalidData, "it is not a text")),
+        false => Ok(Found { text: String::from_utf8_lossy(&bytes).into(), stamp, is_settled }),
     }
 }
 
@@ -115,10 +117,10 @@ impl Stamp {
         }
     }
 
-    fn age(&self) -> Duration {
+    fn age_at(&self, now: SystemTime) -> Duration {
         let (seconds, nanos) = self.changed;
         let changed = Duration::new(seconds.try_into().unwrap_or(0), nanos.try_into().unwrap_or(0));
-        SystemTime::now().duration_since(UNIX_EPOCH + changed).unwrap_or_default()
+        now.duration_since(UNIX_EPOCH + changed).unwrap_or_default()
     }
 }
 

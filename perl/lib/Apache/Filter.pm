@@ -3,7 +3,8 @@ package Apache::Filter;
 use v5.36;
 use parent 'Apache';
 
-use Apache ();
+use Apache            ();
+use Cameleer::Regular ();
 
 our $VERSION = '1.024';
 
@@ -71,7 +72,7 @@ sub input ($self) {
     my $file = $self->{r}->filename;
     return ( undef, NOT_FOUND ) if !-e $file;
     return ( undef, FORBIDDEN ) if -d _ || !-r _;
-    open my $handle, '<', $file or return ( undef, FORBIDDEN );
+    my $handle = Cameleer::Regular::opened($file) or return ( undef, FORBIDDEN );
     return ( $handle, OK );
 }
 

@@ -4,6 +4,7 @@ use v5.36;
 
 use Apache            ();
 use Apache::Constants qw(OK DECLINED NOT_FOUND FORBIDDEN);
+use Cameleer::Regular ();
 
 our $VERSION = '0.10';
 our $BUFFERSIZE = 65_536;
@@ -17,7 +18,7 @@ sub handler {
         $r->log_reason( 'there is no such file', $file );
         return NOT_FOUND;
     }
-    open my $handle, '<:raw', $file or return refused( $r, $file, "$!" );
+    my $handle = Cameleer::Regular::opened($file) or return refused( $r, $file, "$!" );
     $r->send_http_header( $r->content_type );
     return OK if $r->header_only;
     while ( read $handle, my $chunk, $BUFFERSIZE ) { print $chunk }

@@ -75,6 +75,7 @@ sub explained ( $r, $script ) {
 sub refusal ( $r, $file ) {
     $r->has_file && stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
     return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
+    return refuse( $r, NOT_FOUND, $file, 'it is a pipe or a device, not a script' ) unless -f _;
     return refuse( $r, NOT_FOUND, $file, 'it is empty' )                          if -z _;
     return refuse( $r, FORBIDDEN, $file, 'Options ExecCGI is off here' )          unless $r->allow_options & OPT_EXECCGI;
     return refuse( $r, FORBIDDEN, $file, 'the server may not read it' )           unless -r _;
@@ -133,7 +134,7 @@ mtime has changed. For each request:
 
 =over
 
-=item 1. C<stat> the file: 404 when it is not there; 403 when it is a folder, not readable or not executable, or when
+=item 1. C<stat> the file: 404 when it is not there, or a pipe or a device; 403 when it is a folder, not readable or not executable, or when
 C<Options ExecCGI> is off.
 
 =item 2. C<chdir> to its folder.

@@ -94,7 +94,7 @@ pub(super) static ROWS: &[Row] = &[
         because: "no place for passwords is safe to guess",
         effect: Effect::Reload,
         about: "Lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never accepted. A change of \
-            the file is seen within a second.",
+            the file is seen within a second. It must be a regular file of at most 16 MB (200,000 users with bcrypt), or what needs it is a 500.",
     },
     Row {
         name: "AuthGroupFile",
@@ -104,7 +104,7 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "only `Require group` needs one",
         effect: Effect::Reload,
-        about: "Lines of `group: user user…`. A change of the file is seen within a second.",
+        about: "Lines of `group: user user…`. A change of the file is seen within a second. It must be a regular file of at most 4 MB.",
     },
     Row {
         name: "AuthAuthoritative",

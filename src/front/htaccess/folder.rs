@@ -3,24 +3,21 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
 use http::StatusCode;
-use nix::fcntl::OFlag;
 use nix::sys::inotify::AddWatchFlags;
 
 use super::watch::{Sight, Watcher};
 use super::{complain, later};
-use crate::config::{Config, Htaccess, Overrides};
+use crate::config::{Config, Htaccess, LONGEST_HTACCESS, Overrides, regular};
 use crate::log;
 
-/// A longer one is refused: its text goes to a worker with every request.
-const LONGEST: u64 = 64 * 1024;
 /// In a folder that holds more, each is looked for by its name.
 const MAX_LISTED: usize = 10_000;
 
@@ -198,16 +195,7 @@ impl Found {
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let file = File::options().read(true).custom_flags(flags).open(file)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is longer than 64K"));
-    }
+    let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
     if bytes.contains(&0) {
         return Err(io::Error::new(ErrorKind::InvalidData, "it is not a text"));
     }

@@ -2,9 +2,11 @@ package Apache::Registry::Source;
 
 use v5.36;
 
+use Cameleer::Regular ();
+
 # A script's text, taken apart: what to compile, and where its data begins.
 sub read ( $class, $file ) {
-    open my $handle, '<:raw', $file or die "$file: $!\n";
+    my $handle = Cameleer::Regular::opened($file) or die "$file: $!\n";
     local $/ = undef;
     my $text = <$handle>;
     $text //= '';

@@ -4,6 +4,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+
+/// What a path in a `Location`, or in a request that another leads to, keeps as it is.
+pub const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
+
 /// Why a path leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPath {

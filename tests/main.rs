@@ -35,6 +35,8 @@ mod htaccess;
 mod http;
 /// HTTP/2, its floods and its conformance suite.
 mod http2;
+/// What httpd's documents say.
+mod httpd;
 /// What the server calls itself: in headers, to programs, below pages, in links.
 mod identity;
 /// `make install`, and what it puts where.

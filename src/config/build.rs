@@ -14,7 +14,7 @@ use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
 use super::remote_ip::{self, RemoteIp};
 use super::{
-    Clients, Config, ConfigError, Directive, Host, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
+    Clients, Config, ConfigError, Directive, Host, KeepAlive, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
     ReadTimeouts, Said, Scope, Section, Spooling, Timeouts, logs, protocols, tls,
 };
 
@@ -104,6 +104,7 @@ impl Draft {
             }
             host.remote_ip.inherit(&main.remote_ip);
             host.read_timeouts.inherit(&main.read_timeouts);
+            host.keep_alive.inherit(&main.keep_alive);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
             host.tls.inherit(&main.tls);
@@ -173,7 +174,6 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         },
         timeouts: Timeouts {
             client: Duration::ZERO,
-            keep_alive: Duration::ZERO,
             graceful: Duration::ZERO,
             front: Duration::ZERO,
             start: Duration::ZERO,
@@ -181,8 +181,6 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         limits: Limits { request_line: 0, fields: 0, field_size: 0 },
         clients: Clients::default(),
         spooling: Spooling::default(),
-        keep_alive: false,
-        max_keep_alive_requests: 0,
         perl: PerlSwitches::default(),
         start_up: Vec::new(),
         handlers: Vec::new(),
@@ -214,6 +212,7 @@ pub(super) fn empty_host() -> Host {
         access_file_names: Vec::new(),
         redirects: Vec::new(),
         read_timeouts: ReadTimeouts::default(),
+        keep_alive: KeepAlive::default(),
         error_log: None,
         log_level: None,
         access_logs: Vec::new(),

@@ -24,6 +24,42 @@ pub struct Spooling {
     pub most: u64,
 }
 
+/// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
+/// `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeepAlive {
+    /// `KeepAlive`
+    pub on: Option<bool>,
+    /// `KeepAliveTimeout`
+    pub within: Option<Duration>,
+    /// `MaxKeepAliveRequests`; 0 is unlimited.
+    pub most: Option<u32>,
+}
+
+impl KeepAlive {
+    /// Takes what it does not say itself from `outer`.
+    pub fn inherit(&mut self, outer: &KeepAlive) {
+        self.on = self.on.or(outer.on);
+        self.within = self.within.or(outer.within);
+        self.most = self.most.or(outer.most);
+    }
+
+    /// Whether a connection may carry several requests at all.
+    pub fn is_on(&self) -> bool {
+        self.on != Some(false)
+    }
+
+    /// For how long an idle connection is kept.
+    pub fn within(&self) -> Duration {
+        self.within.unwrap_or_default()
+    }
+
+    /// Whether a connection that has carried so many requests has carried enough.
+    pub fn is_enough(&self, requests: u32) -> bool {
+        self.most.is_some_and(|most| most != 0 && requests >= most)
+    }
+}
+
 /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadTimeouts {

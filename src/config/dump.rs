@@ -20,7 +20,6 @@ pub fn dump(config: &Config) -> String {
         config.log_level
     );
     writeln!(out, "{:?}\n{:?}\n{:?}", config.pool, config.timeouts, config.limits).unwrap();
-    writeln!(out, "keep_alive {} max_requests {}", config.keep_alive, config.max_keep_alive_requests).unwrap();
     writeln!(out, "{:?}", config.perl).unwrap();
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
@@ -65,6 +64,8 @@ fn host_lines(index: usize, host: &Host) -> String {
         line(format!("name {name} port {:?} aliases {:?}", host.server_port, host.server_aliases));
     }
     line(format!("root {:?} admin {:?}", host.document_root, host.server_admin));
+    let keep = host.keep_alive;
+    line(format!("keep_alive {} within {:?} most {}", keep.is_on(), keep.within(), keep.most.unwrap_or_default()));
     for alias in &host.aliases {
         let from = match &alias.from {
             AliasFrom::Prefix(prefix) => prefix.clone(),

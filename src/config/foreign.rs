@@ -108,7 +108,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "use SetHandler or AddHandler with a Perl handler",
-        names: "Action Script CGIMapExtension CGIPassAuth CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
+        names: "CGIMapExtension CGIPassAuth CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
             XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc AcceptPathInfo=off=default AllowEncodedSlashes=off \
             MultiviewsMatch",
@@ -192,7 +192,7 @@ const GROUPS: &[Group] = &[
             BrotliCompressionQuality BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
             DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
-            EnableExceptionHook EnableSendfile Example ExtendedStatus FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
+            EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \
             H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \

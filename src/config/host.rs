@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::protocols::Protocols;
 use super::remote_ip::RemoteIp;
 use super::tls::Tls;
-use super::{Config, Listen, LogLevel, ReadTimeouts, rules};
+use super::{Config, KeepAlive, Listen, LogLevel, ReadTimeouts, rules};
 
 /// A virtual host, or the main server.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Host {
     pub redirects: Vec<rules::Redirect>,
     /// `RequestReadTimeout`
     pub read_timeouts: ReadTimeouts,
+    /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`
+    pub keep_alive: KeepAlive,
     /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
     pub error_log: Option<usize>,
     /// `LogLevel`; `None`: the main server's.

@@ -66,7 +66,7 @@ mod golden;
 
 pub use build::{Expanded, Facts, server_root};
 pub use bundle::{Bundle, is_skipped};
-pub use clients::{Clients, Pace, ReadTimeouts, Spooling};
+pub use clients::{Clients, KeepAlive, Pace, ReadTimeouts, Spooling};
 pub use host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use htaccess::{Applied, Htaccess, LONGEST_HTACCESS, depth};
 pub use identity::{CanonicalName, Named, Signature, Tokens};
@@ -157,10 +157,6 @@ pub struct Config {
     pub clients: Clients,
     /// See there.
     pub spooling: Spooling,
-    /// `KeepAlive`
-    pub keep_alive: bool,
-    /// `MaxKeepAliveRequests`; 0 is unlimited.
-    pub max_keep_alive_requests: u32,
     /// What perl is started with.
     pub perl: PerlSwitches,
     /// What the mold loads, in file order.

@@ -44,13 +44,11 @@ pub struct Pool {
     pub queue_stale: Duration,
 }
 
-/// `Timeout`, `KeepAliveTimeout` and ours.
+/// `Timeout` and ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeouts {
     /// `Timeout`: waiting for the client: for its next bytes, or until it accepts some of ours.
     pub client: Duration,
-    /// `KeepAliveTimeout`
-    pub keep_alive: Duration,
     /// `GracefulShutdownTimeout`
     pub graceful: Duration,
     /// `StartTimeout`: a mold that has not loaded by then has failed.

@@ -83,28 +83,27 @@ pub fn options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `SetHandler name`
 pub fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
-    draft.said().handler = Some(handler(name)?);
+    draft.said().handler = Some(handler(draft, name)?);
     Ok(())
 }
 
-/// A handler by its name in `SetHandler` or `AddHandler`.
-pub fn handler(name: &str) -> Result<Handler, String> {
-    Ok(match name.to_ascii_lowercase().as_str() {
-        "default-handler" | "none" => Handler::Default,
-        "perl-script" => Handler::PerlScript,
-        "cgi-script" => Handler::CgiScript,
-        "psgi" => Handler::Psgi,
-        "modperl" => {
-            return Err("mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script".to_owned());
-        }
-        "server-status" => return Err("there is no status page yet: `cameleer status` shows the workers".to_owned()),
-        "server-info" => return Err("there is no such page: `cameleer check` shows what is configured".to_owned()),
-        "server-parsed" => return Err("server-side includes are not supported: print the page in Perl".to_owned()),
-        "imap-file" | "type-map" | "send-as-is" | "isapi-isa" | "ldap-status" | "proxy-server" => {
-            return Err(format!("there is no {name} here: let a Perl handler answer"));
-        }
-        _ => return Err(format!("expected perl-script, cgi-script, psgi or default-handler, got \"{name}\"")),
-    })
+/// A handler by its name in `SetHandler` or `AddHandler`. What answers for an unknown one, an `Action` may say; else
+/// requests for it are errors.
+pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
+    let handler = Handler::named(name);
+    if draft.htaccess.is_some() && matches!(handler, Handler::Status | Handler::Info) {
+        return Err(format!(
+            "{name} is about the whole server and not allowed in .htaccess files: write it in the main configuration"
+        ));
+    }
+    let advice = match name.to_ascii_lowercase().as_str() {
+        "modperl" => "mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script",
+        "server-parsed" => "server-side includes are not supported: print the page in Perl",
+        "imap-file" | "type-map" | "isapi-isa" | "ldap-status" | "proxy-server" => "let a Perl handler answer",
+        _ => return Ok(handler),
+    };
+    draft.warn(&format!("there is no {name} here, requests for it are answered 500: {advice}"));
+    Ok(handler)
 }
 
 /// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.
@@ -159,8 +158,15 @@ pub fn location(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Res
     let scope = match args {
         [tilde, regex] if tilde == "~" => Scope::LocationMatch(wildcard::compile(regex)?),
         [path] if wildcard::is_pattern(path) => Scope::LocationMatch(wildcard::whole(path, Slash::Separates)?),
-        [path] if path.starts_with('/') => Scope::Location(path.clone()),
-        _ => return Err(format!("expected a path that begins with /, got \"{}\"", args.join(" "))),
+        [path] => {
+            if !path.starts_with('/') {
+                draft.warn(
+                    "holds for no request, as in httpd, because paths begin with /: nothing in it protects anything",
+                );
+            }
+            Scope::Location(path.clone())
+        }
+        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
     };
     draft.within(Context::Location, scope, Rank::LOCATION, inside)
 }

@@ -17,8 +17,8 @@ use super::own_name;
 use super::payload::Kind;
 use super::route::Route;
 use super::site::Site;
-use super::static_files::PATH;
 use crate::config::rules::listing::{Column, Listing};
+use crate::path::PATH;
 
 /// What is shown of a file.
 struct Entry {

@@ -16,7 +16,7 @@ use super::exchange::{Exchange, Shared};
 use super::record::{Ending, Record};
 use super::session::{Security, Session};
 use super::site::Site;
-use crate::config::{Pace, Timeouts};
+use crate::config::{KeepAlive, Pace, Timeouts};
 
 /// See the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,8 @@ pub struct Client {
     close: Cell<bool>,
     /// See [`Client::reads_to_the_end`].
     open_ended: Cell<bool>,
+    /// What the host of its last request says of the wait for the next; before the first that of the address.
+    keep_alive: Cell<KeepAlive>,
     /// Received and not yet counted for a request.
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
@@ -119,6 +121,7 @@ impl Client {
     pub fn new(front: Rc<Front>, site: Rc<Site>, remote: Address, local: Address) -> Client {
         let host = site.config.hosts.get(usize::from(site.config.host(local.socket, "")));
         let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
+        let keep_alive = Cell::new(host.map(|host| host.keep_alive).unwrap_or_default());
         let now = Instant::now();
         Client {
             front,
@@ -138,6 +141,7 @@ impl Client {
             answered: Cell::new(false),
             close: Cell::new(false),
             open_ended: Cell::new(false),
+            keep_alive,
             received: Cell::new(0),
             sent: Cell::new(0),
             awaited: RefCell::default(),
@@ -191,6 +195,7 @@ impl Client {
     /// The answer was handed to hyper whole, or will never be.
     pub fn answered(&self, record: Rc<Record>) {
         self.served.set(self.served.get() + 1);
+        self.keep_alive.set(record.keep_alive());
         if let Some(streams) = self.streams.get() {
             self.leave_stream(streams.saturating_sub(1));
         }
@@ -323,6 +328,11 @@ impl Client {
     /// Of the request that is on its way.
     pub(super) fn received_bytes(&self) -> u64 {
         self.received.get()
+    }
+
+    /// What holds for the wait for its next request.
+    pub(super) fn keep_alive(&self) -> KeepAlive {
+        self.keep_alive.get()
     }
 
     pub(super) fn timeouts(&self) -> &Timeouts {

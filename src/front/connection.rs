@@ -165,7 +165,7 @@ fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
 
 fn builder(site: &Site) -> http1::Builder {
     let mut http = http1::Builder::new();
-    http.keep_alive(site.config.keep_alive);
+    http.keep_alive(site.config.hosts.iter().any(|host| host.keep_alive.is_on()));
     http.header_read_timeout(None);
     http.max_buf_size(buffer_size(&site.config.limits));
     if site.config.limits.fields != HYPER_MAX_HEADERS {

@@ -15,6 +15,7 @@
 //! they mean in messages.
 
 mod access_log;
+mod actions;
 mod admit;
 mod adopted;
 mod ahead;
@@ -53,6 +54,7 @@ mod mime;
 mod names;
 mod overdue;
 mod own_name;
+mod pages;
 mod panics;
 mod payload;
 mod pick_up;
@@ -96,7 +98,7 @@ use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions};
@@ -157,6 +159,8 @@ fn descriptors() -> u64 {
 
 /// All that the front's tasks share.
 pub(crate) struct Front {
+    /// When this process began to serve.
+    pub started: SystemTime,
     /// The way to the master.
     pub master: Master,
     /// Who is connected.
@@ -206,6 +210,10 @@ pub(crate) struct Counters {
     pub too_fast: Cell<u64>,
     /// Requests over a `MaxConcurrentReqs`.
     pub throttled: Cell<u64>,
+    /// Bytes of answers' bodies.
+    pub bytes: Cell<u64>,
+    /// What requests took, all together, in microseconds.
+    pub duration_us: Cell<u64>,
 }
 
 /// Adds one.
@@ -216,6 +224,7 @@ pub(crate) fn count(counter: &Cell<u64>) {
 impl Front {
     fn new(master: Master, descriptors: u64) -> anyhow::Result<Front> {
         Ok(Front {
+            started: SystemTime::now(),
             master,
             connections: Connections::default(),
             crowd: Crowd::new(descriptors),

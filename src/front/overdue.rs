@@ -39,7 +39,7 @@ impl Client {
     pub fn overdue(&self, now: Instant) -> Result<Instant, Overdue> {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
             (Some(since), _) => (Some(since + self.timeouts().client), Overdue::Stalled),
-            (None, Phase::Kept) => (Some(self.since() + self.timeouts().keep_alive), Overdue::Idle),
+            (None, Phase::Kept) => (Some(self.since() + self.keep_alive().within()), Overdue::Idle),
             (None, Phase::Fresh) => (self.head_by(), Overdue::Stalled),
             (None, Phase::Head) => (self.head_by(), Overdue::Late),
             (None, Phase::Request) => (None, Overdue::Stalled),
@@ -61,7 +61,7 @@ impl Client {
     /// Early enough for a shorter limit that begins meanwhile.
     pub fn look_again(&self, now: Instant) -> Instant {
         let timeouts = self.timeouts();
-        let shortest = timeouts.keep_alive.min(timeouts.client);
+        let shortest = self.site.shortest_keep_alive.min(timeouts.client);
         let shortest = match self.pace().within {
             Duration::ZERO => shortest,
             within => shortest.min(within),

@@ -17,6 +17,7 @@ pub use super::http2::Stream;
 use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
+use crate::config::KeepAlive;
 use crate::config::rules::setenv::Variables;
 
 /// How the connection was left after the answer: `%X`.
@@ -87,6 +88,9 @@ impl Record {
     /// The last byte has gone out, or the client has left: writes it, or leaves it with the exchange until the worker
     /// has ended.
     pub fn finish(self: Rc<Self>) {
+        let counters = &self.client.front.counters;
+        counters.bytes.update(|bytes| bytes + self.body_bytes.get());
+        counters.duration_us.update(|took| took + self.took.get().as_micros() as u64);
         let Some(exchange) = self.exchange.take() else { return self.write(None) };
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
@@ -133,6 +137,11 @@ impl Record {
     /// Index of the virtual host.
     pub fn host(&self) -> usize {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
+    }
+
+    /// What its virtual host says of further requests.
+    pub fn keep_alive(&self) -> KeepAlive {
+        self.site.config.hosts.get(self.host()).map(|host| host.keep_alive).unwrap_or_default()
     }
 
     /// The whole answer was handed over.

@@ -5,10 +5,9 @@ use http::header::{HeaderValue, LOCATION};
 use percent_encoding::percent_encode;
 
 use super::error_page::Refusal;
-use super::static_files::PATH;
 use crate::config::rules::redirect::Answer;
 use crate::config::{Host, Settings};
-use crate::path::Text;
+use crate::path::{PATH, Text};
 
 /// The redirection for a decoded path: a host's own come before those of containers.
 pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<Answer> {

@@ -13,6 +13,7 @@ use super::admit::{admit, keep_pace, take_turn};
 use super::body::{self, Body, Patience};
 use super::client::Client;
 use super::error_page::Refusal;
+use super::pages;
 use super::payload::{Kind, Payload};
 use super::record::{Record, Stream, Visit};
 use super::route::{Asked, Route};
@@ -20,9 +21,10 @@ use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    authority, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip, response, session,
-    static_files, unread, variables,
+    actions, authority, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip, response,
+    session, static_files, unread, variables,
 };
+use crate::config::Handler;
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -61,6 +63,8 @@ enum Answer {
     Here(Response<Kind>),
     /// Look at that path instead.
     Elsewhere(Vec<u8>),
+    /// This request is asked in its place, with the same body.
+    Onward(Box<Parts>),
 }
 
 /// A script may send the request on this often; Apache's number.
@@ -75,21 +79,27 @@ async fn dispatch(
     named?;
     check(visit)?;
     let answer = lead(visit, &visit.head, body).await?;
-    until_answered(visit, answer).await
+    until_answered(visit, answer, body).await
 }
 
 /// The answer to a request that another one was sent on to.
 pub async fn follow(visit: &Record, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    let answer = lead(visit, head, &mut None).await?;
-    until_answered(visit, answer).await
+    let body = &mut None;
+    let answer = lead(visit, head, body).await?;
+    until_answered(visit, answer, body).await
 }
 
-async fn until_answered(visit: &Record, mut answer: Answer) -> Result<Response<Kind>, Refusal> {
+async fn until_answered(
+    visit: &Record,
+    mut answer: Answer,
+    body: &mut Option<Source>,
+) -> Result<Response<Kind>, Refusal> {
     for _ in 0..MAX_REDIRECTS {
-        match answer {
+        answer = match answer {
             Answer::Here(response) => return Ok(response),
-            Answer::Elsewhere(target) => answer = lead(visit, &redirected(&visit.head, &target)?, &mut None).await?,
-        }
+            Answer::Elsewhere(target) => lead(visit, &redirected(&visit.head, &target)?, &mut None).await?,
+            Answer::Onward(head) => lead(visit, &head, body).await?,
+        };
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
@@ -116,7 +126,11 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         return Err(redirection::refusal(answer, head.uri.query()));
     }
     if route.is_static() && !route.settings.has_perl_phases() {
-        match find_file(visit, head, &route).await? {
+        let found = find_file(visit, head, &route).await;
+        if let Some(onward) = actions::script(visit, head, &route, &found)? {
+            return Ok(Answer::Onward(Box::new(onward)));
+        }
+        match found? {
             Found::Response(response) => return Ok(Answer::Here(response)),
             Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             Found::File(file, opened) => {
@@ -128,12 +142,19 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
             }
             Found::Handled(refined) => route = Rc::new(refined),
         }
+        settle(visit, head, &route);
     } else {
         let refined = static_files::behind(&visit.site, &route);
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
         if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
+    }
+    if !route.settings.has_perl_phases()
+        && let Some(page) = pages::answer(visit, head, &route, &route.settings.handler)
+    {
+        take_turn(visit, head, &route)?;
+        return page.map(Answer::Here);
     }
     route = own_name::looked_up(visit, route).await;
     settle(visit, head, &route);
@@ -251,6 +272,10 @@ async fn send_file(
     route: &Route,
     (file, said): (&[u8], Option<wire::reply::Head>),
 ) -> Result<Response<Kind>, Refusal> {
+    let page = std::str::from_utf8(file).ok().and_then(|name| pages::answer(visit, head, route, &Handler::named(name)));
+    if let Some(page) = page {
+        return page;
+    }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
     let response = match static_files::find_declined(&visit.site, route, file, &head)? {
@@ -297,8 +322,9 @@ fn complain(visit: &Record, route: &Route, bad: &response::BadHead) -> Refusal {
 /// What every response has, and what its method and status take away.
 fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Payload> {
     let (mut head, mut kind) = response.into_parts();
-    let config = &visit.site.config;
-    let last = config.max_keep_alive_requests != 0 && visit.served + 1 >= config.max_keep_alive_requests;
+    let keep_alive = visit.keep_alive();
+    // A connection of HTTP/2 has a way of its own to end.
+    let last = visit.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(visit.served + 1));
     kind = compress::apply(&visit, &mut head, kind);
     headers::complete(&visit, &mut head.headers, ending.refused);
     let wants = |name| visit.variables.borrow().get(name).is_some();
@@ -337,6 +363,6 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if visit.site.access_logs.want_answer() {
         let _ = visit.answer.set(head.headers.clone());
     }
-    let kept = !close && config.keep_alive && visit.wants_keep_alive();
+    let kept = !close && visit.wants_keep_alive();
     Response::from_parts(head, Payload::new(kind, visit, kept))
 }

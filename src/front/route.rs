@@ -72,12 +72,12 @@ impl Route {
 
     /// Whether a worker's program may look for `filename`.
     pub fn looks_for_a_file(&self) -> bool {
-        self.settings.handler != Handler::Psgi
+        !matches!(self.settings.handler, Handler::Psgi | Handler::Status | Handler::Info)
     }
 
-    /// Whether the front itself answers.
+    /// Whether the front looks for a file.
     pub fn is_static(&self) -> bool {
-        self.settings.handler == Handler::Default
+        self.settings.handler.is_about_a_file()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use wire::control::Generation;
@@ -14,7 +15,7 @@ use super::pool::Pool;
 use super::route::Routes;
 use super::speed::Speeds;
 use super::throttle::Throttles;
-use crate::config::{Bundle, Config};
+use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
 use crate::tls::{Identity, Servers};
 
@@ -24,6 +25,8 @@ pub struct Site {
     pub generation: Generation,
     /// What was configured.
     pub config: Config,
+    /// The same as it was written, for the page about it.
+    pub tree: Vec<Directive>,
     /// What it says that it is.
     pub software: String,
     /// Its workers and its queue.
@@ -42,6 +45,8 @@ pub struct Site {
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
     pub error_logs: ErrorLogs,
+    /// The shortest `KeepAliveTimeout` of its hosts.
+    pub shortest_keep_alive: Duration,
     /// The sockets that it serves, from the time it begins to.
     pub listeners: Cell<Vec<(String, OwnedFd)>>,
 }
@@ -60,6 +65,7 @@ impl Site {
         let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
         Ok(Site {
             generation,
+            tree: bundle.tree,
             software: String::new(),
             pool: Pool::new(front, generation, &config),
             routes: Routes::new(&config),
@@ -69,6 +75,7 @@ impl Site {
             tls: RefCell::new(servers(front, &config, identities)?),
             error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
             access_logs: AccessLogs::new(&config, logs)?,
+            shortest_keep_alive: config.hosts.iter().map(|host| host.keep_alive.within()).min().unwrap_or_default(),
             listeners: Cell::new(listeners),
             config,
         })

@@ -13,7 +13,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::percent_encode;
 
 use super::autoindex;
 use super::conditional::{Validators, Verdict};
@@ -27,10 +27,8 @@ use super::{mime, own_name};
 use crate::config::Handler;
 use crate::config::rules::ranges::Ranges;
 use crate::open::{Links, Opened};
+use crate::path::PATH;
 
-/// What a path in a `Location` keeps as it is.
-pub const PATH: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What was found for a path.
@@ -75,13 +73,15 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
     match found.settings.handler {
-        Handler::Default if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
-        Handler::Default if spot.extra > 0 => Ok(Found::Beyond(found)),
-        Handler::Default => {
+        _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
+        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 => Ok(Found::Beyond(found)),
+        Handler::Default | Handler::AsIs | Handler::Named(_) => {
             let opened = of_its_own(site, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))
         }
-        _ => Ok(Found::Handled(found)),
+        Handler::PerlScript | Handler::CgiScript | Handler::Psgi | Handler::Status | Handler::Info => {
+            Ok(Found::Handled(found))
+        }
     }
 }
 

@@ -72,8 +72,10 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     if route.script_alias {
         request.flags |= Flags::SCRIPT;
     }
-    let absolute = head.uri.scheme().map(|_| head.uri.to_string());
-    let target = absolute.as_deref().or_else(|| head.uri.path_and_query().map(|target| target.as_str()));
+    // What the client has asked for, wherever that has led.
+    let uri = &visit.head.uri;
+    let absolute = uri.scheme().map(|_| uri.to_string());
+    let target = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let variables = variables::encode(&visit.variables.borrow());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);

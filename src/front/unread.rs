@@ -31,7 +31,7 @@ pub async fn is_out_of_the_way(visit: &Record, body: Option<Source>) -> bool {
 /// A client that waits for a word (100-continue) may never send it, and must not be asked to.
 fn is_worth_it(visit: &Record, body: &Source) -> bool {
     let waits = visit.head.version >= Version::HTTP_11 && visit.head.headers.contains_key(EXPECT);
-    let goes_on = visit.site.config.keep_alive && visit.wants_keep_alive() && !visit.client.must_close();
+    let goes_on = visit.keep_alive().is_on() && visit.wants_keep_alive() && !visit.client.must_close();
     goes_on && !waits && body.size_hint().lower() <= MOST
 }
 

@@ -10,11 +10,11 @@ use wire::frame::{Field, Flags, Frame};
 use wire::transport::{Presence, WorkerPort, in_memory};
 
 use super::located::{Located, PlaceKey};
-use super::phases::{Kind, OK, Stop};
+use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::Site;
 use super::subject::Subject;
 use super::{Next, Port};
-use crate::config::Phase;
+use crate::config::{Handler, Phase};
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront {
@@ -124,6 +124,11 @@ impl Site {
     }
 
     fn conclude(&self, request: u64, located: &Located, said: i32) {
+        let handler = self.handler_of(located, request);
+        if let (DECLINED, Handler::Status | Handler::Info, Some(page)) = (said, &handler, handler.name()) {
+            // No file has such a name: its path would be absolute.
+            return apache::send_file(request, page.as_bytes());
+        }
         match apache::outcome(request, said) {
             Outcome::Answered => {}
             Outcome::File(path) => self.conclude_with_file(request, located, &path),

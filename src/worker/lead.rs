@@ -127,7 +127,7 @@ impl Site {
     }
 
     /// Lets another request give the answer.
-    fn redirect_to(&self, from: u64, how: Lead, uri: &[u8], keeps_type: bool) -> bool {
+    pub(super) fn redirect_to(&self, from: u64, how: Lead, uri: &[u8], keeps_type: bool) -> bool {
         let Some(to) = self.target(from, uri) else { return false };
         let Some(request) = apache::lead(from, how, &to) else {
             too_deep();

@@ -4,6 +4,7 @@
 //! leads to. One interpreter, one request at a
 //! time, blocking; nothing here knows clients, sockets of clients or async.
 
+mod actions;
 mod admit;
 mod cycle;
 mod error_logs;

@@ -157,15 +157,20 @@ impl Site {
 
     /// Runs who answers: the one that the configuration or an earlier phase names.
     pub(super) fn respond(&self, located: &Located, request: u64) -> i32 {
-        let said = match apache::handler(request) {
-            None => located.settings.handler.clone(),
-            Some(name) => by_name(name.as_deref()),
-        };
-        match said {
+        match self.handler_of(located, request) {
             Handler::PerlScript => self.phase(located, request, Phase::Handler),
             Handler::CgiScript => self.run_script(request),
             Handler::Psgi => self.run_psgi(located, request),
-            Handler::Default => DECLINED,
+            Handler::Status | Handler::Info => DECLINED,
+            handler => self.act(located, request, handler.name()),
+        }
+    }
+
+    /// Who answers.
+    pub(super) fn handler_of(&self, located: &Located, request: u64) -> Handler {
+        match apache::handler(request) {
+            None => located.settings.handler.clone(),
+            Some(name) => name.map_or(Handler::Default, |name| Handler::named(&String::from_utf8_lossy(&name))),
         }
     }
 
@@ -175,15 +180,5 @@ impl Site {
             Ok(registry) => self.call(registry, request).0,
             Err(error) => self.left(request, error),
         }
-    }
-}
-
-/// What `$r->handler('…')` names. A type, or what nobody answers for, is a file.
-fn by_name(name: Option<&[u8]>) -> Handler {
-    match name {
-        Some(b"perl-script") => Handler::PerlScript,
-        Some(b"cgi-script") => Handler::CgiScript,
-        Some(b"psgi") => Handler::Psgi,
-        _ => Handler::Default,
     }
 }

@@ -31,12 +31,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         error_log: error_log(config),
         log_level: apache::Level::from_number(config.log_level as u32),
         location: settings.mount.clone(),
-        handler: match settings.handler {
-            Handler::Default => None,
-            Handler::PerlScript => Some("perl-script"),
-            Handler::CgiScript => Some("cgi-script"),
-            Handler::Psgi => Some("psgi"),
-        },
+        handler: settings.handler.name().map(str::to_owned),
         dispatcher: settings.phases.dispatch.clone(),
         server_software: config.tokens.software(apache::MOD_PERL, &apache::version_components()),
         names_components: config.tokens.names_components(),

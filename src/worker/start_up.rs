@@ -75,15 +75,10 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    let by_extension =
-        config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(|h| *h != Handler::Default);
+    let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::CgiScript);
+    let by_extension = config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(is_ours);
     let phases = config.sections.iter().any(|section| !section.said.phases.is_empty());
-    facts.expanded.is_some()
-        || phases
-        || overrides
-        || scripts
-        || by_extension
-        || by_handler.into_iter().any(|h| matches!(h, Handler::PerlScript | Handler::CgiScript))
+    facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }
 
 /// What is wrong with the site's Perl, one line each.

@@ -18,7 +18,7 @@ pub const MOD_PERL: &str = "mod_perl/1.31";
 
 /// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
-    if r.place.handler == Some("psgi") {
+    if r.place.handler.as_deref() == Some("psgi") {
         return; // the request's variables are in PSGI's own
     }
     if !(r.place.setup_env && r.tables.is_filled(Id::SubprocessEnv)) {

@@ -58,7 +58,7 @@ pub struct Place {
     /// The sections that apply, in the order of their merge.
     pub sections: Vec<u16>,
     /// `SetHandler`; `None` is a file.
-    pub handler: Option<&'static str>,
+    pub handler: Option<String>,
     /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
     pub phases: Vec<(&'static str, Vec<String>)>,
     /// `PerlDispatchHandler`
@@ -147,7 +147,7 @@ impl Default for Place {
             is_virtual: false,
             location: String::new(),
             sections: Vec::new(),
-            handler: Some("perl-script"),
+            handler: Some("perl-script".into()),
             phases: Vec::new(),
             dispatcher: None,
             set_vars: Vec::new(),

@@ -186,7 +186,7 @@ impl RequestRec {
             Text::PathInfo => Some(&path[split.script..]),
             Text::ScriptName => Some(&path[..split.script]),
             Text::Hostname => Some(frame.field(Field::ServerName)),
-            Text::Handler => place.handler.map(str::as_bytes),
+            Text::Handler => place.handler.as_deref().map(str::as_bytes),
             Text::CurrentCallback => self.stacks.name(place).map(str::as_bytes),
             Text::Dispatcher => place.dispatcher.as_deref().map(str::as_bytes),
             Text::RemoteIp => Some(frame.field(Field::RemoteAddr)),

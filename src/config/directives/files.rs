@@ -99,11 +99,17 @@ pub(super) static ROWS: &[Row] = &[
         name: "SetHandler",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("perl-script|cgi-script|psgi|default-handler", site::set_handler),
+        takes: Takes::Word(
+            "perl-script|cgi-script|psgi|server-status|server-info|send-as-is|default-handler|name",
+            site::set_handler,
+        ),
         default: Some("default-handler"),
         because: "what is not handed to a program is a file",
         effect: Effect::Reload,
-        about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, or the file itself. `None` is default-handler.",
+        about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, a page about the server (mod_status's or \
+            mod_info's), a file with headers of its own, or the file itself. `None` is default-handler. For any other name an Action \
+            says it; where none does, requests are answered 500 with a line in the error log. In .htaccess files the two pages are \
+            not allowed.",
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use super::super::overrides::Class;
 use super::super::rules::ranges::Bound;
-use super::{ANYWHERE, Effect, Row, SERVER, Takes};
+use super::{ANYWHERE, Effect, HOSTS, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
@@ -19,28 +19,28 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "KeepAlive",
         aliases: &[],
-        contexts: SERVER,
-        takes: Takes::Flag(|d, on| d.config.keep_alive = on),
+        contexts: HOSTS,
+        takes: Takes::Flag(|d, on| d.host().keep_alive.on = Some(on)),
         default: Some("On"),
         because: "a new connection costs client and server a round trip",
         effect: Effect::Reload,
-        about: "Whether a connection may carry several requests.",
+        about: "Whether a connection may carry several requests. A virtual host's counts after each request to it.",
     },
     Row {
         name: "KeepAliveTimeout",
         aliases: &[],
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.timeouts.keep_alive = time),
+        contexts: HOSTS,
+        takes: Takes::Duration(|d, time| d.host().keep_alive.within = Some(time)),
         default: Some("5s"),
         because: "httpd's; browsers open a new one when they come later",
         effect: Effect::Reload,
-        about: "How long an idle connection is kept.",
+        about: "How long an idle connection is kept, after a request to this host.",
     },
     Row {
         name: "MaxKeepAliveRequests",
         aliases: &[],
-        contexts: SERVER,
-        takes: Takes::Number(0..=u32::MAX as u64, |d, n| d.config.max_keep_alive_requests = n as u32),
+        contexts: HOSTS,
+        takes: Takes::Number(0..=u32::MAX as u64, |d, n| d.host().keep_alive.most = Some(n as u32)),
         default: Some("0"),
         because: "httpd's 100 frees a process for others; here a connection holds none",
         effect: Effect::Reload,

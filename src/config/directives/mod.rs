@@ -2,6 +2,7 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod actions;
 mod admission;
 mod clients;
 mod files;
@@ -260,6 +261,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         clients::ROWS,
         files::ROWS,
         types::ROWS,
+        actions::ROWS,
         folders::ROWS,
         redirects::ROWS,
         headers::ROWS,

@@ -57,6 +57,16 @@ pub(super) static ROWS: &[Row] = &[
         about: "As IncludeOptional. /dev/null is no file.",
     },
     Row {
+        name: "ExtendedStatus",
+        aliases: &[],
+        contexts: SERVER,
+        takes: Takes::Flag(|_, _| {}),
+        default: None,
+        because: "counting costs nothing here",
+        effect: Effect::Reload,
+        about: "Accepted for old configurations: the page of server-status always tells everything.",
+    },
+    Row {
         name: "ErrorHeader",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),

@@ -24,7 +24,7 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "see the directives in it",
         effect: Effect::Reload,
-        about: "Settings for a URL path and all below it. Merged last, in the order of the file. `~` takes a regular expression.",
+        about: "Settings for a URL path and all below it. Merged last, in the order of the file. `~` takes a regular expression. As in httpd, a path without a slash at its beginning is legal and holds for no request; there is a warning.",
     },
     Row {
         name: "LocationMatch",

@@ -41,11 +41,15 @@ pub(super) static ROWS: &[Row] = &[
         name: "AddHandler",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("perl-script|cgi-script|default-handler extension…", 2..=MANY, types::add_handler),
+        takes: Takes::Words(
+            "perl-script|cgi-script|send-as-is|default-handler|name extension…",
+            2..=MANY,
+            types::add_handler,
+        ),
         default: None,
         because: "only SetHandler says what is a program",
         effect: Effect::Reload,
-        about: "Who answers for files with these extensions, where no SetHandler says it. Any extension of a name counts, not only the last.",
+        about: "Who answers for files with these extensions, where no SetHandler says it. Any extension of a name counts, not only the last. Names are those of SetHandler.",
     },
     Row {
         name: "AddEncoding",

@@ -1,6 +1,7 @@
 //! What sections say about answers rather than about programs: redirections, error documents, headers, variables, types.
 //! A section's words and what is merged from them have one shape: [`Rules`].
 
+pub mod actions;
 pub mod compress;
 pub mod error_document;
 pub mod expires;
@@ -16,6 +17,7 @@ pub mod types;
 pub use error_document::ErrorDocument;
 pub use redirect::Redirect;
 
+use actions::Actions;
 use compress::Compress;
 use expires::Expires;
 use headers::HeaderRule;
@@ -62,6 +64,8 @@ pub struct Rules {
     pub compress: Compress,
     /// `SSLOptions`, `SSLRequireSSL`
     pub ssl: Ssl,
+    /// `Action`, `Script`
+    pub actions: Actions,
 }
 
 /// What an entity tag of a file is made from.
@@ -95,6 +99,7 @@ impl Rules {
         self.ranges.merge(inner.ranges);
         self.compress.merge(&inner.compress);
         self.ssl.merge(&inner.ssl);
+        self.actions.merge(&inner.actions);
     }
 
     /// What is to be answered instead of the plain page of an error.

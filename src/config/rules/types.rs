@@ -139,7 +139,7 @@ pub fn remove(draft: &mut Draft, kind: Kind, extensions: &[String]) {
 /// `AddHandler name extension…`
 pub fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((name, extensions)) = args.split_first() else { return Ok(()) };
-    let handler = site::handler(name)?;
+    let handler = site::handler(draft, name)?;
     for extension in extensions {
         draft.said().rules.types.handlers.insert(bare(extension), Some(handler.clone()));
     }

@@ -133,8 +133,7 @@ impl Driver<'_> {
     }
 
     fn must_leave(&self) -> bool {
-        let most = self.client.site.config.max_keep_alive_requests;
-        let served_all = most != 0 && self.client.served.get() >= most;
+        let served_all = self.client.keep_alive().is_enough(self.client.served.get());
         let asked = self.client.front.is_stopping() || self.client.is_evicted() || self.client.must_close();
         self.leaving.is_none() && (served_all || asked)
     }

@@ -1,0 +1,39 @@
+//! Sections and what they may hold: sections.html, mod/core.html
+
+use std::time::Duration;
+
+use super::serve;
+use crate::support::Request;
+
+/// mod/core.html#keepalive: contexts "server config, virtual host"; so are KeepAliveTimeout and MaxKeepAliveRequests.
+#[test]
+fn a_virtual_host_has_its_own_say_about_keep_alive() {
+    let server = serve(
+        "MaxKeepAliveRequests 3\n<VirtualHost *>\nServerName first\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName off\nKeepAlive Off\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName two\nMaxKeepAliveRequests 2\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName short\nKeepAliveTimeout 200ms\n</VirtualHost>",
+    );
+    let ask = |host: &str| Request::get("/plain.txt").header("Host", host);
+    let closes = |host: &str| {
+        let mut connection = server.connect();
+        let answers = (0..3).map(|_| connection.ask(ask(host)).header("connection"));
+        let count = answers.take_while(|said| said.as_deref() != Some("close")).count();
+        connection.is_closed();
+        count
+    };
+    assert_eq!((closes("first"), closes("off"), closes("two")), (2, 0, 1));
+    let mut connection = server.connect();
+    connection.ask(ask("short"));
+    connection.patience(Duration::from_secs(4));
+    connection.is_closed();
+}
+
+/// mod/core.html#location: a path that does not begin with a slash is legal, and no request has one.
+#[test]
+fn a_location_without_a_slash_is_legal_and_holds_for_nothing() {
+    let server = serve("<Location plain.txt>\nDeny from all\n</Location>");
+    assert_eq!(server.text("/plain.txt"), "plain\n");
+    let line = server.logged("site.conf");
+    assert!(line.contains("Location") && line.contains("nothing in it protects anything"), "{line}");
+}

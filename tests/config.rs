@@ -28,7 +28,6 @@ fn every_mistake_is_told_with_file_line_and_what_to_do() {
         ("\nQueueTimeout soon", "site.conf:2: ", "QueueTimeout"),
         ("\nLimitRequestBody 5X", "site.conf:2: ", "LimitRequestBody"),
         ("\n<Location /x>\nListen 80\n</Location>", "site.conf:3: ", "Listen"),
-        ("\nSetHandler cgi", "site.conf:2: ", "cgi-script"),
         ("\nDocumentRoot", "site.conf:2: ", "DocumentRoot"),
         ("\nPerlSetVar One", "site.conf:2: ", "PerlSetVar"),
         ("\nListen ${NOWHERE}", "site.conf:2: ", "NOWHERE"),

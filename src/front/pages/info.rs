@@ -23,7 +23,9 @@ pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
     }
     if wants("list") {
         page.push_str("<h2>Modules whose work is done here</h2>\n<ul>\n");
-        MODULES.iter().for_each(|(name, _)| drop(writeln!(page, "<li>{}</li>", escape(name))));
+        for (name, _) in MODULES {
+            let _ = writeln!(page, "<li>{}</li>", escape(name));
+        }
         page.push_str("</ul>\n");
     }
     if wants("config") {
@@ -65,7 +67,9 @@ fn directives(page: &mut String, tree: &[Directive], depth: usize) {
                 directives(page, inside, depth + 1);
                 let _ = writeln!(page, "{indent}&lt;/{}&gt;", escape(&directive.name));
             }
-            None => drop(writeln!(page, "{indent}{line}  # {at}")),
+            None => {
+                let _ = writeln!(page, "{indent}{line}  # {at}");
+            }
         }
     }
 }

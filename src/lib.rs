@@ -15,6 +15,8 @@ pub mod compat;
 
 pub mod log;
 
+pub mod printable;
+
 pub mod access;
 
 pub mod path;

@@ -10,6 +10,7 @@ use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::config::LogLevel;
+use crate::printable;
 
 /// Set once from `LogLevel`; read before each line. The only state that the parts of `-X`'s one process share.
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
@@ -87,26 +88,12 @@ fn line(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &d
     let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
     let mut line = format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id());
     if let Some(client) = client {
-        let _ = write!(line, "[client {client}] ");
+        let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
     }
-    escape(&message.to_string(), &mut line);
+    // One event stays one line, whatever a client or a script put into it; and what looks escaped was.
+    printable::put_line(message.to_string().trim_end(), &mut line);
     line.push('\n');
     line
-}
-
-/// One event stays one line, whatever a client or a script put into it; and what looks escaped was.
-fn escape(text: &str, line: &mut String) {
-    for c in text.trim_end().chars() {
-        match c {
-            '\n' => line.push_str("\\n"),
-            '\\' => line.push_str("\\\\"),
-            '\t' => line.push('\t'),
-            c if c.is_control() => {
-                let _ = write!(line, "\\x{:02x}", c as u32);
-            }
-            c => line.push(c),
-        }
-    }
 }
 
 fn name(level: LogLevel) -> &'static str {

@@ -95,6 +95,36 @@ pub fn ask_on_term(ask: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Until it is dropped, children that end are reaped by a signal handler.
+pub struct Reaping(libc::sigaction);
+
+/// Children that end from now on are reaped at once, wherever this process waits; those that have ended are not. For a
+/// moment in which nobody wants to know how they end.
+pub fn reap_at_once() -> io::Result<Reaping> {
+    let handler: extern "C" fn(c_int) = on_child;
+    // SAFETY: all zeroes is a valid sigaction.
+    let (mut ours, mut theirs): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+    ours.sa_sigaction = handler as libc::sighandler_t;
+    ours.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
+    // SAFETY: `on_child` makes one async-signal-safe call and leaves errno as it was; SA_RESTART hides it from who waits.
+    Errno::result(unsafe { libc::sigaction(libc::SIGCHLD, &ours, &mut theirs) })?;
+    Ok(Reaping(theirs))
+}
+
+impl Drop for Reaping {
+    fn drop(&mut self) {
+        // SAFETY: it is what the kernel gave us, the handler of a program among it.
+        unsafe { libc::sigaction(libc::SIGCHLD, &self.0, std::ptr::null_mut()) };
+    }
+}
+
+extern "C" fn on_child(_: c_int) {
+    let errno = Errno::last_raw();
+    // SAFETY: it asks for no status.
+    while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+    Errno::set_raw(errno);
+}
+
 extern "C" fn on_term(_: c_int) {
     let errno = Errno::last_raw();
     if getpid().as_raw() == ASKED.0.load(Ordering::Relaxed) {
@@ -213,19 +243,25 @@ pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
 
 /// Sends the process behind a [`pidfd_open`] a signal with a value.
 pub fn pidfd_queue(process: BorrowedFd<'_>, signal: i32, value: u64) -> io::Result<()> {
-    let info = Queued {
-        signal,
-        error: 0,
-        code: libc::SI_QUEUE,
-        sender: getpid().as_raw(),
-        user: nix::unistd::getuid().as_raw(),
-        value,
-        ..Queued::default()
-    };
+    let info = queued(signal, value);
     // SAFETY: `Queued` begins as the kernel's siginfo does for SI_QUEUE and is as long; it lives during the call.
     let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, &raw const info, 0) };
     Errno::result(sent)?;
     Ok(())
+}
+
+/// The same by number: the caller has made sure that it means the process that he means.
+pub fn queue(process: Pid, signal: i32, value: u64) -> io::Result<()> {
+    let info = queued(signal, value);
+    // SAFETY: as above.
+    let sent = unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, process.as_raw(), signal, &raw const info) };
+    Errno::result(sent)?;
+    Ok(())
+}
+
+fn queued(signal: i32, value: u64) -> Queued {
+    let (sender, user) = (getpid().as_raw(), nix::unistd::getuid().as_raw());
+    Queued { signal, error: 0, code: libc::SI_QUEUE, sender, user, value, ..Queued::default() }
 }
 
 /// `siginfo_t` of a 64-bit Linux as far as SI_QUEUE uses it; libc has no fields to write to.

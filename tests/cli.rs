@@ -279,3 +279,61 @@ fn names_of_the_processes_say_what_they_are() {
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
     assert!(title(mold).contains("mold"), "{}", title(mold));
 }
+
+#[test]
+fn what_is_wrong_with_an_option_names_the_option() {
+    let site = Site::new().file("app.psgi", APP);
+    let listen = format!("127.0.0.1:{}", site.port);
+    for (option, value) in [
+        ("--max-requests", "many"),
+        ("--log-level", "loud"),
+        ("--user", "nobody-of-this-name"),
+        ("-M", "No::Such::Module"),
+        ("-C", "MaxClients many"),
+    ] {
+        let said = match option {
+            "-C" => site.cameleer(["serve", "-f", "base.conf", option, value]),
+            _ => site.cameleer(["run", "-l", &listen, option, value, "app.psgi"]),
+        };
+        assert_ne!(said.code, 0, "{said:?}");
+        assert!(!said.err.contains("command line"), "{said:?}");
+        let named = said.err.contains(option) || option == "--user" && said.err.contains(value);
+        assert!(named, "{option}: {said:?}");
+    }
+    let taken = std::net::TcpListener::bind(&listen).expect("free");
+    let said = site.cameleer(["run", "-l", &listen, "app.psgi"]);
+    assert!(said.err.starts_with("cameleer: --listen: "), "{said:?}");
+    drop(taken);
+    let said = site.file("broken.psgi", "sub { [ }").cameleer(["run", "-l", &listen, "broken.psgi"]);
+    assert!(said.err.contains("broken.psgi line 1") && !said.err.contains("command line"), "{said:?}");
+}
+
+#[test]
+fn an_unknown_option_leads_to_the_right_one() {
+    let site = Site::new();
+    for (words, tip) in [
+        (["run", "--server"], "leave it out"),
+        (["run", "--bind"], "--listen"),
+        (["run", "--worker"], "--workers"),
+        (["serve", "--port"], "-c 'Listen 8080'"),
+        (["stop", "--pid"], "--pid-file"),
+    ] {
+        site.cameleer(words).failed(2, "tip:").failed(2, tip);
+    }
+}
+
+#[test]
+fn the_status_has_a_young_servers_age_and_what_memory_each_worker_has_for_itself() {
+    let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
+    server.until_idle(2);
+    let table = server.control(["status"]).succeeded().out;
+    let shape = |pattern| regex::Regex::new(pattern).expect("a pattern").find_iter(&table).count();
+    assert_eq!(shape(r"  up [1-9]\d* (ms|s)  "), 1, "{table}");
+    assert_eq!(shape(r"(?m) [1-9]\d* kB$| [1-9]\d*\.\d MB$"), 2, "{table}");
+    let status = server.status();
+    assert!(status["uptime_ms"].as_u64() > Some(0), "{status}");
+    let (pid, _) = server.workers()[0];
+    let private = status["front"]["workers"][0]["private_bytes"].as_u64().expect("a number");
+    let real = crate::support::own_memory(pid);
+    assert!(private >= real / 2 && private < 1 << 30, "{private}, where the kernel says {real}");
+}

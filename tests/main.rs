@@ -51,6 +51,8 @@ mod logs;
 mod modules;
 /// Modules that perl and Debian bring.
 mod named_modules;
+/// Servers in several pid namespaces that share folders.
+mod namespaces;
 /// Pipes, devices and endless files where a file is expected.
 mod no_files;
 /// Objects and tied values where C code reads them.
@@ -83,10 +85,14 @@ mod security;
 mod signals;
 /// Clients that take their answer slowly.
 mod slow_readers;
+/// Every way to start, and that nothing said is lost in it.
+mod starts;
 /// Files that no worker touches.
 mod static_files;
 /// Which looks at the file system a request costs.
 mod syscalls;
+/// What clients send, where an administrator reads it.
+mod terminals;
 /// TLS, certificates, sessions.
 mod tls;
 /// The house rules that can be read off the sources.

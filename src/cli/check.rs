@@ -10,6 +10,7 @@ use super::{Misuse, compat, directives};
 use crate::config::reference;
 use crate::master::site::{From, Origin};
 use crate::master::trial;
+use crate::printable;
 
 /// Read a configuration, compile its Perl, and say what is wrong.
 #[derive(Debug, Args)]
@@ -58,10 +59,10 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Says that it would serve, or why not.
 pub fn compile(origin: &Origin) -> anyhow::Result<()> {
     let warnings = trial::compile(origin)?;
-    warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    warnings.iter().for_each(|warning| eprintln!("{}", printable::lines(&warning.to_string())));
     match &origin.from {
-        From::File(path) => println!("{}: Syntax OK", path.display()),
-        From::Text(_) => println!("Syntax OK"),
+        From::File(path) => println!("{}: Syntax OK", printable::line(&path.display().to_string())),
+        From::Options(_) => println!("Syntax OK"),
     }
     Ok(())
 }

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use super::serve::Conf;
 use crate::master::control_socket::{Answer, Command, default_folder};
 use crate::master::pid_file;
 use crate::master::site::Reading;
+use crate::master::status::{FileId, Status};
+use crate::printable;
 
 /// A master that does not answer within this is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,7 +44,11 @@ impl Which {
         }
         match &self.conf {
             Some(file) => by_configuration(file),
-            None => only(running(), "no server runs that this user may talk to"),
+            None => {
+                // Another container's servers are asked by name only.
+                let servers = running().into_iter().filter(|(server, _)| server.is_visible()).collect();
+                only(servers, "no server runs that this user may talk to")
+            }
         }
     }
 }
@@ -55,6 +62,17 @@ pub struct Server {
 impl Server {
     fn connect(path: &Path) -> std::io::Result<Server> {
         Ok(Server { stream: BufReader::new(UnixStream::connect(path)?), path: path.to_owned() })
+    }
+
+    /// Whether its process is one of those that we see: not one of another pid namespace.
+    pub fn is_visible(&self) -> bool {
+        self.pid().is_some()
+    }
+
+    /// Its process, by the number that it has here.
+    pub fn pid(&self) -> Option<i32> {
+        let peer = getsockopt(self.stream.get_ref(), PeerCredentials).ok()?;
+        Some(peer.pid()).filter(|pid| *pid > 0)
     }
 
     /// Asks, and waits for the answer; an answer that says no is an error.
@@ -71,6 +89,10 @@ impl Server {
             Some(error) => Err(anyhow!("{error}")),
             None => Ok(answer),
         }
+    }
+
+    fn status(&mut self) -> Option<Status> {
+        self.ask(Command::Status).ok()?.status
     }
 
     fn read(&mut self) -> anyhow::Result<Answer> {
@@ -97,9 +119,12 @@ impl Server {
 }
 
 fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
-    let pid = pid_file::read(file)?
+    let (id, pid) = pid_file::read(file)?
         .ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
-    let servers = running().into_iter().filter(|(_, path)| path.ends_with(format!("{pid}.sock"))).collect();
+    let pid = pid.ok_or_else(|| anyhow!("{}: names no process", file.display()))?;
+    // The number may be a stranger's here: the server itself says which pid file it holds.
+    let mut servers = running();
+    servers.retain_mut(|(server, _)| server.status().is_some_and(|status| status.pid_file == Some(id)));
     only(servers, &format!("process {pid}, which {} names, does not run or has another ControlSocket", file.display()))
 }
 
@@ -111,13 +136,15 @@ fn by_configuration(file: &Path) -> anyhow::Result<Server> {
         return Ok(server);
     }
     let name = std::path::absolute(file)?.display().to_string();
+    let id = FileId::of(file);
     let mut servers = running();
-    servers.retain_mut(|(server, _)| origin_of(server).is_some_and(|origin| origin == name));
+    // Another container may have another file of this name, and another server of this file.
+    let serves = |status: Status| match id {
+        Some(_) => status.origin_file == id,
+        None => status.origin == name,
+    };
+    servers.retain_mut(|(server, _)| server.is_visible() && server.status().is_some_and(serves));
     only(servers, &format!("no server of {name} runs"))
-}
-
-fn origin_of(server: &mut Server) -> Option<String> {
-    Some(server.ask(Command::Status).ok()?.status?.origin)
 }
 
 /// All masters that answer, in the usual place.
@@ -139,8 +166,8 @@ fn only(mut servers: Vec<(Server, PathBuf)>, none: &str) -> anyhow::Result<Serve
 
 fn list(servers: &mut [(Server, PathBuf)]) -> String {
     let line = |(server, path): &mut (Server, PathBuf)| {
-        let origin = origin_of(server).unwrap_or_else(|| "?".to_string());
-        format!("  --socket {}   ({origin})", path.display())
+        let origin = server.status().map_or_else(|| "?".to_string(), |status| status.origin);
+        printable::line(&format!("  --socket {}   ({origin})", path.display()))
     };
     servers.iter_mut().map(line).collect::<Vec<_>>().join("\n")
 }

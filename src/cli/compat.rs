@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use super::Unfit;
 use crate::compat::{Finding, Light, survey};
 use crate::master::site::{Origin, Survey};
+use crate::printable;
 
 /// Lists what the site uses; an error when something of it is red.
 pub fn report(origin: &Origin) -> anyhow::Result<()> {
@@ -33,5 +34,6 @@ fn line(finding: &Finding, color: bool) -> String {
     };
     let light = if color { format!("\x1b[{code}m{word:<5}\x1b[0m") } else { format!("{word:<5}") };
     let note = if finding.note.is_empty() { String::new() } else { format!(": {}", finding.note) };
-    format!("{}: {light} {}{note}", finding.at, finding.what)
+    let [at, what, note] = [&finding.at, &finding.what, &note].map(|text| printable::line(text));
+    format!("{at}: {light} {what}{note}")
 }

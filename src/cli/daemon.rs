@@ -1,10 +1,10 @@
 //! In the background: the shell gets its prompt back when the server serves, or the exit code when it does not.
 
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::fcntl::{OFlag, open};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, SFlag, fstat};
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, pipe2, setsid};
 
 use super::ready::Then;
@@ -47,10 +47,26 @@ fn tell(to: OwnedFd, code: u8) {
     let _ = std::fs::File::from(to).write(&[code]);
 }
 
+/// Nobody waits for what is written to a file; who reads a terminal or a pipe may wait until the last of us lets go of it.
 /// Errors go where ErrorLog says: the master points descriptor 2 there after this.
 fn leave_terminal() -> anyhow::Result<()> {
     let null = open("/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
-    dup2_stdout(&null)?;
-    Ok(dup2_stderr(&null)?)
+    if !is_file(std::io::stdout()) {
+        dup2_stdout(&null)?;
+    }
+    if !is_file(std::io::stderr()) {
+        dup2_stderr(&null)?;
+    }
+    Ok(())
+}
+
+/// Where errors go when the configuration does not say it: nobody would read them on the standard error of a terminal
+/// that was left. Read before the configuration, which has the last word.
+pub fn error_log() -> Option<String> {
+    (!is_file(std::io::stderr())).then(|| "ErrorLog error_log".to_owned())
+}
+
+fn is_file(stream: impl AsFd) -> bool {
+    fstat(stream).is_ok_and(|about| SFlag::from_bits_truncate(about.st_mode) & SFlag::S_IFMT == SFlag::S_IFREG)
 }

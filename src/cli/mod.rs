@@ -8,6 +8,7 @@ mod daemon;
 mod development;
 mod directives;
 mod man;
+mod memory;
 mod ready;
 mod reload;
 mod run;
@@ -15,6 +16,7 @@ mod serve;
 mod single;
 mod status;
 mod stop;
+mod tips;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::parent_id;
@@ -23,7 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::generation::CodeError;
 use crate::master::site::Mistakes;
-use crate::{front, sys, worker};
+use crate::{front, printable, sys, worker};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -80,7 +82,9 @@ enum Command {
 /// Does what the command line says.
 pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
-    match Cli::parse().command {
+    let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let cli = Cli::try_parse().unwrap_or_else(|error| tips::improve(error, &arguments).exit());
+    match cli.command {
         Command::Run(run) => run.run(),
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
@@ -132,7 +136,8 @@ impl std::error::Error for Unfit {}
 /// What the user is told about an error; those of a configuration begin with file and line, for editors to find.
 pub fn report(error: &anyhow::Error) -> String {
     let speaks_for_itself = error.is::<Mistakes>() || error.is::<CodeError>() || error.is::<Unfit>();
-    if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") }
+    // Names of files and words of programs are on it.
+    printable::lines(&if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") })
 }
 
 /// What the shell is told about an error.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use crate::config::Listen;
 use crate::master::OnReady;
+use crate::printable;
 
 /// What else is done then.
 pub type Then = Box<dyn FnOnce()>;
@@ -21,7 +22,8 @@ pub fn announce(name: String, more: Then) -> OnReady {
 pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, bool)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Whoever started us may have closed its end.
-    let _ = writeln!(terminal, "Cameleer serves {name} at {}", urls.join(" and "));
+    let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));
+    let _ = writeln!(terminal, "{line}");
 }
 
 /// What to type into a browser.

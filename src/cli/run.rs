@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{daemon, directives, ready};
 use crate::config::Facts;
-use crate::master::site::{From, Origin};
+use crate::master::site::{From, Origin, Said};
 use crate::master::{self, Options};
 
 /// Every option is also an environment variable: --max-requests is CAMELEER_MAX_REQUESTS.
@@ -40,7 +40,7 @@ pub struct Run {
     /// Log requests in combined format; - is standard output
     #[arg(long, value_name = "FILE", env = "CAMELEER_ACCESS_LOG", hide_env = true)]
     pub(super) access_log: Option<String>,
-    /// Log errors there [default: standard error]
+    /// Log errors there [default: standard error, with -D ./error_log]
     #[arg(long, value_name = "FILE", env = "CAMELEER_ERROR_LOG", hide_env = true)]
     pub(super) error_log: Option<String>,
     /// Least urgent level logged [default: warn]
@@ -78,6 +78,9 @@ pub struct Program {
     /// Serve this handler module; with a program: load it first; repeatable
     #[arg(short = 'M', value_name = "MODULE", env = "CAMELEER_MODULE", hide_env = true, value_delimiter = ',')]
     pub modules: Vec<String>,
+    /// Serve the pages, images and such of this folder too, beside CGI scripts
+    #[arg(long = "static", value_name = "DIR", env = "CAMELEER_STATIC", hide_env = true)]
+    pub statics: Option<PathBuf>,
     /// Folder for @INC; repeatable
     #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
     pub include: Vec<PathBuf>,
@@ -90,26 +93,29 @@ impl Run {
     pub fn run(self) -> anyhow::Result<()> {
         let text = directives::of(&self, &directives::Surroundings::ours()?)?;
         if self.show_config {
-            print!("{text}");
+            text.iter().for_each(|said| print!("{}", said.directives));
             return Ok(());
         }
         let name = self.program.name();
-        let origin = origin(text, &self.program)?;
+        let mut origin = origin(text, &self.program)?;
+        if self.daemonize {
+            origin.before.extend(daemon::error_log());
+        }
         let serve = |in_background: ready::Then| {
             let on_ready = ready::announce(name, in_background);
-            master::run(Options { origin, on_ready })
+            master::run(Options { origin, on_ready, in_background: self.daemonize })
         };
         if self.daemonize { daemon::run(serve) } else { serve(Box::new(|| ())) }
     }
 }
 
 /// Where `text` comes from, for now and every reload.
-pub fn origin(text: String, program: &Program) -> anyhow::Result<Origin> {
+pub fn origin(text: Vec<Said>, program: &Program) -> anyhow::Result<Origin> {
     let mut facts = facts(std::env::current_dir()?);
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");
     facts.env.push(("PLACK_ENV".to_string(), environment.unwrap_or_else(|| "deployment".to_string())));
-    Ok(Origin { from: From::Text(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
+    Ok(Origin { from: From::Options(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
 }
 
 /// The environment as a configuration may use it.

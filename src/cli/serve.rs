@@ -110,7 +110,8 @@ impl Serve {
         if self.conf.defines.iter().any(|name| name == "FOREGROUND") {
             return master::run(options(origin, Box::new(|| ())));
         }
-        daemon::run(|in_background| master::run(options(origin, in_background)))
+        let origin = Origin { before: daemon::error_log().into_iter().chain(origin.before).collect(), ..origin };
+        daemon::run(|in_background| master::run(Options { in_background: true, ..options(origin, in_background) }))
     }
 
     fn which(&self) -> Which {
@@ -168,9 +169,9 @@ impl Conf {
 fn options(origin: Origin, in_background: ready::Then) -> Options {
     let name = match &origin.from {
         From::File(path) => path.display().to_string(),
-        From::Text(_) => "the command line".to_string(),
+        From::Options(_) => "the command line".to_string(),
     };
-    Options { origin, on_ready: ready::announce(name, in_background) }
+    Options { origin, on_ready: ready::announce(name, in_background), in_background: false }
 }
 
 /// As httpd lists them; all are built in.

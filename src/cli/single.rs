@@ -13,12 +13,12 @@ use wire::channel::Channel;
 use wire::control::{FromFront, Listener, ToFront};
 
 use super::ready;
-use crate::config::Listen;
+use crate::config::{Listen, LogTarget};
 use crate::master::expansion;
-use crate::master::listeners::{self, Listeners};
-use crate::master::logs::Logs;
+use crate::master::listeners::{self, Bound, Listeners};
+use crate::master::logs::{Logs, Opened};
 use crate::master::pid_file::PidFile;
-use crate::master::site::Origin;
+use crate::master::site::{Origin, Site};
 use crate::{front, log, sys, worker};
 
 /// The only generation and its only worker.
@@ -31,9 +31,21 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     sys::raise_file_limit()?;
     let site = expansion::read(origin)?;
     let bound = ours.for_site(&site)?;
-    let mut logs = Logs::new()?;
+    let mut logs = Logs::new(false)?;
     let opened = logs.open(&site.config)?;
     log::set_level(site.config.log_level);
+    opened.take_stderr()?;
+    let is_elsewhere = site.config.error_log != LogTarget::Standard;
+    // From here on the error log is told, and at the end the terminal too.
+    serve(origin, site, bound, opened).inspect_err(|error| {
+        if is_elsewhere {
+            log::crit("master", format_args!("{error:#}"));
+        }
+        logs.give_stderr_back();
+    })
+}
+
+fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyhow::Result<()> {
     let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
 
     let (masters, fronts) = wire::channel::pair()?;

@@ -5,9 +5,11 @@ use std::fmt::Write;
 use clap::Args;
 use wire::control::{FrontStatus, ShareStatus, WorkerState, WorkerStatus};
 
-use super::client::Which;
+use super::client::{Server, Which};
+use super::memory;
 use crate::master::control_socket::Command;
 use crate::master::status as master;
+use crate::printable;
 
 /// Show a running server: its workers and what they do.
 #[derive(Debug, Args)]
@@ -21,20 +23,39 @@ pub struct Status {
 
 impl Status {
     pub fn run(self) -> anyhow::Result<()> {
-        let answer = self.which.connect()?.ask(Command::Status)?;
-        let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
-        let text = if self.json { serde_json::to_string_pretty(&status)? + "\n" } else { table(&status) };
+        let mut server = self.which.connect()?;
+        let answer = server.ask(Command::Status)?;
+        let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+        measure(&server, &mut status);
+        let text = match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(&status)? + "\n")),
+            false => printable::lines(&table(&status)),
+        };
         // `cameleer status | head` is no failure.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
         Ok(())
     }
 }
 
+/// Asks the kernel what each worker has for itself. It is done here, because the kernel walks all pages of a process for
+/// it: neither master nor front has the time. The numbers of another pid namespace mean strangers.
+fn measure(server: &Server, status: &mut master::Status) {
+    let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+    let theirs = server.pid().and_then(|pid| namespace(&pid.to_string()));
+    if theirs.is_none() || theirs != namespace("self") {
+        return;
+    }
+    for worker in status.front.iter_mut().flat_map(|front| &mut front.workers) {
+        worker.private_bytes = memory::private(worker.pid);
+    }
+}
+
 fn table(status: &master::Status) -> String {
     let mut text = String::new();
-    let up = duration(status.uptime_s * 1000);
-    let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {}", status.version, status.pid, status.origin);
-    let _ = writeln!(text, "listens on {}", status.listen.join(", "));
+    let up = duration(status.uptime_ms.max(status.uptime_s * 1000).max(1));
+    let origin = printable::line(&status.origin);
+    let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {origin}", status.version, status.pid);
+    let _ = writeln!(text, "listens on {}", printable::line(&status.listen.join(", ")));
     for generation in &status.generations {
         let master::GenerationStatus { generation, state, mold_pid, workers } = generation;
         let _ = writeln!(text, "generation {generation}  {state:?}  mold {mold_pid}  {workers} workers");
@@ -72,6 +93,7 @@ fn admission(front: &FrontStatus, text: &mut String) {
     }
     for ShareStatus { place, most, busy, queued, overloaded, turned_away } in &front.shares {
         let overloaded = if *overloaded { ", overloaded" } else { "" };
+        let place = printable::line(place);
         let _ = writeln!(
             text,
             "share {place}  {busy} of {most} workers  {queued} queued  {turned_away} turned away{overloaded}"
@@ -84,28 +106,39 @@ fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
     let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
     let _ = writeln!(
         text,
-        "{:>6} {:>4} {:>8} {:<9} {:>9} {:>8}  request",
-        "worker", "gen", "pid", "state", "requests", "since"
+        "{:>6} {:>4} {:>8} {:<9} {:>9} {:>8} {:>8}  request",
+        "worker", "gen", "pid", "state", "requests", "since", "private"
     );
     for w in workers {
         let (state, since) = (format!("{:?}", w.state), duration(w.since_ms));
+        let private = w.private_bytes.map_or_else(|| "-".to_owned(), size);
+        // The front has escaped it; one of an older version may not have.
+        let request = w.request.replace('\n', "\\n");
         let line = format!(
-            "{:>6} {:>4} {:>8} {state:<9} {:>9} {since:>8}  {}",
-            w.slot, w.generation, w.pid, w.requests, w.request
+            "{:>6} {:>4} {:>8} {state:<9} {:>9} {since:>8} {private:>8}  {request}",
+            w.slot, w.generation, w.pid, w.requests
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }
 
-/// `450ms`, `12s`, `5m`, `3h`, `9d`
+/// `450 ms`, `12 s`, `5 min`, `3 h`, `9 d`
 fn duration(ms: u64) -> String {
     let s = ms / 1000;
     match s {
-        0 => format!("{ms}ms"),
-        1..120 => format!("{s}s"),
-        120..7200 => format!("{}m", s / 60),
-        7200..172_800 => format!("{}h", s / 3600),
-        _ => format!("{}d", s / 86400),
+        0 => format!("{ms} ms"),
+        1..120 => format!("{s} s"),
+        120..7200 => format!("{} min", s / 60),
+        7200..172_800 => format!("{} h", s / 3600),
+        _ => format!("{} d", s / 86400),
+    }
+}
+
+/// `812 kB`, `12.3 MB`
+fn size(bytes: u64) -> String {
+    match bytes / 1024 {
+        kilobytes @ 0..1024 => format!("{kilobytes} kB"),
+        kilobytes => format!("{:.1} MB", kilobytes as f64 / 1024.0),
     }
 }
 
@@ -124,11 +157,15 @@ mod tests {
             requests: 4310,
             request: request.to_string(),
             since_ms: 61_000,
+            private_bytes: (slot == 1).then_some(5_400_000),
         };
         let status = master::Status {
             version: "0.1.0".into(),
             pid: 800,
+            origin_file: None,
+            pid_file: None,
             uptime_s: 7300,
+            uptime_ms: 7_300_400,
             origin: "/srv/site.conf".into(),
             listen: vec!["0.0.0.0:80".into()],
             generation: 2,
@@ -147,15 +184,22 @@ mod tests {
         };
         assert_eq!(
             table(&status),
-            "cameleer 0.1.0  pid 800  up 2h  /srv/site.conf\n\
+            "cameleer 0.1.0  pid 800  up 2 h  /srv/site.conf\n\
              listens on 0.0.0.0:80\n\
              generation 2  Serving  mold 805  2 workers\n\
              front 801  0 connections  0 requests (0 by workers)  0 queued  0 queue timeouts\n\
              workers 2 of 2, 1 busy\n\
              \n\
-             worker  gen      pid state      requests    since  request\n     \
-             0    2      812 Idle           4310      61s\n     \
-             1    2      812 Busy           4310      61s  GET /report\n"
+             worker  gen      pid state      requests    since  private  request\n     \
+             0    2      812 Idle           4310     61 s        -\n     \
+             1    2      812 Busy           4310     61 s   5.1 MB  GET /report\n"
         );
+    }
+
+    #[test]
+    fn no_age_is_nothing() {
+        for (ms, expected) in [(1, "1 ms"), (999, "999 ms"), (3_400, "3 s"), (119_999, "119 s"), (120_000, "2 min")] {
+            assert_eq!(duration(ms), expected);
+        }
     }
 }

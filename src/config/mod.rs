@@ -5,6 +5,7 @@
 //! the environment; `build` is a pure function, so every process of a generation gets the same answer from one tree.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -96,15 +97,22 @@ pub struct Directive {
 /// A place in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct At {
-    /// The file, or `command line`.
+    /// The file, or the option of the command line.
     pub file: Arc<str>,
-    /// Counted from 1.
+    /// Counted from 1; 0 for what has no lines.
     pub line: u32,
 }
 
 impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        // A file's name may have any byte in it; a line that says where something is stays one line.
+        for c in self.file.chars() {
+            match c {
+                c if c.is_control() => write!(f, "{}", c.escape_default())?,
+                c => f.write_char(c)?,
+            }
+        }
+        if self.line > 0 { write!(f, ":{}", self.line) } else { Ok(()) }
     }
 }
 

@@ -118,6 +118,13 @@ impl<'a> Reader<'a> {
         self.tree.extend(tree);
     }
 
+    /// Reads what an option of the command line stands for; errors name the option and no line.
+    pub fn option(&mut self, text: &str, name: &str) {
+        self.made_at = Some(At { file: name.into(), line: 0 });
+        self.text(text, name);
+        self.made_at = None;
+    }
+
     /// Reads a file.
     pub fn load(&mut self, path: &Path) {
         match (self.source.read)(path) {

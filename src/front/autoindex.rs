@@ -19,6 +19,7 @@ use super::route::Route;
 use super::site::Site;
 use crate::config::rules::listing::{Column, Listing};
 use crate::path::PATH;
+use crate::printable;
 
 /// What is shown of a file.
 struct Entry {
@@ -173,7 +174,7 @@ fn size(bytes: u64) -> String {
 }
 
 fn escape(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
+    let text = printable::lines(&String::from_utf8_lossy(text));
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

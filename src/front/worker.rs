@@ -22,13 +22,15 @@ use wire::transport::{FrontPort, Order, SocketFront};
 
 use super::exchange::Shared;
 use super::pick_up::LOOK;
-use crate::log;
+use crate::{log, printable};
 
 /// More than this saves nothing: the worker is awake already.
 const MAX_AHEAD: usize = 2;
 
 /// So many packets of a worker that has ended are taken before others have their turn.
 const LAST_WORDS: usize = 64;
+/// Characters of a request in a table.
+const SHOWN: usize = 200;
 
 /// See the module's text.
 pub struct Worker {
@@ -276,10 +278,21 @@ impl Worker {
             pid: self.pid.get(),
             state: self.state.get(),
             requests: self.requests.get(),
-            request: exchange.as_ref().map_or_else(String::new, describe),
+            request: exchange.as_ref().map_or_else(String::new, shown),
             since_ms: self.since.get().elapsed().as_millis() as u64,
+            private_bytes: None,
         }
     }
+}
+
+/// [`describe`] for a table: what a client sends may be long, and made for whoever looks.
+fn shown(exchange: &Shared) -> String {
+    let mut text = describe(exchange);
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    printable::line(&text)
 }
 
 /// What to expect after a packet.

@@ -1,22 +1,28 @@
 //! The socket that `cameleer status | reload | stop` talk to: a JSON line each way.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, Permissions, metadata, remove_file, set_permissions};
+use std::fs::{DirBuilder, File, Permissions, metadata, remove_file, set_permissions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::listeners::remove_stale;
-use super::status::Status;
+use super::status::{FileId, Status};
 
 /// Longer than any command.
 const MAX_LINE: usize = 64 * 1024;
+/// How long another master may look for abandoned sockets. Anybody may lock a folder like /tmp.
+const LOCK_WAITS: Duration = Duration::from_secs(2);
 
 /// What one asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +85,8 @@ pub type Client = u64;
 #[derive(Debug)]
 pub struct ControlSocket {
     path: PathBuf,
+    /// The file that we made there.
+    file: Option<FileId>,
     listener: UnixListener,
     clients: BTreeMap<Client, Connection>,
     next: Client,
@@ -94,11 +102,33 @@ struct Connection {
 impl ControlSocket {
     /// Opens it at `path`, for our user alone.
     pub fn open(path: &Path) -> anyhow::Result<ControlSocket> {
-        remove_stale(path).with_context(|| format!("ControlSocket {}", path.display()))?;
-        let listener = UnixListener::bind(path).with_context(|| format!("ControlSocket {}", path.display()))?;
+        let _lock = path.parent().map(lock);
+        ControlSocket::bind(path).with_context(|| format!("ControlSocket {}", path.display()))
+    }
+
+    /// Opens it in the usual place. The number in its name is for people: another container may have the same one, and
+    /// then ours has its namespace's too.
+    pub fn open_default() -> anyhow::Result<ControlSocket> {
+        let folder = our_folder()?;
+        let _lock = lock(&folder);
+        remove_abandoned(&folder);
+        let pid = std::process::id();
+        let path = folder.join(format!("{pid}.sock"));
+        if !matches!(call(&path), Ok(()) | Err(Errno::EAGAIN)) {
+            return ControlSocket::bind(&path).with_context(|| format!("the control socket {}", path.display()));
+        }
+        let namespace = metadata("/proc/self/ns/pid").map_or(0, |about| about.ino());
+        let path = folder.join(format!("{pid}-{namespace}.sock"));
+        ControlSocket::bind(&path).with_context(|| format!("the control socket {}", path.display()))
+    }
+
+    fn bind(path: &Path) -> anyhow::Result<ControlSocket> {
+        remove_stale(path)?;
+        let listener = UnixListener::bind(path)?;
         set_permissions(path, Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
-        Ok(ControlSocket { path: path.to_owned(), listener, clients: BTreeMap::new(), next: 0 })
+        let (path, file) = (path.to_owned(), FileId::of(path));
+        Ok(ControlSocket { path, file, listener, clients: BTreeMap::new(), next: 0 })
     }
 
     /// Who is connected, and whether an answer waits for him to read.
@@ -191,12 +221,30 @@ impl AsFd for ControlSocket {
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
-        let _ = remove_file(&self.path);
+        if FileId::of(&self.path) == self.file {
+            let _ = remove_file(&self.path);
+        }
+    }
+}
+
+/// While it is held no other master looks for abandoned sockets in `folder`: one that is bound and does not listen yet
+/// refuses as an abandoned one does. Where a folder cannot be locked, or somebody keeps it, we go on: what lives still
+/// answers.
+fn lock(folder: &Path) -> Option<Flock<File>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut file = File::open(folder).ok()?;
+    let by = Instant::now() + LOCK_WAITS;
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Err((unlocked, Errno::EWOULDBLOCK)) if Instant::now() < by => file = unlocked,
+            locked => return locked.ok(),
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 /// Where the master puts its socket unless `ControlSocket` says otherwise.
-pub fn default_path() -> anyhow::Result<PathBuf> {
+fn our_folder() -> anyhow::Result<PathBuf> {
     let folder = default_folder();
     // Known by all its processes' user only: in a shared TMPDIR anybody may make a folder of this name.
     match DirBuilder::new().mode(0o700).create(&folder) {
@@ -209,18 +257,25 @@ pub fn default_path() -> anyhow::Result<PathBuf> {
     if metadata(&folder)?.uid() != geteuid().as_raw() {
         bail!("{} belongs to somebody else; set TMPDIR or ControlSocket", folder.display());
     }
-    remove_abandoned(&folder);
-    Ok(folder.join(format!("{}.sock", std::process::id())))
+    Ok(folder)
 }
 
-/// What masters left that were killed; the number in the name says whose it was.
+/// What masters left that were killed: sockets that nobody listens to. Whose number is in the name says nothing, because
+/// it may be of another container's processes.
 fn remove_abandoned(folder: &Path) {
-    for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        let owner = path.file_stem().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok());
-        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")) {
+        if call(&path) == Err(Errno::ECONNREFUSED) {
             let _ = remove_file(&path);
         }
     }
+}
+
+/// Whether somebody listens there. He need not be quick to accept: we do not wait for it.
+fn call(path: &Path) -> Result<(), Errno> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    connect(socket.as_raw_fd(), &UnixAddr::new(path)?)
 }
 
 /// `/run/cameleer` for root, else `$XDG_RUNTIME_DIR/cameleer` or `$TMPDIR/cameleer-UID`.
@@ -255,6 +310,31 @@ mod tests {
         let mut line = String::new();
         BufReader::new(&stream).read_line(&mut line).expect("answered");
         assert_eq!(line, "{\"ok\":false,\"error\":\"no\"}\n");
+    }
+
+    #[test]
+    fn only_sockets_that_nobody_listens_to_are_abandoned() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // No process here has this number; a container's may.
+        let lives = UnixListener::bind(folder.path().join("999999999.sock")).expect("bound");
+        drop(UnixListener::bind(folder.path().join("1.sock")).expect("bound"));
+        std::fs::write(folder.path().join("2.sock"), "").expect("a file of somebody's");
+        remove_abandoned(folder.path());
+        let left = |name: &str| folder.path().join(name).exists();
+        assert!(left("999999999.sock") && !left("1.sock"));
+        drop(lives);
+    }
+
+    #[test]
+    fn a_socket_that_another_server_has_made_in_our_place_stays() {
+        let ours = open("moved");
+        let path = ours.path.clone();
+        remove_file(&path).expect("removed");
+        let theirs = ControlSocket::open(&path).expect("opened");
+        drop(ours);
+        assert!(path.exists());
+        drop(theirs);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Logs {
     sinks: Vec<Sink>,
     stdout: Fd,
     stderr: Fd,
+    /// What piped loggers complain to. Not to the error log: it may be theirs.
+    complaints: Fd,
 }
 
 /// A file or a piped logger that is open.
@@ -48,6 +50,7 @@ struct Sink {
 struct Logger {
     command: String,
     input: OwnedFd,
+    complaints: Fd,
     pid: Option<Pid>,
     backoff: Backoff,
 }
@@ -64,9 +67,14 @@ pub struct Opened {
 }
 
 impl Logs {
-    /// Nothing is open but the standard streams.
-    pub fn new() -> io::Result<Logs> {
-        Ok(Logs { sinks: Vec::new(), stdout: duplicate(io::stdout())?, stderr: duplicate(io::stderr())? })
+    /// Nothing is open but the standard streams. A server that will leave the terminal leaves no logger behind there.
+    pub fn new(in_background: bool) -> io::Result<Logs> {
+        let (stdout, stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
+        let complaints = match in_background {
+            true => Fd::new(OpenOptions::new().write(true).open("/dev/null")?.into()),
+            false => stderr.clone(),
+        };
+        Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints })
     }
 
     /// Lets go of the standard streams as they were: in the background they are others now, and whoever started us
@@ -161,7 +169,7 @@ impl Logs {
         if let Some(sink) = self.sinks.iter().find(|sink| sink.target == *target) {
             return Ok(sink.fd.clone());
         }
-        let sink = Sink::open(target.clone()).with_context(|| directive.to_string())?;
+        let sink = Sink::open(target.clone(), &self.complaints).with_context(|| directive.to_string())?;
         let fd = sink.fd.clone();
         self.sinks.push(sink);
         Ok(fd)
@@ -176,7 +184,7 @@ impl Opened {
 }
 
 impl Sink {
-    fn open(target: LogTarget) -> anyhow::Result<Sink> {
+    fn open(target: LogTarget, complaints: &Fd) -> anyhow::Result<Sink> {
         let LogTarget::Pipe(command) = &target else {
             let LogTarget::File(path) = &target else { anyhow::bail!("the standard streams are always open") };
             return Ok(Sink { fd: open_file(path)?, target, logger: None });
@@ -185,8 +193,9 @@ impl Sink {
         fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         // A user who has many pipes already may not have large ones.
         let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
-        let mut logger = Logger { command: command.clone(), input, pid: None, backoff: Backoff::default() };
-        program_of(command)?;
+        let (command, complaints) = (command.clone(), complaints.clone());
+        let mut logger = Logger { command, input, complaints, pid: None, backoff: Backoff::default() };
+        program_of(&logger.command)?;
         logger.start()?;
         Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
     }
@@ -196,6 +205,7 @@ impl Logger {
     fn start(&mut self) -> anyhow::Result<()> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
+        shell.stderr(self.complaints.try_clone()?);
         // Its own group: the terminal's INT must not end it before the last line is written.
         shell.process_group(0);
         sys::with_signals_unblocked(&mut shell);
@@ -245,7 +255,7 @@ mod tests {
     fn after_a_reopen_lines_go_to_the_new_file() {
         let folder = folder("reopen");
         let path = folder.join("error.log");
-        let mut logs = Logs::new().expect("logs");
+        let mut logs = Logs::new(false).expect("logs");
         let target = LogTarget::File(path.clone());
         write(&logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect("open"), "old\n");
         std::fs::rename(&path, folder.join("error.log.1")).expect("moved");
@@ -258,7 +268,7 @@ mod tests {
     #[test]
     fn an_unwritable_log_is_named() {
         let target = LogTarget::File("/nowhere/error.log".into());
-        let mut logs = Logs::new().expect("logs");
+        let mut logs = Logs::new(false).expect("logs");
         let error = logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect_err("no such folder");
         assert_eq!(
             format!("{error:#}"),

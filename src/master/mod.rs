@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
 use wire::control::{Generation as Number, Load};
+use wire::status::Pieces;
 
 use self::backoff::Backoff;
 use self::certificates::Certificates;
@@ -49,7 +50,7 @@ use self::pool::{Counts, Limits, Move, Policy};
 use self::reload::Reloads;
 use self::signals::Signals;
 use self::site::{Origin, Site};
-use self::status::{GenerationStatus, Status};
+use self::status::{FileId, GenerationStatus, Status};
 use self::stop::Stop;
 use self::watchdog::Watchdog;
 use self::workers::Workers;
@@ -67,6 +68,8 @@ pub struct Options {
     pub origin: Origin,
     /// Called once, when the first worker answers, with the addresses.
     pub on_ready: OnReady,
+    /// `on_ready` leaves the terminal.
+    pub in_background: bool,
 }
 
 /// What is done once when the first worker answers, with the addresses and whether TLS is spoken there.
@@ -91,7 +94,7 @@ struct Master {
     started: Instant,
     signals: Signals,
     notify: Notify,
-    _pid_file: Option<PidFile>,
+    pid_file: Option<PidFile>,
     listeners: Listeners,
     logs: Logs,
     certificates: Certificates,
@@ -115,6 +118,8 @@ struct Master {
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
     status_asked: Vec<Client>,
+    /// What the front has said of its answer.
+    status_pieces: Pieces,
     status_by: Option<Instant>,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
@@ -134,7 +139,7 @@ impl Master {
         let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
         let control = match &site.config.control_socket {
             Some(path) => ControlSocket::open(path)?,
-            None => ControlSocket::open(&control_socket::default_path()?)?,
+            None => ControlSocket::open_default()?,
         };
         let mut master = Master {
             origin: options.origin,
@@ -143,9 +148,9 @@ impl Master {
             signals,
             control,
             notify: Notify::from_env(),
-            _pid_file: pid_file,
+            pid_file,
             listeners,
-            logs: Logs::new()?,
+            logs: Logs::new(options.in_background)?,
             certificates: Certificates::default(),
             site: site.clone(),
             opened: None,
@@ -162,6 +167,7 @@ impl Master {
             reloads: Reloads::default(),
             expansion: None,
             status_asked: Vec::new(),
+            status_pieces: Pieces::default(),
             status_by: None,
             stop: None,
         };
@@ -182,7 +188,9 @@ impl Master {
             let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.speaks_tls(listen.tcp())));
             let addresses: Vec<_> = addresses.collect();
             on_ready(&addresses);
-            if let Err(error) = self.logs.renew_standard() {
+            let renewed = self.logs.renew_standard();
+            // It may have left the terminal, and with it descriptor 2.
+            if let Err(error) = renewed.and_then(|()| self.opened.iter().try_for_each(Opened::take_stderr)) {
                 log::error("master", format_args!("standard streams: {error}"));
             }
         }
@@ -317,7 +325,10 @@ impl Master {
             version: env!("CARGO_PKG_VERSION").to_string(),
             pid: std::process::id().cast_signed(),
             origin: self.origin.name(),
+            origin_file: self.origin.file().and_then(FileId::of),
+            pid_file: self.pid_file.as_ref().map(PidFile::id),
             uptime_s: self.started.elapsed().as_secs(),
+            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             listen: self.listeners.addresses().map(listeners::name).collect(),
             generation: self.serving().unwrap_or(0),
             generations: self.generations.iter().map(generation).collect(),

@@ -1,50 +1,105 @@
 //! `PidFile`: the master's process id while it runs.
+//!
+//! The number means something in one pid namespace only; containers that share a folder have several. So it is the lock on
+//! the file that says whether its server lives, and nobody is ever sent a signal because of the number.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::libc;
 use nix::unistd::Pid;
+
+use super::status::FileId;
+
+/// No number is longer.
+const LONGEST: u64 = 32;
 
 /// A written pid file; removed when dropped, if it is still ours.
 #[derive(Debug)]
-pub struct PidFile(PathBuf);
+pub struct PidFile {
+    path: PathBuf,
+    id: FileId,
+    /// Held as long as the server runs.
+    _locked: Flock<File>,
+}
 
 impl PidFile {
-    /// Writes it. Fails when it names a living server; one that was killed left a stale file, which is replaced.
+    /// Writes it. Fails when the server that it names lives, in whatever container; one that was killed left a stale
+    /// file, which is replaced.
     pub fn write(path: &Path) -> anyhow::Result<PidFile> {
-        if let Some(pid) = read(path)?.filter(|pid| is_a_server(*pid)) {
-            bail!("PidFile {}: already running as process {pid}; stop it, or name another file", path.display());
+        PidFile::replace(path).with_context(|| format!("PidFile {}", path.display()))
+    }
+
+    fn replace(path: &Path) -> anyhow::Result<PidFile> {
+        loop {
+            let file = open(path)?;
+            let mut locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(locked) => locked,
+                Err((file, Errno::EWOULDBLOCK)) => bail!("{}; stop it, or name another file", who_runs(&file)),
+                Err((_, error)) => return Err(error).context("cannot be locked"),
+            };
+            let id = FileId::from(&locked.metadata()?);
+            // Whoever held the lock until now has removed the file as he went.
+            if FileId::of(path) != Some(id) {
+                continue;
+            }
+            locked.set_len(0)?;
+            locked.write_all(format!("{}\n", std::process::id()).as_bytes()).context("cannot be written")?;
+            return Ok(PidFile { path: path.to_owned(), id, _locked: locked });
         }
-        let text = format!("{}\n", std::process::id());
-        fs::write(path, text).with_context(|| format!("PidFile: cannot write {}", path.display()))?;
-        Ok(PidFile(path.to_owned()))
+    }
+
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.id
     }
 }
 
 impl Drop for PidFile {
     fn drop(&mut self) {
-        if read(&self.0).ok().flatten() == Some(Pid::this()) {
-            let _ = fs::remove_file(&self.0);
+        if FileId::of(&self.path) == Some(self.id) {
+            let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The process that a pid file names; `None` when there is no file.
-pub fn read(path: &Path) -> anyhow::Result<Option<Pid>> {
-    match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("PidFile: cannot read {}", path.display())),
-        Ok(text) => Ok(text.trim().parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)),
+fn open(path: &Path) -> anyhow::Result<File> {
+    let mut options = OpenOptions::new();
+    // Opening a FIFO to write waits for a reader; httpd's mode for the file.
+    options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path).context("cannot be written")?;
+    if !file.metadata()?.is_file() {
+        bail!("is no plain file: name another");
+    }
+    Ok(file)
+}
+
+fn who_runs(file: &File) -> String {
+    match number(file) {
+        Some(pid) => format!("already running as process {pid}"),
+        None => "its server is just starting".to_owned(),
     }
 }
 
-/// Whether it lives and is one of us: the number may have gone to another program since. A process that has ended and
-/// was not reaped has no command line any more.
-fn is_a_server(pid: Pid) -> bool {
-    let of = |pid: Pid, what: &str| fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
-    pid != Pid::this() && !of(pid, "cmdline").is_empty() && of(pid, "comm") == of(Pid::this(), "comm")
+fn number(file: impl Read) -> Option<Pid> {
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)
+}
+
+/// Which file that is, and the process that it names; `None` when there is no file.
+pub fn read(path: &Path) -> anyhow::Result<Option<(FileId, Option<Pid>)>> {
+    let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.with_context(|| format!("PidFile: cannot read {}", path.display()))?,
+    };
+    let about = file.metadata()?;
+    Ok(Some((FileId::from(&about), if about.is_file() { number(file) } else { None })))
 }
 
 #[cfg(test)]
@@ -60,7 +115,7 @@ mod tests {
         let path = path("stale");
         fs::write(&path, "999999999\n").expect("written");
         let file = PidFile::write(&path).expect("replaced");
-        assert_eq!(read(&path).expect("read"), Some(Pid::this()));
+        assert_eq!(read(&path).expect("read"), Some((file.id(), Some(Pid::this()))));
         drop(file);
         assert!(!path.exists());
     }
@@ -70,5 +125,25 @@ mod tests {
         let path = path("other");
         fs::write(&path, "1\n").expect("written");
         drop(PidFile::write(&path).expect("process 1 is no server of ours"));
+    }
+
+    #[test]
+    fn a_pid_file_whose_server_lives_is_left_alone_whatever_its_number_means_here() {
+        let path = path("taken");
+        let taken = PidFile::write(&path).expect("written");
+        fs::write(&path, "999999999\n").expect("a number of another namespace");
+        let error = format!("{:#}", PidFile::write(&path).expect_err("taken"));
+        assert!(error.contains("already running as process 999999999"), "{error}");
+        drop(taken);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_at_once() {
+        let path = path("fifo");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("made");
+        let error = format!("{:#}", PidFile::write(&path).expect_err("a FIFO"));
+        assert!(error.contains("no plain file"), "{error}");
+        assert_eq!(read(&path).expect("looked at").expect("there").1, None);
+        fs::remove_file(&path).expect("removed");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wire::transport::in_memory;
@@ -34,7 +34,16 @@ pub enum From {
     /// `-f FILE`
     File(PathBuf),
     /// `cameleer run …`, written as directives.
-    Text(String),
+    Options(Vec<Said>),
+}
+
+/// What an option, or the program, stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// As the user knows it: `--max-requests`.
+    pub option: String,
+    /// Whole lines.
+    pub directives: String,
 }
 
 /// Everything that is wrong with a configuration, one line each.
@@ -257,7 +266,15 @@ impl Origin {
     pub fn name(&self) -> String {
         match &self.from {
             From::File(path) => path.display().to_string(),
-            From::Text(_) => "command line".to_string(),
+            From::Options(_) => "command line".to_string(),
+        }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.from {
+            From::File(path) => Some(path),
+            From::Options(_) => None,
         }
     }
 
@@ -266,12 +283,12 @@ impl Origin {
     }
 
     fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {
-        self.before.iter().for_each(|line| reader.text(line, "command line"));
+        self.before.iter().for_each(|line| reader.option(line, "-C"));
         match &self.from {
             From::File(path) => reader.load(path),
-            From::Text(text) => reader.text(text, "command line"),
+            From::Options(all) => all.iter().for_each(|said| reader.option(&said.directives, &said.option)),
         }
-        self.after.iter().for_each(|line| reader.text(line, "command line"));
+        self.after.iter().for_each(|line| reader.option(line, "-c"));
         reader
     }
 }

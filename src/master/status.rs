@@ -1,5 +1,9 @@
 //! What `cameleer status` is told: one struct, written by the master, read by the command line.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use wire::control::{FrontStatus, Generation, GenerationState, WorkerStatus};
 
@@ -12,8 +16,17 @@ pub struct Status {
     pub pid: i32,
     /// The configuration's file, or `command line`.
     pub origin: String,
+    /// The configuration's file as the server finds it now.
+    #[serde(default)]
+    pub origin_file: Option<FileId>,
+    /// The pid file that it holds.
+    #[serde(default)]
+    pub pid_file: Option<FileId>,
     /// Seconds since the start.
     pub uptime_s: u64,
+    /// The same in milliseconds.
+    #[serde(default)]
+    pub uptime_ms: u64,
     /// Where it listens.
     pub listen: Vec<String>,
     /// The generation that serves; 0 before the first does.
@@ -26,6 +39,26 @@ pub struct Status {
     pub front_pid: i32,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
+}
+
+/// A file, whatever its name is in this or that container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Of the file that is there now.
+    pub fn of(path: &Path) -> Option<FileId> {
+        std::fs::metadata(path).ok().map(|about| FileId::from(&about))
+    }
+}
+
+impl From<&Metadata> for FileId {
+    fn from(about: &Metadata) -> FileId {
+        FileId { device: about.dev(), inode: about.ino() }
+    }
 }
 
 /// A generation.

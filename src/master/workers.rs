@@ -1,10 +1,13 @@
 //! The workers as the master knows them: whose place, which process, since when. Asks nobody, does no I/O but signals.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use wire::control::{Generation, Slot, WorkerState};
 
@@ -48,7 +51,9 @@ pub struct Socket {
 pub struct Process {
     /// Its number, for logs.
     pub pid: Pid,
-    handle: OwnedFd,
+    /// Without one, because no descriptor was to be had, its number means it as long as `began` is when that began.
+    handle: Option<OwnedFd>,
+    began: u64,
 }
 
 /// All workers of all generations.
@@ -185,7 +190,7 @@ impl Workers {
     pub fn resume_all(&self) {
         for process in self.by_slot.values().filter_map(|worker| worker.process.as_ref()) {
             // One that has ended is reaped soon.
-            let _ = sys::pidfd_kill(process.handle.as_fd(), Signal::SIGCONT);
+            let _ = process.signal(Signal::SIGCONT);
         }
     }
 
@@ -219,34 +224,65 @@ pub enum NotForked {
 
 impl Process {
     fn open(pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<Process, NotForked> {
-        let handle = sys::pidfd_open(pid).map_err(|_| NotForked::Ended)?;
-        let parent = parent_of(pid).ok_or(NotForked::Ended)?;
+        let handle = match sys::pidfd_open(pid) {
+            Ok(handle) => Some(handle),
+            Err(error) if [libc::ESRCH, libc::EINVAL].map(Some).contains(&error.raw_os_error()) => {
+                return Err(NotForked::Ended);
+            }
+            Err(_) => None,
+        };
+        let (parent, began) = parent_and_begin(pid).ok_or(NotForked::Ended)?;
+        let process = Process { pid, handle, began };
         // Only now is it sure that what was read is about the process that the handle means.
-        if !sys::pidfd_exists(handle.as_fd()) {
+        if !process.exists() {
             return Err(NotForked::Ended);
         }
-        if is_its_child(parent) { Ok(Process { pid, handle }) } else { Err(NotForked::Foreign) }
+        if is_its_child(parent) { Ok(process) } else { Err(NotForked::Foreign) }
+    }
+
+    fn exists(&self) -> bool {
+        match &self.handle {
+            Some(handle) => sys::pidfd_exists(handle.as_fd()),
+            None => parent_and_begin(self.pid).is_some_and(|(_, began)| began == self.began),
+        }
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        match &self.handle {
+            Some(handle) => sys::pidfd_kill(handle.as_fd(), signal),
+            None if self.exists() => Ok(kill(self.pid, signal)?),
+            None => Err(Errno::ESRCH.into()),
+        }
+    }
+
+    fn queue(&self, signal: i32, value: u64) -> io::Result<()> {
+        match &self.handle {
+            Some(handle) => sys::pidfd_queue(handle.as_fd(), signal, value),
+            None if self.exists() => sys::queue(self.pid, signal, value),
+            None => Err(Errno::ESRCH.into()),
+        }
     }
 }
 
-/// Of /proc/PID/stat; the program's name in it may hold anything.
-fn parent_of(pid: Pid) -> Option<Pid> {
+/// Of /proc/PID/stat, the fourth and the twenty-second field; the program's name, the second, may hold anything.
+fn parent_and_begin(pid: Pid) -> Option<(Pid, u64)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let behind_name = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(stat.get(behind_name + 1..)?).ok()?;
-    fields.split_ascii_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+    let mut fields = fields.split_ascii_whitespace().skip(1);
+    Some((Pid::from_raw(fields.next()?.parse().ok()?), fields.nth(17)?.parse().ok()?))
 }
 
 impl Worker {
     /// Whether its process exists, be it as a zombie.
     fn exists(&self) -> bool {
-        self.process.as_ref().is_some_and(|process| sys::pidfd_exists(process.handle.as_fd()))
+        self.process.as_ref().is_some_and(Process::exists)
     }
 
     /// Ends it at once, if it runs.
     pub fn kill(&mut self, reason: &str) {
         let Some(process) = &self.process else { return };
-        if sys::pidfd_kill(process.handle.as_fd(), Signal::SIGKILL).is_ok() {
+        if process.signal(Signal::SIGKILL).is_ok() {
             self.killed.get_or_insert_with(|| reason.to_string());
         }
     }
@@ -255,7 +291,7 @@ impl Worker {
     pub fn interrupt(&self, request: u64) {
         if let Some(process) = &self.process {
             // One that has ended is reaped soon.
-            let _ = sys::pidfd_queue(process.handle.as_fd(), sys::deadline_signal(), request);
+            let _ = process.queue(sys::deadline_signal(), request);
         }
     }
 

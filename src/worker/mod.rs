@@ -30,7 +30,8 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::errno::Errno;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::reply::Reply;
 use wire::transport::{Inbound, SocketWorker, WorkerPort};
 
@@ -61,6 +62,8 @@ pub struct Worker {
     port: Port,
     identity: Identity,
     limit: RequestLimit,
+    /// Requests have left children that still run.
+    has_children: bool,
     /// How long it took from fork to ready, in microseconds.
     fork_us: u32,
 }
@@ -89,7 +92,7 @@ impl Worker {
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
-        Worker { site, port: Rc::new(port.into()), identity, limit, fork_us: 0 }
+        Worker { site, port: Rc::new(port.into()), identity, limit, has_children: false, fork_us: 0 }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process.
@@ -108,10 +111,10 @@ impl Worker {
     fn answer_all(&mut self) -> io::Result<()> {
         self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
         self.say(Reply::Ready { fork_us: self.fork_us })?;
+        self.has_children = self.reap();
         let mut buffer = Vec::new();
         loop {
-            let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
-            match inbound {
+            match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(()),
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
@@ -128,7 +131,7 @@ impl Worker {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
-                    self.reap();
+                    self.has_children = self.reap();
                     if next == Next::Leave {
                         return Ok(());
                     }
@@ -137,10 +140,30 @@ impl Worker {
         }
     }
 
-    /// Children that have ended, and that the request that started them did not wait for. The one process of `-X` has others.
-    fn reap(&self) {
+    /// Waits for what comes next. Children that end meanwhile are reaped at once, however long that takes; a worker without
+    /// any waits in a single call.
+    fn wait(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        let reaping = if self.has_children { Some(crate::sys::reap_at_once()?) } else { None };
+        // Those that ended before.
+        self.has_children = reaping.is_some() && self.reap();
+        let inbound = self.port.borrow_mut().next(buffer);
+        // Before a program waits for children of its own.
+        drop(reaping);
+        inbound
+    }
+
+    /// Children that have ended, and that the request that started them did not wait for; says whether others run. The one
+    /// process of `-X` has children that are not its program's.
+    fn reap(&self) -> bool {
         let is_forked = self.identity.master != std::process::id();
-        while is_forked && matches!(waitpid(None, Some(WaitPidFlag::WNOHANG)), Ok(ended) if ended.pid().is_some()) {}
+        while is_forked {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) => return true,
+                Err(Errno::EINTR) | Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        false
     }
 
     /// Something of its own, which is about no request.

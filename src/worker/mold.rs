@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
@@ -94,8 +94,26 @@ fn cut(mut text: String) -> String {
 struct Child {
     slot: Slot,
     pid: Pid,
-    /// Readable when it has ended.
-    process: OwnedFd,
+    /// Readable when it has ended. Without one, because no descriptor was to be had, it is asked again and again.
+    process: Option<OwnedFd>,
+}
+
+/// How often children are asked that cannot be waited for.
+const ASKED_EVERY: u16 = 100;
+
+impl Child {
+    /// Waits until it has ended, or `by`. It is not reaped. An error is no reason to wait on.
+    fn wait(&self, by: Instant) {
+        let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        while Instant::now() < by && waitid(Id::Pid(self.pid), ended) == Ok(WaitStatus::StillAlive) {
+            let left = by.saturating_duration_since(Instant::now()).as_millis();
+            let left = u16::try_from(left).unwrap_or(0);
+            let _ = match &self.process {
+                Some(process) => poll(&mut [PollFd::new(process.as_fd(), PollFlags::POLLIN)], left),
+                None => poll(&mut [], left.min(ASKED_EVERY)),
+            };
+        }
+    }
 }
 
 struct Mold {
@@ -122,21 +140,36 @@ impl Mold {
             for pid in ended {
                 self.reap(pid)?;
             }
+            self.reap_strays();
         }
         Ok(None)
     }
 
+    /// Children that the site's code started when it was loaded, and did not wait for.
+    fn reap_strays(&self) {
+        let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        while let Some(pid) = waitid(Id::All, ended).ok().and_then(|status| status.pid()) {
+            if self.children.iter().any(|child| child.pid == pid) || waitpid(pid, None).is_err() {
+                return;
+            }
+        }
+    }
+
     /// Waits for an order or for the end of a child.
     fn wait(&self) -> io::Result<(bool, Vec<Pid>)> {
+        let watched = self.children.iter().filter_map(|child| Some((child.pid, child.process.as_ref()?)));
+        let watched: Vec<(Pid, &OwnedFd)> = watched.collect();
         let mut fds = vec![PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        fds.extend(self.children.iter().map(|c| PollFd::new(c.process.as_fd(), PollFlags::POLLIN)));
-        match poll(&mut fds, PollTimeout::NONE) {
+        fds.extend(watched.iter().map(|(_, process)| PollFd::new(process.as_fd(), PollFlags::POLLIN)));
+        let timeout = if watched.len() < self.children.len() { ASKED_EVERY.into() } else { PollTimeout::NONE };
+        match poll(&mut fds, timeout) {
             Err(nix::errno::Errno::EINTR) => return Ok((false, Vec::new())),
             other => other?,
         };
         let ready = |fd: &PollFd<'_>| fd.revents().is_some_and(|r| !r.is_empty());
-        let ended = self.children.iter().zip(&fds[1..]).filter(|(_, fd)| ready(fd)).map(|(c, _)| c.pid).collect();
-        Ok((ready(&fds[0]), ended))
+        let ended = watched.iter().zip(&fds[1..]).filter(|(_, fd)| ready(fd)).map(|((pid, _), _)| *pid);
+        let asked = self.children.iter().filter(|child| child.process.is_none()).map(|child| child.pid);
+        Ok((ready(&fds[0]), ended.chain(asked).collect()))
     }
 
     fn reap(&mut self, pid: Pid) -> io::Result<()> {
@@ -177,11 +210,9 @@ impl Mold {
     fn end_children(&self) {
         let by = Instant::now() + LAST_WORDS;
         for child in &self.children {
-            let left = by.saturating_duration_since(Instant::now()).as_millis();
-            let mut fds = [PollFd::new(child.process.as_fd(), PollFlags::POLLIN)];
-            // Ended, or too late: an error of poll is no reason to let it live.
-            let _ = poll(&mut fds, u16::try_from(left).unwrap_or(0));
-            let _ = sys::pidfd_kill(child.process.as_fd(), Signal::SIGKILL);
+            child.wait(by);
+            // It is our child and not reaped, so the number cannot mean another.
+            let _ = kill(child.pid, Signal::SIGKILL);
         }
     }
 
@@ -207,10 +238,10 @@ impl Mold {
         };
         // Our copy of the socket goes here: one that later siblings inherit would hide this worker's death.
         drop(socket);
-        match sys::pidfd_open(pid) {
-            Ok(process) => self.children.push(Child { slot, pid, process }),
-            Err(error) => log::error("perl", format_args!("worker={slot} pid={pid}: cannot be watched: {error}")),
-        }
+        let process = sys::pidfd_open(pid).inspect_err(|error| {
+            log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));
+        });
+        self.children.push(Child { slot, pid, process: process.ok() });
         self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;
         Ok(None)
     }

@@ -47,3 +47,33 @@ fn a_program_waits_for_its_own_child_as_ever() {
     );
     assert_eq!(server.text("/cgi/test.pl") + &server.text("/cgi/test.pl"), "3434");
 }
+
+/// Leaves a child behind that ends when there is a file `go`.
+const LEAVES: &str = "sub { my $p = $_[0]{PATH_INFO};\n\
+    if ($p eq '/leave') { local $SIG{CHLD} = 'IGNORE'; if (!(fork // die)) { select undef, undef, undef, 0.01 until -e '@DIR@/go'; CORE::exit(0) } }\n\
+    if ($p eq '/system') { return [200, [], [join ' ', map { system('/bin/sh', '-c', \"exit $_\") >> 8 } 1 .. 3]] }\n\
+    [200, [], [$$]] }";
+
+#[test]
+fn children_that_end_while_their_worker_is_idle_are_reaped_at_once() {
+    let server = Site::new().file("app.psgi", LEAVES).run_with_one_worker(["app.psgi"]);
+    let worker: i32 = server.text("/leave").parse().expect("a pid");
+    let [child] = crate::support::children(worker)[..] else { panic!("one child is left") };
+    assert!(crate::support::alive(child));
+    server.site.write("go", "");
+    // No request comes meanwhile.
+    until("it is no zombie either", || crate::support::children(worker).is_empty());
+    assert_eq!(server.text("/"), worker.to_string());
+}
+
+#[test]
+fn a_child_that_is_left_behind_changes_nothing_for_later_programs() {
+    let server = Site::new().file("app.psgi", LEAVES).run_with_one_worker(["app.psgi"]);
+    let worker: i32 = server.text("/leave").parse().expect("a pid");
+    for _ in 0..3 {
+        assert_eq!(server.text("/system"), "1 2 3");
+    }
+    assert_eq!(crate::support::children(worker).len(), 1);
+    server.site.write("go", "");
+    until("it is reaped", || crate::support::children(worker).is_empty());
+}

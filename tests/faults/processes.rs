@@ -105,3 +105,38 @@ fn a_stop_does_not_wait_for_processes_that_were_stopped() {
     assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
     server.until_gone();
 }
+
+#[test]
+fn without_descriptors_for_processes_workers_are_replaced_and_stopped_all_the_same() {
+    for error in ["EMFILE", "ENOSYS"] {
+        let inject = format!("inject=pidfd_open:error={error}");
+        let site = crate::support::Site::new().file("app.psgi", HANGS);
+        site.configure("RequestTimeout 1\nRequestTimeoutGrace 1\n<Location />\nPsgiApp app.psgi\n</Location>");
+        let trace = site.filled("@DIR@/strace.txt");
+        let strace = ["strace", "-D", "-f", "-q", "-e", "trace=pidfd_open", "-e", &inject, "-o", &trace];
+        let server = Server::start_by(site, &strace);
+        server.until_idle(2);
+        let (worker, _) = server.workers()[0];
+        signal(worker, Signal::SIGKILL);
+        server.logged(&format!("pid={worker} gen=1 killed signal=9"));
+        server.get("/hang").is(504);
+        server.get("/hang").is(504);
+        let pid: i32 = server.text("/").parse().expect("a pid");
+        assert_ne!(pid, worker);
+        assert!(server.site.read("strace.txt").contains(error), "there was none");
+    }
+}
+
+#[test]
+fn what_the_sites_code_started_as_it_was_loaded_is_no_zombie_of_the_mold() {
+    let app = "if (!(fork // die)) { select undef, undef, undef, 0.01 until -e '@DIR@/go'; CORE::exit(0) } sub { [200, [], [$$]] }";
+    let server = serve(app, "MaxClients 1\nStartServers 1\nMaxSpareServers 1");
+    let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
+    assert_eq!(children(mold).len(), 2);
+    server.site.write("go", "");
+    // Its next work is to replace a worker.
+    signal(server.text("/").parse().expect("a pid"), Signal::SIGKILL);
+    until("it has its worker and no other child", || {
+        server.workers().len() == 1 && server.workers()[0].1 == "Idle" && children(mold).len() == 1
+    });
+}

@@ -176,3 +176,29 @@ fn symdump_writes_what_a_request_added() {
     assert!(server.site.read(&format!("logs/symdump.{pid}.0")).contains("functions Sym::handler\n"));
     assert!(!server.site.read(&second).contains("functions Sym::handler\n"));
 }
+
+/// Every page that the menu and the pages of a package lead to, with all options on.
+#[test]
+fn our_own_pages_leave_nothing_to_put_back() {
+    let server = serve(
+        Site::new().file("lib/My/Mod.pm", "package My::Mod; our $VERSION = '1.25'; sub handler { 0 } 1;"),
+        "PerlModule B::TerseSize Apache::VMonitor Apache::Resource",
+        "PerlModule My::Mod\nPerlSetVar StatusOptionsAll On\n</Location>\n<Location /monitor>\nSetHandler perl-script\nPerlHandler Apache::VMonitor\n\
+         </Location>\n<Location /broken>\nSetHandler perl-script\nPerlHandler No::Such",
+    );
+    let links = regex::Regex::new("href=\"(/perl-status[^\"]*)\"").expect("a pattern");
+    let linked =
+        |page: &str| -> Vec<String> { links.captures_iter(page).map(|found| found[1].replace("&amp;", "&")).collect() };
+    let mut pages = linked(&server.text("/perl-status"));
+    assert!(pages.len() > 8, "{pages:?}");
+    pages.extend(linked(&server.text("/perl-status/My::Mod")));
+    pages.extend(["/perl-status?sig", "/monitor", "/perl-status/My::Mod"].map(str::to_owned));
+    for page in pages {
+        server.get(&page).is(200);
+    }
+    for error in ["/broken", "/nothing", "/perl-status/No::Package"] {
+        server.get(error);
+    }
+    server.text("/perl-status");
+    assert!(!server.log().contains("left changed"), "{}", server.log());
+}

@@ -133,3 +133,13 @@ fn environment_changes_do_not_stay() {
     let server = serve_text("print exists $ENV{LEFT} ? 'left' : 'clean'; $ENV{LEFT} = 1; print `echo \\$LEFT`;");
     assert_eq!(server.text(URL) + &server.text(URL), "clean1\nclean1\n");
 }
+
+#[test]
+fn to_look_at_signal_handlers_changes_none() {
+    let script = format!(
+        "{TEXT}my @all = map {{ $SIG{{$_}} // '' }} keys %SIG; {{ local $SIG{{ALRM}} = sub {{ }} }} print scalar @all;"
+    );
+    let server = site(&script).serve(CONF);
+    assert_eq!(server.text("/perl/test.pl"), server.text("/perl/test.pl"));
+    assert!(!server.log().contains("left changed"), "{}", server.log());
+}

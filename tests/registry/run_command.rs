@@ -23,3 +23,69 @@ fn a_folder_serves_its_scripts_by_name() {
     assert_eq!(server.text("/two.pl"), "two 2 ");
     server.get("/three.cgi").is(404);
 }
+
+/// A folder of scripts, with what lies beside them.
+fn mixed() -> Site {
+    Site::new()
+        .script("cgi-bin/one.cgi", &format!("{TEXT}print 'one ', $ENV{{PATH_INFO}} || '';"))
+        .script("cgi-bin/info", &format!("#!/usr/bin/perl\n{TEXT}print 'info';"))
+        .file("cgi-bin/style.css", "b { }")
+        .file("cgi-bin/data.txt", "data")
+        .file("cgi-bin/Secret.pm", "package Secret; 1;")
+        .file("cgi-bin/images/a.png", "png")
+}
+
+#[test]
+fn the_root_of_a_folder_lists_its_scripts() {
+    let server = mixed().run(["cgi-bin"]);
+    let page = server.text("/");
+    for name in ["one.cgi", "info"] {
+        assert!(page.contains(&format!("href=\"{name}\"")), "{name}: {page}");
+        server.get(&format!("/{name}")).is(200);
+    }
+    assert!(!page.contains("style.css") && !page.contains("Secret"), "{page}");
+    for beside in ["/style.css", "/data.txt", "/Secret.pm", "/index.html", "/images/a.png"] {
+        assert_ne!(server.get(beside).status, 200, "{beside} was not asked for");
+    }
+}
+
+#[test]
+fn an_index_in_the_folder_is_its_root() {
+    let server = mixed().file("cgi-bin/index.html", "<h1>Start</h1>").run(["cgi-bin/"]);
+    for path in ["/", "/index.html"] {
+        let page = server.get(path).is(200);
+        assert_eq!(page.text(), "<h1>Start</h1>");
+        assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+    }
+    assert_eq!(server.text("/one.cgi/"), "one /");
+}
+
+#[test]
+fn files_beside_the_scripts_are_served_when_they_are_asked_for() {
+    let server = mixed().run(["cgi-bin", "--static", "cgi-bin"]);
+    for (path, expected) in
+        [("/style.css", "b { }"), ("/data.txt", "data"), ("/images/a.png", "png"), ("/one.cgi/a.css", "one /a.css")]
+    {
+        assert_eq!(server.text(path), expected, "{path}");
+    }
+    assert_ne!(server.get("/Secret.pm").status, 200, "nobody shows a program");
+    assert!(server.text("/").contains("one.cgi"));
+}
+
+#[test]
+fn a_folder_of_pages_stands_beside_the_scripts() {
+    let site =
+        mixed().file("pages/index.html", "start").file("pages/sub/a.html", "a").file("pages/one.cgi", "#!/bin/sh");
+    let server = site.run(["cgi-bin", "--static", "pages"]);
+    for (path, expected) in [("/", "start"), ("/sub/a.html", "a"), ("/one.cgi", "one "), ("/info", "info")] {
+        assert_eq!(server.text(path), expected, "{path}");
+    }
+    server.get("/style.css").is(404);
+}
+
+#[test]
+fn files_beside_an_application_are_its_own_business() {
+    let site = Site::new().file("app.psgi", "sub { [200, [], []] }");
+    site.cameleer(["run", "--static", "htdocs", "app.psgi"]).failed(2, "Plack::Middleware::Static");
+    site.script("a.cgi", TEXT).cameleer(["run", "--static", "none", "a.cgi"]).failed(2, "no such folder");
+}

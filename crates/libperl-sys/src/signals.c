@@ -56,10 +56,26 @@ static unsigned restore_handler(pTHX_ const char *name, SV **now, SV **kept)
     return CML_LEFT_SIGNAL;
 }
 
+/* Who reads $SIG{X} makes perl keep what it found there, in the place of the handler: nothing has changed. Nobody can set a
+ * handler for what the kernel, or the C library, keeps for itself. */
+static int was_only_read(pTHX_ int number)
+{
+    struct sigaction action;
+    SV *const now = PL_psig_ptr[number];
+    if (!now || handlers[number] || number >= NSIG || SvROK(now))
+        return 0;
+    return sigaction(number, NULL, &action) != 0 || action.sa_handler == home_action[number].sa_handler;
+}
+
 /* Without a handler perl gives a signal its default: to some the worker has an answer of its own. One that has come for
  * the handler that goes now is for nobody. */
 static unsigned restore_signal(pTHX_ int number)
 {
+    if (was_only_read(aTHX_ number)) {
+        SvREFCNT_dec(PL_psig_ptr[number]);
+        PL_psig_ptr[number] = NULL;
+        return 0;
+    }
     const unsigned left = restore_handler(aTHX_ PL_sig_name[number], &PL_psig_ptr[number], &handlers[number]);
     if (left) {
         PL_psig_pend[number] = 0;

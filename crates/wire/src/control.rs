@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::status::Piece;
+
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
 
@@ -128,8 +130,8 @@ pub enum FromFront {
         /// Which.
         generation: Generation,
     },
-    /// Answer to `ToFront::Status`.
-    Status(FrontStatus),
+    /// Answer to `ToFront::Status`, or the next piece of it.
+    Status(Piece),
     /// Answer to `ToFront::Ping`.
     Alive,
     /// Nothing is under way any more; sent after `ToFront::Stop`.
@@ -221,10 +223,13 @@ pub struct WorkerStatus {
     pub state: WorkerState,
     /// Requests it has answered.
     pub requests: u64,
-    /// `GET /path` that it works on, or empty.
+    /// `GET /path` that it works on, or empty: for a reader, so it is cut, and what a terminal would obey is escaped.
     pub request: String,
     /// How long it has been in this state, in milliseconds.
     pub since_ms: u64,
+    /// Memory that no other process has. The front does not know it; whoever shows the status asks the kernel.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub private_bytes: Option<u64>,
 }
 
 /// The life of a worker. Drawn in docs/architecture.md.

@@ -7,7 +7,20 @@ our @EXPORT_OK = qw(escape);
 
 my %ENTITY = ( '&' => '&amp;', '<' => '&lt;', '>' => '&gt;', '"' => '&quot;', q{'} => '&#39;' );
 
-sub escape ($text) { return ( $text // '' ) =~ s/([&<>"'])/$ENTITY{$1}/gr }
+# What a browser obeys instead of showing it: controls, and what turns, breaks or hides a line.
+my $OBEYED =
+  qr/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]/;
+
+# Characters stay characters, and bytes bytes.
+sub escape ($text) {
+    $text //= '';
+    my $was_utf8 = !utf8::is_utf8($text) && $text =~ /[^\x00-\x7f]/ && utf8::decode($text);
+    $text =~ s/($OBEYED)/sprintf '\\x{%x}', ord $1/ge if utf8::is_utf8($text);
+    $text =~ s/([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])/sprintf '\\x{%x}', ord $1/ge;
+    $text =~ s/([&<>"'])/$ENTITY{$1}/g;
+    utf8::encode($text) if $was_utf8;
+    return $text;
+}
 
 1;
 
@@ -21,5 +34,10 @@ Cameleer::HTML - text as HTML
 
     use Cameleer::HTML 'escape';
     print escape($anything);
+
+=head1 DESCRIPTION
+
+C<escape> gives text that a browser shows as it is: C<&>, C<<>, C<>> and quotation marks are entities, and controls and
+what Unicode has to turn or hide a line are written as their numbers, C<\x{202e}>.
 
 =cut

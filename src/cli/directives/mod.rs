@@ -2,6 +2,7 @@
 
 mod addresses;
 mod application;
+mod folders;
 mod program;
 mod text;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use super::run::{Program, Run};
 use super::{Misuse, development};
 use crate::master::listeners::{self, Listeners};
+use crate::master::site::Said;
 use addresses::listen;
 use program::program;
 use text::Text;
@@ -63,9 +65,14 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The directives.
-pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<String> {
+pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<Said>> {
     let mut text = Text::default();
     let addresses = listen(run, around)?;
+    text.by(match (run.listen.is_empty(), &run.host, run.port) {
+        (false, ..) => "--listen",
+        (true, Some(_), None) => "--host",
+        _ => "--port",
+    });
     for address in &addresses {
         match run.tls {
             true => text.line("Listen", &[address, "https"]),
@@ -78,22 +85,22 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<String> {
     pool(run, around, &mut text)?;
     files(run, around, &mut text);
     program(&run.program, around, &mut text)?;
-    Ok(text.0)
+    Ok(text.finish())
 }
 
 /// The directives of a program that is only to be checked.
-pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<String> {
+pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<Said>> {
     let mut text = Text::default();
     // Nothing is bound; a configuration without it would be wrong.
-    text.line("Listen", &["5000"]);
+    text.by("--port").line("Listen", &["5000"]);
     program(what, around, &mut text)?;
-    Ok(text.0)
+    Ok(text.finish())
 }
 
 /// A certificate of our own making, kept in the user's folder.
 fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;
-    text.line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
+    text.by("--tls").line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
     text.line("SSLCertificateKeyFile", &[&files.key.display().to_string()]);
     text.line("Protocols", &["h2", "http/1.1"]);
     Ok(())
@@ -106,27 +113,31 @@ fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()>
     if workers == 0 {
         return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
     }
+    text.by("--workers");
     for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {
         text.line(name, &[&workers.to_string()]);
     }
     if let Some(range) = &run.max_requests {
-        text.line("MaxRequestsPerChild", &[range]);
+        text.by("--max-requests").line("MaxRequestsPerChild", &[range]);
     }
     Ok(())
 }
 
 fn files(run: &Run, around: &Surroundings, text: &mut Text) {
     let pid = run.pid.as_ref().map(|path| around.folder.join(path).display().to_string());
-    for (name, value) in [("User", &run.user), ("Group", &run.group), ("PidFile", &pid), ("ErrorLog", &run.error_log)] {
+    for (option, name, value) in [
+        ("--user", "User", &run.user),
+        ("--group", "Group", &run.group),
+        ("--pid", "PidFile", &pid),
+        ("--error-log", "ErrorLog", &run.error_log),
+        ("--log-level", "LogLevel", &run.log_level),
+    ] {
         if let Some(value) = value {
-            text.line(name, &[value]);
+            text.by(option).line(name, &[value]);
         }
     }
-    if let Some(level) = &run.log_level {
-        text.line("LogLevel", &[level]);
-    }
     if let Some(log) = &run.access_log {
-        text.line("CustomLog", &[log, "combined"]);
+        text.by("--access-log").line("CustomLog", &[log, "combined"]);
     }
 }
 

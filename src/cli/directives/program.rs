@@ -7,6 +7,7 @@ use super::super::Misuse;
 use super::super::run::Program;
 use super::Surroundings;
 use super::application::is_application;
+use super::folders;
 use super::text::Text;
 
 /// What kind of program it is.
@@ -21,13 +22,14 @@ enum Kind {
 /// Loads the program and lets it answer.
 pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     for folder in &program.include {
-        text.line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
+        text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
     }
     let kind = kind(program, around)?;
     let preloaded = match kind {
         Kind::Handler(_) => &program.modules[..program.modules.len() - 1],
         _ => &program.modules[..],
     };
+    text.by("the environment");
     if matches!(kind, Kind::Psgi(_) | Kind::Code(_)) {
         // Frameworks take it for the sign that they are to give an application.
         text.line("PerlPassEnv", &["PLACK_ENV"]);
@@ -37,16 +39,45 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
         text.line("PerlPassEnv", &names);
     }
     for module in preloaded {
-        text.line("PerlModule", &[module]);
+        text.by("-M").line("PerlModule", &[module]);
     }
+    let statics = statics(program, &kind, around)?;
+    if let Some(folder) = &statics {
+        folders::statics(folder, text.by("--static"));
+    }
+    text.by(&named(program));
     match kind {
         Kind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
         Kind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
         Kind::Script(file) => script(&file, text),
-        Kind::Folder(folder) => scripts(&folder, text),
+        Kind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), text),
         Kind::Handler(module) => handler(&module, text),
     }
     Ok(())
+}
+
+/// The folder of `--static`, for programs that have no other means.
+fn statics(program: &Program, kind: &Kind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
+    let Some(folder) = &program.statics else { return Ok(None) };
+    if !matches!(kind, Kind::Script(_) | Kind::Folder(_)) {
+        let advice = "for an application take Plack::Middleware::Static, for a handler Alias in a configuration";
+        return Err(Misuse(format!("--static stands beside CGI scripts: {advice}")).into());
+    }
+    let folder: PathBuf = around.folder.join(folder).components().collect();
+    match folder.is_dir() {
+        true => Ok(Some(folder)),
+        false => Err(Misuse(format!("--static {}: no such folder", folder.display())).into()),
+    }
+}
+
+/// What the user has typed to name it.
+fn named(program: &Program) -> String {
+    match (&program.eval, program.path(), program.modules.last()) {
+        (Some(_), ..) => "-e".to_owned(),
+        (None, Some(path), _) => path.display().to_string(),
+        (None, None, Some(_)) => "-M".to_owned(),
+        (None, None, None) => "app.psgi".to_owned(),
+    }
 }
 
 fn psgi(directive: &str, value: &str, text: &mut Text) {
@@ -58,13 +89,6 @@ fn script(file: &Path, text: &mut Text) {
     let name = file.display().to_string();
     // What follows in the URL is the script's PATH_INFO.
     text.line("ScriptAlias", &["/", &format!("{name}/")]);
-    text.line("RegistryPreload", &["/", &name]);
-}
-
-/// Those that are broken are named at the start; the others serve.
-fn scripts(folder: &Path, text: &mut Text) {
-    let name = format!("{}/", folder.display());
-    text.line("ScriptAlias", &["/", &name]);
     text.line("RegistryPreload", &["/", &name]);
 }
 
@@ -94,7 +118,7 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
 }
 
 /// By its extension, and by what it ends with; without an extension, by its `#!` line.
-fn is_script(path: &Path) -> bool {
+pub fn is_script(path: &Path) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("psgi") => false,
         _ if is_application(path) => false,

@@ -12,7 +12,11 @@ struct Cli {
 fn check(line: &str, around: Surroundings, expected: &str) {
     let words = std::iter::once("run").chain(line.split(' ').filter(|word| !word.is_empty()));
     let run = Cli::try_parse_from(words.map(|word| word.replace('~', " "))).expect("parsed").run;
-    assert_eq!(of(&run, &around).expect("directives"), expected, "{line}");
+    assert_eq!(text(&run, &around), expected, "{line}");
+}
+
+fn text(run: &Run, around: &Surroundings) -> String {
+    of(run, around).expect("directives").into_iter().map(|said| said.directives).collect()
 }
 
 fn site() -> Surroundings {
@@ -52,13 +56,18 @@ fn a_script_is_preloaded_and_answers_everywhere() {
 }
 
 #[test]
-fn a_folder_is_a_script_alias() {
+fn a_folder_is_a_script_alias_with_a_list() {
     let around = site();
     let folder = around.folder.display().to_string();
     check(
         "cgi-bin -l :81 -l a.sock --workers 2",
         around,
-        &format!("Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}ScriptAlias / {folder}/cgi-bin/\n", pool(2)),
+        &format!(
+            "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}\
+             AliasMatch \"^/(index\\\\.html)?$\" \"{folder}/cgi-bin/$1\"\nScriptAlias / {folder}/cgi-bin/\nRegistryPreload / {folder}/cgi-bin/\n\
+             <LocationMatch \"^/$\">\n    DirectoryIndex index.html\n    Options +Indexes\n    IndexIgnore .*\n</LocationMatch>\n",
+            pool(2)
+        ),
     );
 }
 
@@ -99,8 +108,8 @@ fn the_environment_of_hosts_is_honoured_and_options_win() {
     let heroku = || Surroundings { port: Some("81".into()), concurrency: Some("3".into()), ..site() };
     let run =
         |line: &[&str]| Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run;
-    assert!(of(&run(&[]), &heroku()).expect("directives").starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
-    let said = of(&run(&["-p", "82", "--workers", "4"]), &heroku()).expect("directives");
+    assert!(text(&run(&[]), &heroku()).starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
+    let said = text(&run(&["-p", "82", "--workers", "4"]), &heroku());
     assert!(said.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{said}");
 }
 

@@ -1,28 +1,50 @@
-//! Directives as they stand in a file.
+//! Directives as they stand in a file, and which option asked for them.
+
+use crate::master::site::Said;
 
 /// Directives as text.
 #[derive(Debug, Default)]
-pub struct Text(pub String);
+pub struct Text {
+    said: Vec<Said>,
+}
 
 impl Text {
+    /// What follows is said by that option.
+    pub fn by(&mut self, option: &str) -> &mut Text {
+        self.said.push(Said { option: option.to_owned(), directives: String::new() });
+        self
+    }
+
     /// A directive.
     pub fn line(&mut self, name: &str, args: &[&str]) {
-        self.0.push_str(name);
+        let mut line = name.to_owned();
         for arg in args {
-            self.0.push(' ');
-            self.0.push_str(&quote(arg));
+            line.push(' ');
+            line.push_str(&quote(arg));
         }
-        self.0.push('\n');
+        self.add(&line);
     }
 
     /// A section with directives in it.
     pub fn section(&mut self, name: &str, arg: &str, inside: &[(&str, &str)]) {
-        self.0.push_str(&format!("<{name} {}>\n", quote(arg)));
+        self.add(&format!("<{name} {}>", quote(arg)));
         for (name, value) in inside {
-            self.0.push_str("    ");
-            self.line(name, &[value]);
+            self.add(&format!("    {name} {}", quote(value)));
         }
-        self.0.push_str(&format!("</{name}>\n"));
+        self.add(&format!("</{name}>"));
+    }
+
+    fn add(&mut self, line: &str) {
+        if let Some(said) = self.said.last_mut() {
+            said.directives.push_str(line);
+            said.directives.push('\n');
+        }
+    }
+
+    /// All, in order.
+    pub fn finish(mut self) -> Vec<Said> {
+        self.said.retain(|said| !said.directives.is_empty());
+        self.said
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "the control socket and systemd need none",
         effect: Effect::Start,
-        about: "Holds the process id of the master while it runs.",
+        about: "Holds the process id of the master, and a lock, while it runs.",
     },
     Row {
         name: "ControlSocket",

@@ -21,6 +21,7 @@ use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
 use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront};
+use wire::status::Pieces;
 use wire::transport::in_memory;
 
 use crate::config::{Bundle, Facts, parse};
@@ -139,9 +140,12 @@ impl Server {
 
     fn status(&self) -> FrontStatus {
         self.say(ToFront::Status);
-        match self.hear(|said| matches!(said, FromFront::Status(_))) {
-            FromFront::Status(status) => status,
-            other => panic!("{other:?}"),
+        let mut pieces = Pieces::default();
+        loop {
+            let FromFront::Status(piece) = self.hear(|said| matches!(said, FromFront::Status(_))) else { continue };
+            if let Some(status) = pieces.add(&piece).expect("a status") {
+                return status;
+            }
         }
     }
 

@@ -1,0 +1,207 @@
+//! Words that other servers' command lines have, and what they are here. clap's own tips go by the spelling, which leads
+//! from `--server` to `--user`.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// (subcommand, option, what to type here), the options of `run` as plackup, Starman, Starlet, uWSGI, hypnotoad and puma
+/// spell them, those of `serve` as httpd, nginx and `run` do.
+const OPTIONS: &[(&str, &str, &str)] = &[
+    ("run", "-s", "Cameleer is the server: leave it out"),
+    ("run", "--server", "Cameleer is the server: leave it out"),
+    ("run", "-L", "the program is always loaded before the fork: leave it out"),
+    ("run", "--loader", "the program is always loaded before the fork: leave it out"),
+    ("run", "-r", "after a change, say `cameleer reload`"),
+    ("run", "--reload", "after a change, say `cameleer reload`"),
+    ("run", "-R", "after a change, say `cameleer reload`"),
+    ("run", "--Reload", "after a change, say `cameleer reload`"),
+    ("run", "--restarter", "after a change, say `cameleer reload`"),
+    ("run", "--no-default-middleware", "Cameleer adds no middleware: leave it out"),
+    ("run", "--disable-proctitle", "leave it out; ps shows `cameleer: worker 0`"),
+    ("run", "-w", "--workers N"),
+    ("run", "--processes", "--workers N"),
+    ("run", "--max-conns", "--workers N: a worker answers one request at a time"),
+    ("run", "-b", "--listen WHERE"),
+    ("run", "--bind", "--listen WHERE"),
+    ("run", "--http", "--listen WHERE"),
+    ("run", "--http-socket", "--listen WHERE"),
+    ("run", "--socket", "--listen WHERE"),
+    ("run", "--address", "--listen WHERE"),
+    ("run", "--psgi", "cameleer run app.psgi: name the file alone"),
+    ("run", "-f", "cameleer serve -f FILE: a configuration"),
+    ("run", "-c", "cameleer serve -f FILE: a configuration"),
+    ("run", "--config", "cameleer serve -f FILE: a configuration"),
+    ("run", "-d", "-D"),
+    ("run", "--daemon", "--daemonize"),
+    ("run", "--background", "--daemonize"),
+    ("run", "--foreground", "it stays in the foreground: leave it out"),
+    ("run", "-k", "cameleer stop, cameleer reload, or cameleer serve -k VERB"),
+    ("run", "-t", "cameleer check app.psgi"),
+    ("run", "--stop", "cameleer stop"),
+    ("run", "--pid-file", "--pid FILE"),
+    ("run", "--pidfile", "--pid FILE"),
+    ("run", "--log", "--error-log FILE or --access-log FILE"),
+    ("run", "--logto", "--error-log FILE"),
+    ("run", "--include", "-I DIR"),
+    ("run", "--lib", "-I DIR"),
+    ("run", "--environment", "-E NAME"),
+    ("run", "--max-reqs", "--max-requests N"),
+    ("run", "--min-reqs-per-child", "--max-requests N-M"),
+    ("run", "--enable-ssl", "--tls, or SSLCertificateFile in a configuration"),
+    ("run", "--ssl", "--tls, or SSLCertificateFile in a configuration"),
+    ("run", "--ssl-cert", "SSLCertificateFile in a configuration, or --tls for development"),
+    ("run", "--ssl-key", "SSLCertificateKeyFile in a configuration, or --tls for development"),
+    ("run", "--backlog", "ListenBacklog in a configuration: cameleer serve -f FILE"),
+    ("run", "--keepalive-timeout", "KeepAliveTimeout in a configuration: cameleer serve -f FILE"),
+    ("run", "--max-keepalive-reqs", "MaxKeepAliveRequests in a configuration: cameleer serve -f FILE"),
+    ("run", "--disable-keepalive", "KeepAlive Off in a configuration: cameleer serve -f FILE"),
+    ("run", "--read-timeout", "RequestReadTimeout in a configuration: cameleer serve -f FILE"),
+    ("run", "--timeout", "RequestTimeout in a configuration: cameleer serve -f FILE"),
+    ("run", "--chdir", "cd there first"),
+    ("run", "--master", "there always is one: leave it out"),
+    ("serve", "-p", "-c 'Listen 8080'"),
+    ("serve", "--listen", "-c 'Listen 8080'"),
+    ("serve", "--port", "-c 'Listen 8080'"),
+    ("serve", "--host", "-c 'Listen 127.0.0.1:8080'"),
+    ("serve", "--workers", "-c 'MaxClients 5'"),
+    ("serve", "--max-requests", "-c 'MaxRequestsPerChild 10000'"),
+    ("serve", "--user", "-c 'User NAME'"),
+    ("serve", "--group", "-c 'Group NAME'"),
+    ("serve", "--pid", "-c 'PidFile FILE'"),
+    ("serve", "--pid-file", "-c 'PidFile FILE'"),
+    ("serve", "--error-log", "-c 'ErrorLog FILE'"),
+    ("serve", "-E", "-c 'ErrorLog FILE'"),
+    ("serve", "--access-log", "-c 'CustomLog FILE combined'"),
+    ("serve", "--log-level", "-c 'LogLevel info'"),
+    ("serve", "-e", "-c 'LogLevel info'"),
+    ("serve", "--tls", "SSLCertificateFile in the configuration"),
+    ("serve", "-I", "-c 'PerlLib DIR'"),
+    ("serve", "--daemonize", "-k start"),
+    ("serve", "--config", "-f FILE"),
+    ("serve", "-s", "-k VERB: start, stop, restart, graceful or graceful-stop"),
+    ("serve", "-S", "cameleer check -f FILE"),
+    ("serve", "-T", "leave it out: a missing DocumentRoot is no error"),
+    ("serve", "-L", "cameleer check --directives"),
+    ("serve", "--stop", "-k stop"),
+    ("serve", "--reload", "-k graceful"),
+    ("check", "-t", "cameleer check does that: leave it out"),
+    ("check", "-c", "-f FILE, with lines of your own after it: cameleer serve -t -f FILE -c LINE"),
+    ("status", "--pid", "--pid-file FILE"),
+    ("status", "-p", "--pid-file FILE"),
+    ("reload", "--pid", "--pid-file FILE"),
+    ("reload", "-p", "--pid-file FILE"),
+    ("stop", "--pid", "--pid-file FILE"),
+    ("stop", "-p", "--pid-file FILE"),
+    ("stop", "--force", "--fast"),
+    ("stop", "--now", "--fast"),
+];
+
+/// What else is typed where a subcommand stands.
+const COMMANDS: &[(&str, &str)] = &[
+    ("start", "cameleer serve -k start, or cameleer run -D app.psgi"),
+    ("restart", "cameleer reload"),
+    ("graceful", "cameleer reload"),
+    ("quit", "cameleer stop"),
+    ("configtest", "cameleer check -f FILE"),
+    ("test", "cameleer check -f FILE"),
+    ("help", "cameleer --help"),
+    ("version", "cameleer --version"),
+];
+
+/// `error` with the right tip, where we know one.
+pub fn improve(mut error: clap::Error, arguments: &[String]) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let command = arguments.get(1).map(String::as_str).unwrap_or_default();
+            tip_for_argument(command, &text(ContextKind::InvalidArg))
+        }
+        ErrorKind::InvalidSubcommand => tip_for_command(&text(ContextKind::InvalidSubcommand)),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![format!("here: {tip}").into()]));
+    }
+    error
+}
+
+fn tip_for_argument(command: &str, argument: &str) -> Option<String> {
+    let name = argument.split('=').next().unwrap_or_default();
+    let is_meant = |of: &str, option: &str| of == command && option == name;
+    if let Some((.., tip)) = OPTIONS.iter().find(|(of, option, _)| is_meant(of, option)) {
+        return Some((*tip).to_owned());
+    }
+    match command {
+        // An option before any subcommand: plackup's users begin so.
+        option if option.starts_with('-') => Some(format!("cameleer run {option}")),
+        "serve" if !argument.starts_with('-') => Some(format!("cameleer serve -f {argument}")),
+        _ => None,
+    }
+}
+
+fn tip_for_command(word: &str) -> Option<String> {
+    if let Some((_, tip)) = COMMANDS.iter().find(|(name, _)| *name == word) {
+        return Some((*tip).to_owned());
+    }
+    if word.ends_with(".conf") {
+        return Some(format!("cameleer serve -f {word}"));
+    }
+    let is_program = [".psgi", ".pl", ".cgi", "/"].iter().any(|end| word.ends_with(end));
+    is_program.then(|| format!("cameleer run {word}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Cli;
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    fn said(line: &str) -> String {
+        let words: Vec<String> = format!("cameleer {line}").split(' ').map(str::to_owned).collect();
+        improve(Cli::try_parse_from(&words).expect_err("wrong"), &words).to_string()
+    }
+
+    #[test]
+    fn what_is_called_otherwise_elsewhere_is_named_as_it_is_here() {
+        for (line, tip) in [
+            ("run --server Starman", "here: Cameleer is the server"),
+            ("run -s Starman", "here: Cameleer is the server"),
+            ("run --bind :80", "here: --listen WHERE"),
+            ("run --bind=:80", "here: --listen WHERE"),
+            ("run -w 4", "here: --workers N"),
+            ("run --worker 4", "'--workers'"),
+            ("run --max-request 4", "'--max-requests'"),
+            ("serve --port 80", "here: -c 'Listen 8080'"),
+            ("serve site.conf", "here: cameleer serve -f site.conf"),
+            ("-p 80", "here: cameleer run -p"),
+            ("app.psgi", "here: cameleer run app.psgi"),
+            ("start", "here: cameleer serve -k start"),
+            ("stauts", "'status'"),
+            ("stop --pid x", "here: --pid-file FILE"),
+        ] {
+            let said = said(line);
+            assert!(said.contains(tip), "{line}: {said}");
+            assert_eq!(said.matches("tip:").count(), 1, "{line}: {said}");
+        }
+    }
+
+    /// An option that we have needs no tip; a tip names only options that we have.
+    #[test]
+    fn no_tip_is_about_an_option_of_ours() {
+        let cli = Cli::command();
+        for (command, option, _) in OPTIONS {
+            let command = cli.find_subcommand(command).expect("a subcommand");
+            let has = command.get_arguments().any(|argument| {
+                let long = argument.get_long_and_visible_aliases().unwrap_or_default();
+                let short = argument.get_short_and_visible_aliases().unwrap_or_default();
+                long.iter().any(|name| *option == format!("--{name}"))
+                    || short.iter().any(|c| *option == format!("-{c}"))
+            });
+            assert!(!has, "{} has {option}", command.get_name());
+        }
+    }
+}

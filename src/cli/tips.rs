@@ -84,7 +84,6 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("serve", "--stop", "-k stop"),
     ("serve", "--reload", "-k graceful"),
     ("check", "-t", "cameleer check does that: leave it out"),
-    ("check", "-c", "-f FILE, with lines of your own after it: cameleer serve -t -f FILE -c LINE"),
     ("status", "--pid", "--pid-file FILE"),
     ("status", "-p", "--pid-file FILE"),
     ("reload", "--pid", "--pid-file FILE"),

@@ -17,9 +17,13 @@ fn allow_processes(server: &Server, most: &str) {
 fn without_a_thread_a_password_is_a_503_and_all_else_is_served() {
     let hash = Finished::of(Command::new("openssl").args(["passwd", "-6", "secret"])).succeeded().out;
     let conf = "User nobody\nGroup nogroup\n<Location /members>\nAuthType Basic\nAuthName Members\nAuthUserFile users\n\
-        Require valid-user\n</Location>";
+        Require valid-user\n</Location>\n<Location /friends>\n<RequireAll>\nRequire all granted\nRequire not host example.org\n</RequireAll>\n</Location>";
     let site = Site::new().file("users", &format!("ana:{hash}"));
-    let server = site.file("htdocs/members/a.txt", "for members").file("htdocs/a.txt", "for all").serve(conf);
+    let server = site
+        .file("htdocs/members/a.txt", "for members")
+        .file("htdocs/friends/a.txt", "for most")
+        .file("htdocs/a.txt", "for all")
+        .serve(conf);
     // ana:secret
     let asked = || Request::get("/members/a.txt").header("Authorization", "Basic YW5hOnNlY3JldA==");
     allow_processes(&server, "0:");
@@ -27,7 +31,11 @@ fn without_a_thread_a_password_is_a_503_and_all_else_is_served() {
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
     let line = server.logged("cannot compute a password's hash: no thread: ");
     assert!(line.contains("ulimit -u"), "{line}");
+    // Who cannot be told from those that are kept out is not let in.
+    server.get("/friends/a.txt").is(503);
+    server.logged("cannot look up a client's name: no thread: ");
     assert_eq!(server.text("/a.txt"), "for all");
     allow_processes(&server, "4096:");
     assert_eq!(server.send(asked()).is(200).text(), "for members");
+    assert_eq!(server.text("/friends/a.txt"), "for most");
 }

@@ -17,12 +17,22 @@ pub enum BadPath {
     Malformed,
     /// A slash as `%2f`, a zero byte, which no file name can hold, or `\`, which elsewhere is a slash: 404.
     Impossible,
+    /// More than [`MAX_SEGMENTS`]: 414.
+    TooDeep,
 }
+
+/// No site's addresses have so many segments, and no file system in use has folders so deep. Whatever is done for each
+/// segment of a path, in here or by a program, is bounded by it.
+pub const MAX_SEGMENTS: usize = 1000;
 
 /// `/a//b/../c%20d` is `/a/c d`.
 pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     if raw.first() != Some(&b'/') {
         return Err(BadPath::Malformed);
+    }
+    // The slashes of the path as it was sent: empty segments and `.` are work too.
+    if raw.iter().filter(|byte| **byte == b'/').count() > MAX_SEGMENTS {
+        return Err(BadPath::TooDeep);
     }
     let decoded = decode(raw)?;
     if is_overlong(&decoded) {
@@ -84,6 +94,13 @@ fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
         resolved.push(b'/');
     }
     Ok(resolved)
+}
+
+/// The beginnings of `path` that are longer than `from` and end where a name ends: the folders on the way, outermost first,
+/// then what it names.
+pub fn ways(path: &[u8], from: usize) -> impl Iterator<Item = &[u8]> {
+    let ends_here = |at: &usize| matches!(path.get(*at), Some(b'/') | None) && path.get(*at - 1) != Some(&b'/');
+    (from.saturating_add(1)..path.len().saturating_add(1)).filter(ends_here).filter_map(|end| path.get(..end))
 }
 
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
@@ -181,6 +198,26 @@ mod tests {
             let found = normalise(raw.as_bytes());
             assert_eq!(found, expected.map(|path| path.as_bytes().to_vec()), "{raw}");
         }
+    }
+
+    #[test]
+    fn a_path_has_a_bounded_number_of_segments() {
+        for segment in ["/a", "/", "/.", "/%61"] {
+            assert!(normalise(segment.repeat(MAX_SEGMENTS).as_bytes()).is_ok(), "{segment}");
+            assert_eq!(normalise(segment.repeat(MAX_SEGMENTS + 1).as_bytes()), Err(BadPath::TooDeep), "{segment}");
+        }
+    }
+
+    #[test]
+    fn the_way_to_a_file_is_given_folder_by_folder() {
+        let steps = |path: &str, from: usize| -> Vec<String> {
+            ways(path.as_bytes(), from).map(|way| String::from_utf8_lossy(way).into_owned()).collect()
+        };
+        assert_eq!(steps("/srv/www/a/b", 8), ["/srv/www/a", "/srv/www/a/b"]);
+        assert_eq!(steps("/a//b/", 0), ["/a", "/a//b"]);
+        assert_eq!(steps("/", 0), [""; 0]);
+        assert_eq!(steps("a/b", 0), ["a", "a/b"]);
+        assert_eq!(steps("/srv", 4), [""; 0]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ mod identity;
 mod install;
 /// Limits on time, numbers and size.
 mod limits;
+/// What a client sends costs by its length.
+mod linear;
 /// Symbolic links, and other ways out of a site.
 mod links;
 /// Access and error logs, byte for byte.

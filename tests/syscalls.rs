@@ -252,3 +252,50 @@ fn what_the_front_keeps_for_later_is_little() {
     let after = private_memory(front(&server));
     assert!(after < before + (6 << 20), "from {before} to {after} bytes");
 }
+
+/// The calls of a request whose answer has this status.
+#[track_caller]
+fn calls_of_one(server: &Server, target: &str, status: u16) -> Vec<String> {
+    let trace = Trace::begin(server);
+    server.get(target).is(status);
+    trace.end()
+}
+
+/// Looks up what it was asked for as another request.
+const LOOKS_UP: &str = "package Up; sub handler { my $r = shift; my $sub = $r->lookup_uri('/sub' . $r->path_info);\n\
+    $r->send_http_header('text/plain'); $r->print($sub->filename); 0 }\n1;\n";
+
+#[test]
+fn nobody_looks_for_what_follows_a_missing_folder() {
+    let site = Site::new().file("lib/Up.pm", LOOKS_UP).file("htdocs/there/page", "").file("htdocs/.htaccess", "");
+    let server = serve(
+        site,
+        "PerlModule Up\nScriptAlias /cgi/ @DIR@/scripts/\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
+         <FilesMatch \"^a$\">\nForceType text/plain\n</FilesMatch>\n\
+         <Location /asks>\nSetHandler perl-script\nPerlHandler Asks\n</Location>\n\
+         <Location /up>\nSetHandler perl-script\nPerlHandler Up\n</Location>",
+    );
+    for (start, status) in
+        [("/there/gone", 404), ("/there/page", 404), ("/cgi/gone.pl", 404), ("/asks/gone", 200), ("/up", 200)]
+    {
+        let [few, many] = [3, 900].map(|segments| {
+            server.get(&format!("{start}/other{}", "/a".repeat(segments))).is(status);
+            calls_of_one(&server, &format!("{start}{}", "/a".repeat(segments)), status).len()
+        });
+        assert!(few == many && few < 30, "{start}: {few} calls for 3 segments that are missing, {many} for 900");
+    }
+}
+
+#[test]
+fn a_folder_is_read_on_another_thread_than_the_one_that_has_all_clients() {
+    let site = Site::new().file("htdocs/list/a", "").file("htdocs/list/b", "");
+    let server = serve(site, "Options Indexes");
+    let front = server.status()["front_pid"].as_i64().expect("the front has a number");
+    let calls = calls_of_one(&server, "/list/", 200);
+    let readers: Vec<&str> = calls
+        .iter()
+        .filter(|call| call.contains("getdents64"))
+        .filter_map(|call| call.split_whitespace().next())
+        .collect();
+    assert!(!readers.is_empty() && readers.iter().all(|thread| *thread != front.to_string()), "{calls:#?}");
+}

@@ -3,9 +3,12 @@
 //! Per folder, from the root down: its `<Directory>` sections, then its `.htaccess`. Then `<DirectoryMatch>`, `<Files>`
 //! (those in `.htaccess` files in their places), `<Location>`.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+use regex::Regex;
 
 use super::context::Rank;
 use super::draft::Draft;
@@ -62,7 +65,11 @@ impl Config {
 
     /// Whether a file holds passwords or rules, so that nobody may have it.
     pub fn hides(&self, host: u16, filename: &Path) -> bool {
-        let name = filename.file_name().unwrap_or_default();
+        self.hides_name(host, filename.file_name().unwrap_or_default())
+    }
+
+    /// The same of a file of this name.
+    pub fn hides_name(&self, host: u16, name: &OsStr) -> bool {
         name.as_bytes().starts_with(b".ht") || self.access_file_names(host).iter().any(|known| name == known.as_str())
     }
 
@@ -112,10 +119,14 @@ impl Config {
         Applied { sections: ranked.into_iter().map(|(_, number)| number).collect(), files }
     }
 
-    /// Whether a `<Files>` is about files of this name.
-    pub fn has_rules_for(&self, files: &[Rc<Htaccess>], name: &str) -> bool {
-        let mut sections = self.sections.iter().chain(files.iter().flat_map(|file| &file.sections));
-        sections.any(|section| matches!(&section.scope, Scope::Files(regex) if regex.is_match(name)))
+    /// The names that a `<Files>` is about, here or in `files`.
+    pub fn names_with_rules<'a>(&'a self, files: &'a [Rc<Htaccess>]) -> Vec<&'a Regex> {
+        let sections = self.sections.iter().chain(files.iter().flat_map(|file| &file.sections));
+        let pattern = |section: &'a Section| match &section.scope {
+            Scope::Files(regex) => Some(regex),
+            _ => None,
+        };
+        sections.filter_map(pattern).collect()
     }
 
     /// The section of a number of [`Applied`].

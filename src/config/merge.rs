@@ -1,5 +1,6 @@
 //! Sections to [`Settings`]: each says something over what came before.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -76,20 +77,39 @@ impl Settings {
         self.merge_variables(said);
     }
 
+    /// A `.htaccess` file may have thousands: each is looked at once.
     fn merge_variables(&mut self, said: &Said) {
-        for (name, value, added) in &said.set_vars {
+        let mut since: HashMap<&str, usize> = HashMap::new();
+        for (at, (name, _, added)) in said.set_vars.iter().enumerate() {
             if !added {
-                self.set_vars.retain(|(known, _)| known != name);
+                since.insert(name, at);
             }
-            self.set_vars.push((name.clone(), value.clone()));
         }
+        self.set_vars.retain(|(name, _)| !since.contains_key(name.as_str()));
+        for (at, (name, value, _)) in said.set_vars.iter().enumerate() {
+            if since.get(name.as_str()).is_none_or(|since| at >= *since) {
+                self.set_vars.push((name.clone(), value.clone()));
+            }
+        }
+        let mut places: HashMap<String, usize> =
+            self.set_env.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
         for (name, value) in &said.set_env {
-            match self.set_env.iter_mut().find(|(known, _)| known == name) {
+            match places.get(name).and_then(|at| self.set_env.get_mut(*at)) {
                 Some((_, known)) => known.clone_from(value),
-                None => self.set_env.push((name.clone(), value.clone())),
+                None => {
+                    places.insert(name.clone(), self.set_env.len());
+                    self.set_env.push((name.clone(), value.clone()));
+                }
             }
         }
     }
+}
+
+/// Of each name the last pair, in their order.
+pub(super) fn last_of_each<T>(pairs: &mut Vec<(String, T)>) {
+    let last: HashMap<String, usize> = pairs.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+    let mut places = 0..;
+    pairs.retain(|(name, _)| last.get(name).copied() == places.next());
 }
 
 fn replace<T: Clone>(setting: &mut T, said: &Option<T>) {

@@ -48,7 +48,7 @@ pub fn script(
 fn place<'a>(asked: &'a Route, found: &'a Result<Found, Refusal>) -> Option<Place<'a>> {
     let place = match found {
         Ok(Found::Response(response)) if response.status().is_redirection() => return None,
-        Ok(Found::Response(_)) => (asked, false),
+        Ok(Found::Response(_) | Found::Folder(_)) => (asked, false),
         Ok(found) => (found.file()?, true),
         Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
             (asked, false)

@@ -2,22 +2,30 @@
 
 use std::cmp::Ordering;
 use std::fmt::Write;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Local};
-use http::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
+use tokio::sync::Semaphore;
 
+use super::blocking::{self, NoThread};
+use super::error_page::Refusal;
+use super::locate::refusal;
 use super::own_name;
 use super::payload::Kind;
+use super::record::Record;
 use super::route::Route;
-use super::site::Site;
+use super::static_files::METHODS;
 use crate::config::rules::listing::{Column, Listing};
+use crate::open::Opened;
 use crate::path::PATH;
 use crate::printable;
 
@@ -37,19 +45,70 @@ struct Order {
     backwards: bool,
 }
 
-/// The list of `folder` under `route`'s path; the query `C=S;O=D` sorts it.
-pub fn list(site: &Site, route: &Route, folder: &Path, query: Option<&str>) -> io::Result<Response<Kind>> {
-    let listing = &route.settings.rules.listing;
-    let order = Order::of(listing, query.unwrap_or_default());
-    let foot = own_name::foot(site, route);
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        entries.extend(Entry::of(&entry?, listing));
+/// Names of a folder that are looked at: a list of more is of no use to a reader, and every one is a look at the disk.
+const MOST: usize = 10_000;
+/// Lists that are made at once: whoever asks for many must not get all processors.
+const AT_ONCE: usize = 2;
+
+/// The folders that are being read, on threads of their own: nobody else waits for a disk.
+pub struct Lists(Arc<Semaphore>);
+
+impl Default for Lists {
+    fn default() -> Lists {
+        Lists(Arc::new(Semaphore::new(AT_ONCE)))
     }
-    entries.sort_by(|a, b| order.compare(a, b, listing));
-    let mut response = Response::new(Kind::whole(page(&route.path, &entries, (listing, order), &foot).into()));
+}
+
+/// Everything that a list is made from.
+struct Wanted {
+    /// The very folder that was opened, whatever its path leads to by now.
+    folder: File,
+    path: Vec<u8>,
+    listing: Listing,
+    order: Order,
+    foot: String,
+}
+
+/// The list of `folder` under `route`'s path; the query `C=S;O=D` sorts it.
+pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
+    if !matches!(head.method, Method::GET | Method::HEAD) {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    let listing = route.settings.rules.listing.clone();
+    let order = Order::of(&listing, head.uri.query().unwrap_or_default());
+    let foot = own_name::foot(&visit.site, route);
+    let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
+    let page = visit.client.front.lists.make(wanted).await?.map_err(refusal)?;
+    let mut response = Response::new(Kind::whole(page.into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
+}
+
+impl Lists {
+    /// The permit goes with the thread: a list that nobody waits for any more counts.
+    async fn make(&self, wanted: Wanted) -> Result<io::Result<String>, NoThread> {
+        let permit = self.0.clone().acquire_owned().await.map_err(|_| NoThread)?;
+        let make = move || {
+            let page = wanted.page();
+            drop(permit);
+            page
+        };
+        blocking::run("list a folder", make).await
+    }
+}
+
+impl Wanted {
+    fn page(&self) -> io::Result<String> {
+        let folder = format!("/proc/self/fd/{}", self.folder.as_raw_fd());
+        let mut entries = Vec::new();
+        let mut names = std::fs::read_dir(folder)?;
+        for entry in names.by_ref().take(MOST) {
+            entries.extend(Entry::of(&entry?, &self.listing));
+        }
+        let is_cut = names.next().is_some();
+        entries.sort_by(|a, b| self.order.compare(a, b, &self.listing));
+        Ok(page(self, &entries, is_cut))
+    }
 }
 
 impl Entry {
@@ -112,17 +171,20 @@ impl Order {
     }
 }
 
-fn page(path: &[u8], entries: &[Entry], (listing, order): (&Listing, Order), foot: &str) -> String {
-    let title = escape(path);
+fn page(wanted: &Wanted, entries: &[Entry], is_cut: bool) -> String {
+    let title = escape(&wanted.path);
     let mut page = format!(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of {title}</title></head>\n\
          <body><h1>Index of {title}</h1>\n"
     );
-    match listing.fancy {
-        Some(true) => table(&mut page, path, entries, order),
-        _ => plain(&mut page, path, entries),
+    match wanted.listing.fancy {
+        Some(true) => table(&mut page, &wanted.path, entries, wanted.order),
+        _ => plain(&mut page, &wanted.path, entries),
     }
-    page + foot + "</body></html>\n"
+    if is_cut {
+        let _ = writeln!(page, "<p>There is more in this folder than the {MOST} names that a list has room for.</p>");
+    }
+    page + &wanted.foot + "</body></html>\n"
 }
 
 fn plain(page: &mut String, path: &[u8], entries: &[Entry]) {

@@ -2,7 +2,7 @@
 //! compressed as it is sent: what the client has not taken is not made.
 
 use std::io::{self, Write};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -15,7 +15,7 @@ use http::response::Parts;
 use http::{Method, StatusCode};
 
 use super::headers::mime;
-use super::payload::Kind;
+use super::payload::{Kind, PIECE};
 use super::record::Record;
 
 /// A shorter answer fits a packet anyway.
@@ -23,9 +23,14 @@ const WORTH_IT: u64 = 256;
 /// As much is gathered before it is sent, unless there is nothing more to wait for.
 const FULL: usize = 16 * 1024;
 
+/// As much is compressed before others have their turn: what compresses well fills no packet for a long time.
+const TURN: usize = 256 * 1024;
+
 /// A body on its way through gzip.
 pub struct Gzip {
     inner: Kind,
+    /// Of a piece that came all at once, what has not gone through yet.
+    rest: Bytes,
     /// `None` when everything went through it.
     encoder: Option<GzEncoder<Vec<u8>>>,
     /// It holds bytes that nobody has seen yet.
@@ -57,7 +62,7 @@ pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
     relabel(&mut head.headers);
     let level = rules.level.map_or_else(Compression::default, Compression::new);
     let encoder = Some(GzEncoder::new(Vec::new(), level));
-    Kind::Gzip(Box::new(Gzip { inner: kind, encoder, holds: false }))
+    Kind::Gzip(Box::new(Gzip { inner: kind, rest: Bytes::new(), encoder, holds: false }))
 }
 
 /// Parts, and what is encoded already, stay as they are.
@@ -102,16 +107,23 @@ fn relabel(headers: &mut HeaderMap) {
 impl Gzip {
     /// The next compressed bytes. A program that pauses has what it printed so far sent.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        let mut turn = 0;
         loop {
+            if turn >= TURN {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let piece = self.poll_piece(cx);
             let Some(encoder) = &mut self.encoder else { return Poll::Ready(None) };
-            match self.inner.poll(cx) {
+            match piece {
                 Poll::Pending if self.holds => {
                     self.holds = false;
                     encoder.flush()?;
                     return Poll::Ready(Some(Ok(take(encoder))));
                 }
-                pending @ Poll::Pending => return pending,
+                pending @ Poll::Pending => return pending.map(|_| None),
                 Poll::Ready(Some(Ok(bytes))) => {
+                    turn += bytes.len();
                     encoder.write_all(&bytes)?;
                     self.holds = true;
                     if encoder.get_ref().len() >= FULL {
@@ -125,6 +137,19 @@ impl Gzip {
                 }
             }
         }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.encoder.is_none() {
+            return Poll::Ready(None);
+        }
+        if self.rest.is_empty() {
+            match ready!(self.inner.poll(cx)) {
+                Some(Ok(bytes)) => self.rest = bytes,
+                other => return Poll::Ready(other),
+            }
+        }
+        Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
     }
 
     /// What goes through it.

@@ -81,6 +81,7 @@ impl From<BadPath> for Refusal {
         Refusal::new(match bad {
             BadPath::Malformed => StatusCode::BAD_REQUEST,
             BadPath::Impossible => StatusCode::NOT_FOUND,
+            BadPath::TooDeep => StatusCode::URI_TOO_LONG,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Looks on disk for what a path names.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +13,7 @@ use super::error_page::Refusal;
 use super::route::{Route, bytes};
 use super::site::Site;
 use crate::open::{Links, Opened, is_link, root};
+use crate::path::ways;
 
 /// A place on disk that a path leads to.
 pub enum Spot {
@@ -40,13 +42,13 @@ pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refus
     let root = root(&site.config, route.host, filename);
     let links = Links::of(route.settings.options);
     let whole = bytes(filename);
-    let mut name = whole;
-    let opened = loop {
-        match site.opener.open(root, Path::new(OsStr::from_bytes(name)), links) {
-            Ok(opened) => break opened,
-            Err(error) if is_missing(&error) => name = parent(name).ok_or_else(not_found)?,
-            Err(error) => return Err(refusal(error)),
+    let (name, opened) = match site.opener.open(root, filename, links) {
+        Ok(opened) => (whole, opened),
+        Err(error) if is_missing(&error) => {
+            let name = existing(root, whole);
+            (name, site.opener.open(root, Path::new(OsStr::from_bytes(name)), links).map_err(refusal)?)
         }
+        Err(error) => return Err(refusal(error)),
     };
     let extra = &whole[name.len()..];
     if opened.kind.is_dir() {
@@ -79,9 +81,20 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn parent(name: &[u8]) -> Option<&[u8]> {
-    let slash = name.iter().rposition(|byte| *byte == b'/').filter(|at| *at > 0)?;
-    Some(&name[..slash])
+/// As much of `whole` as there is: up to a file, or to the last folder before the first name that is missing. From the
+/// root on, so that nobody pays for what follows the missing one. What it finds is opened under the rules about links, as
+/// everything is: nothing is believed here but a length.
+fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
+    let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
+    let mut found = whole.get(..above).unwrap_or_default();
+    for way in ways(whole, found.len()) {
+        match fs::metadata(OsStr::from_bytes(way)) {
+            Ok(it) if it.is_dir() => found = way,
+            Ok(_) => return way,
+            Err(_) => break,
+        }
+    }
+    found
 }
 
 fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Opened) -> Result<Spot, Refusal> {

@@ -106,6 +106,7 @@ use wire::control::{FrontStatus, Load};
 use wire::reply::MAX_PACKET;
 
 use admit::Door;
+use autoindex::Lists;
 use clock::Clock;
 use connections::Connections;
 use control::Master;
@@ -175,6 +176,8 @@ pub(crate) struct Front {
     serving: RefCell<Option<Rc<Site>>>,
     /// Who may come in.
     pub door: Door,
+    /// Lists of folders that are being made.
+    pub lists: Lists,
     /// Names of clients.
     pub names: Names,
     /// What clients resume TLS with.
@@ -232,6 +235,7 @@ impl Front {
             sites: RefCell::default(),
             serving: RefCell::default(),
             door: Door::default(),
+            lists: Lists::default(),
             names: Names::new(Arc::new(System)),
             clock: Clock::default(),
             packet: RefCell::new(vec![0; MAX_PACKET]),

@@ -21,10 +21,11 @@ use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    actions, authority, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip, response,
-    session, static_files, unread, variables,
+    actions, authority, autoindex, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip,
+    response, session, static_files, unread, variables,
 };
 use crate::config::Handler;
+use crate::path::{BadPath, MAX_SEGMENTS};
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -132,6 +133,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         }
         match found? {
             Found::Response(response) => return Ok(Answer::Here(response)),
+            Found::Folder(folder) => return autoindex::answer(visit, &route, folder, head).await.map(Answer::Here),
             Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             Found::File(file, opened) => {
                 let route = Rc::new(file);
@@ -220,7 +222,11 @@ fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
         path => path,
     };
     let asked = Asked { local: &visit.client.local, host, path };
-    let route = visit.site.routes.find(&visit.site.config, asked)?;
+    let route = visit.site.routes.find(&visit.site.config, asked).inspect_err(|bad| {
+        if *bad == BadPath::TooDeep {
+            visit.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+        }
+    })?;
     if session::is_misdirected(visit, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }
@@ -280,6 +286,7 @@ async fn send_file(
     let head = if stands_in { unconditional(head) } else { head.clone() };
     let response = match static_files::find_declined(&visit.site, route, file, &head)? {
         Found::Response(response) => return Ok(response),
+        Found::Folder(folder) => return autoindex::answer(visit, route, folder, &head).await,
         Found::File(file, opened) => {
             // A handler may have named another file than the one that was asked for.
             if !Rc::ptr_eq(&file.settings, &route.settings) {

@@ -205,13 +205,13 @@ impl Routes {
 
     /// What the sections and `.htaccess` files say of a path and its file.
     fn look(&self, config: &Config, (host, path): (u16, &Text), filename: &Path, script_alias: bool) -> Said {
-        let named = Text::new(bytes(filename)).0;
-        let named = Path::new(&named);
+        let text = Text::new(bytes(filename)).0;
+        let named = Path::new(&text);
         let sections = config.sections(host, &path.0, named);
         let chain =
             self.overrides.as_ref().map_or_else(Chain::default, |store| store.chain(config, host, &sections, filename));
         let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
-        let ambiguous = may_pass_a_file(config, &chain.files, host, filename);
+        let ambiguous = may_pass_a_file(config, &chain.files, (host, root(config, host, filename)), &text);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
         Said {
@@ -271,15 +271,21 @@ struct Said {
 }
 
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
-/// file with more of a path behind it, it is protected still.
-fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], host: u16, filename: &Path) -> bool {
-    let root = root(config, host, filename);
-    let is_folder = bytes(filename).ends_with(b"/");
-    filename.ancestors().take_while(|path| path.starts_with(root)).any(|path| {
-        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let on_the_way = is_folder || path != filename;
-        config.hides(host, path) || on_the_way && config.has_rules_for(files, name)
-    })
+/// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
+fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], (host, root): (u16, &Path), filename: &str) -> bool {
+    // The root's own name counts, those above it do not.
+    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
+    let ruled = config.names_with_rules(files);
+    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
+    let is_folder = filename.ends_with('/');
+    while let Some(name) = names.next() {
+        let on_the_way = is_folder || names.peek().is_some();
+        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
+        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
+            return true;
+        }
+    }
+    false
 }
 
 /// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.

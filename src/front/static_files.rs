@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -15,7 +14,6 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
-use super::autoindex;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, locate, refusal, reopen};
@@ -29,7 +27,8 @@ use crate::config::rules::ranges::Ranges;
 use crate::open::{Links, Opened};
 use crate::path::PATH;
 
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+/// What files, and lists of them, can be asked with.
+pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What was found for a path.
 pub enum Found {
@@ -39,6 +38,8 @@ pub enum Found {
     Beyond(Route),
     /// A file that a worker answers for (`<Files *.cgi>`).
     Handled(Route),
+    /// A folder whose contents may be listed.
+    Folder(Opened),
     /// A redirection.
     Response(Response<Kind>),
 }
@@ -48,7 +49,7 @@ impl Found {
     pub fn file(&self) -> Option<&Route> {
         match self {
             Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
-            Found::Response(_) => None,
+            Found::Folder(_) | Found::Response(_) => None,
         }
     }
 }
@@ -68,7 +69,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     let spot = match locate(site, route, &route.filename)? {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
-        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
+        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
     found.refused()?;
@@ -85,15 +86,6 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
     }
 }
 
-fn folder_list(site: &Site, route: &Route, folder: &Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
-    if !matches!(head.method, Method::GET | Method::HEAD) {
-        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
-    }
-    // The very folder that was opened, whatever its path leads to by now.
-    let folder = format!("/proc/self/fd/{}", folder.file.as_raw_fd());
-    autoindex::list(site, route, Path::new(&folder), head.uri.query()).map_err(refusal)
-}
-
 /// Looks for the file that a worker did not want to answer for.
 pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, Refusal> {
     let file = Path::new(OsStr::from_bytes(file));
@@ -104,7 +96,7 @@ pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
         Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
-        Spot::Folder(folder) => return folder_list(site, route, &folder, head).map(Found::Response),
+        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
     found.refused()?;

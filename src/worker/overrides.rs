@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use super::located::PlaceKey;
 use super::texts::Texts;
-use crate::config::{Config, ConfigError, Htaccess, depth};
+use crate::config::{Config, ConfigError, Htaccess};
+use crate::path::ways;
 
 /// The files whose folders and texts came with a request.
 pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Rc<Htaccess>>, ConfigError> {
@@ -27,12 +28,19 @@ pub fn found(
     if !config.allows_overrides() {
         return Ok(pairs);
     }
-    let mut folders: Vec<&Path> = filename.ancestors().collect();
-    folders.reverse();
-    for folder in folders.into_iter().filter(|folder| !config.overrides(sections, depth(folder)).is_none()) {
-        let first = config.access_file_names(host).iter().find_map(|name| texts.read(&folder.join(name)).transpose());
+    let names = config.access_file_names(host);
+    let whole = filename.as_os_str().as_bytes();
+    for (above, way) in std::iter::once(&b"/"[..]).chain(ways(whole, 0)).enumerate() {
+        let folder = Path::new(OsStr::from_bytes(way));
+        if config.overrides(sections, above + 1).is_none() {
+            continue;
+        }
+        let first = names.iter().find_map(|name| texts.read(&folder.join(name)).transpose());
         if let Some(text) = first.transpose()? {
-            wire::overrides::put(folder.as_os_str().as_bytes(), &text, &mut pairs);
+            wire::overrides::put(way, &text, &mut pairs);
+        } else if !folder.is_dir() {
+            // Nothing lies below what is missing, however long the path goes on.
+            break;
         }
     }
     Ok(pairs)

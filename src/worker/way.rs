@@ -11,7 +11,7 @@ use super::overrides;
 use super::phases::Stop;
 use super::site::Site;
 use crate::config::Htaccess;
-use crate::path::Text;
+use crate::path::{Text, ways};
 
 /// The file and the sections of a path.
 pub struct Way {
@@ -82,12 +82,25 @@ impl Site {
 
     /// What stands as a folder in `filename` may be a file with rules of its own: only then the disk is asked.
     fn file_on_the_way<'a>(&self, host: u16, files: &[Rc<Htaccess>], filename: &'a Path) -> &'a Path {
-        let has_rules = |path: &Path| {
-            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            self.config.hides(host, path) || self.config.has_rules_for(files, name)
+        let ruled = self.config.names_with_rules(files);
+        let has_rules = |name: &[u8]| {
+            let text = Text::new(name).0;
+            self.config.hides_name(host, OsStr::from_bytes(name)) || ruled.iter().any(|regex| regex.is_match(&text))
         };
-        let outer = filename.ancestors().skip(1).filter(|path| has_rules(path));
-        outer.into_iter().find(|path| path.is_file()).unwrap_or(filename)
+        let whole = filename.as_os_str().as_bytes();
+        for way in ways(whole, 0).take_while(|way| way.len() < whole.len()) {
+            if !has_rules(way.rsplit(|byte| *byte == b'/').next().unwrap_or_default()) {
+                continue;
+            }
+            let way = Path::new(OsStr::from_bytes(way));
+            match way.metadata() {
+                Ok(it) if it.is_dir() => {}
+                Ok(it) if it.is_file() => return way,
+                // Nothing lies below what is missing.
+                _ => break,
+            }
+        }
+        filename
     }
 }
 

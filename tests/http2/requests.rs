@@ -1,8 +1,10 @@
 //! What a request of HTTP/2 is for programs, and what is refused.
 
-use super::raw::{DATA, END_HEADERS, END_STREAM, Frame, HEADERS, INTERNAL_ERROR, RST_STREAM, Raw, head};
+use nix::sys::signal::Signal;
+
+use super::raw::{DATA, END_HEADERS, END_STREAM, Frame, HEADERS, INTERNAL_ERROR, RST_STREAM, Raw, frame, head};
 use super::{curl, serve, serve_tls};
-use crate::support::until;
+use crate::support::{signal, until};
 
 const PRIOR: &str = "--http2-prior-knowledge";
 
@@ -203,4 +205,27 @@ fn a_body_that_is_longer_than_was_promised_resets_its_stream_alone() {
     }
     raw.get(5, "/fine");
     assert_eq!(raw.until(data(5)).payload, b"fine");
+}
+
+/// All that stand in one packet arrive at once, and so does another client, because the front is stopped meanwhile.
+#[test]
+fn a_hundred_requests_of_one_connection_let_others_in_between() {
+    let server = serve(
+        "CustomLog access.log %U\nMaxKeepAliveRequests 0\n<Location /files>\nSetHandler default-handler\n</Location>",
+    );
+    let front = server.status()["front_pid"].as_i64().expect("the front has a number") as i32;
+    let mut crowd = Raw::open(&server, &[]);
+    crowd.get(1, "/files/first");
+    crowd.until(|frame| frame.is_head_of(1));
+    signal(front, Signal::SIGSTOP);
+    let requests = (0..99).map(|n| frame(HEADERS, END_HEADERS | END_STREAM, 2 * n + 3, &head(&[], "/files/crowd")));
+    crowd.flood(&requests.collect::<Vec<_>>().concat(), 1);
+    let mut other = server.connect();
+    other.raw("GET /files/other HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    signal(front, Signal::SIGCONT);
+    assert_eq!(other.response().status, 404);
+    let logged = || server.site.read("access.log").lines().map(str::to_owned).collect::<Vec<_>>();
+    until("all are logged", || logged().len() == 101);
+    let before = logged().iter().position(|line| line == "/files/other").expect("it is logged");
+    assert!(before < 80, "{before} of the others' 100 were answered before");
 }

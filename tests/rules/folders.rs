@@ -65,3 +65,19 @@ fn a_files_tag_is_made_from_what_is_asked_for() {
     let all = tag("FileETag All").expect("a tag");
     assert_eq!(all.matches('-').count(), 2, "{all}");
 }
+
+#[test]
+fn a_list_has_room_for_10000_names_and_says_that_there_are_more() {
+    let server = serve("Options +Indexes");
+    let folder = server.site.path("htdocs/many");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let create = |n: u32| drop(std::fs::File::create(folder.join(format!("file-{n:05}"))).expect("a file"));
+    let shown = || {
+        let text = server.text("/many/");
+        (text.matches("<li><a href=\"file-").count(), text.contains("There is more in this folder"))
+    };
+    (0..10_000).for_each(create);
+    assert_eq!(shown(), (10_000, false));
+    (10_000..10_100).for_each(create);
+    assert_eq!(shown(), (10_000, true));
+}

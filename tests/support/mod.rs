@@ -2,6 +2,7 @@
 
 mod certificate;
 mod client;
+mod instructions;
 mod load;
 mod processes;
 mod server;
@@ -9,6 +10,7 @@ mod site;
 mod wait;
 
 pub use client::{Address, Connection, Request, Response};
+pub use instructions::Counter;
 pub use load::Load;
 pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};
 pub use server::Server;

@@ -1,6 +1,7 @@
 //! What a program finds in its environment: CGI/1.1 for scripts and `$r` handlers, and the request's part of PSGI's.
 //!
-//! Both run for every request: pairs go out by reference, and nothing is allocated but what a header's name needs.
+//! Both run for every request: pairs go out by reference, and nothing is allocated but a list of the headers and what a
+//! header's name needs.
 
 use std::io::Write;
 
@@ -253,25 +254,26 @@ fn never_passed(name: &[u8]) -> bool {
 }
 
 fn headers(frame: &Frame, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
+    let mut fields: Vec<(&[u8], &[u8])> =
+        frame.headers().filter(|(name, _)| !never_passed(name) && !hidden(name)).collect();
+    // Those of one name stand together then, in the order in which they came.
+    fields.sort_by_key(|(name, _)| *name);
     let mut key = Vec::with_capacity(64);
-    for (at, (name, value)) in frame.headers().enumerate() {
-        if never_passed(name) || hidden(name) || frame.headers().take(at).any(|(earlier, _)| earlier == name) {
-            continue;
-        }
+    for same in fields.chunk_by(|(before, _), (name, _)| before == name) {
+        let [(name, value), more @ ..] = same else { continue };
         key.clear();
         key.extend_from_slice(b"HTTP_");
         key.extend(name.iter().map(|byte| if *byte == b'-' { b'_' } else { byte.to_ascii_uppercase() }));
-        if frame.headers().skip(at + 1).any(|(later, _)| later == name) {
-            each(&key, &joined(frame, name));
-        } else {
-            each(&key, value);
+        match more {
+            [] => each(&key, value),
+            _ => each(&key, &joined(name, same)),
         }
     }
 }
 
 /// The values of a header that came several times, as one.
-fn joined(frame: &Frame, name: &[u8]) -> Vec<u8> {
-    let values: Vec<&[u8]> = frame.headers().filter(|(n, _)| *n == name).map(|(_, value)| value).collect();
+fn joined(name: &[u8], same: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let values: Vec<&[u8]> = same.iter().map(|(_, value)| *value).collect();
     values.join(if name == b"cookie" { &b"; "[..] } else { &b", "[..] })
 }
 

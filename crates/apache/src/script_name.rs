@@ -79,21 +79,19 @@ fn look(file: &[u8]) -> Found {
     }
 }
 
-/// How much of `file` names something: up to a file that exists, or to the first segment missing in a folder.
+/// How much of `file` names something: up to a file that exists, or to the first segment missing in a folder. What is all
+/// there costs one look; else the way is gone from the root, and nobody looks for what follows a missing segment.
 fn existing(file: &[u8], look: impl Fn(&[u8]) -> Found) -> usize {
-    let mut end = file.len();
-    let mut below = end;
-    loop {
-        match look(&file[..end]) {
-            Found::File => return end,
-            Found::Folder => return below,
-            Found::Nothing => below = end,
-        }
-        match file[..end].iter().rposition(|byte| *byte == b'/') {
-            Some(slash) if slash > 0 => end = slash,
-            _ => return below,
+    if look(file) != Found::Nothing {
+        return file.len();
+    }
+    let slashes = file.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'/');
+    for end in slashes.map(|(at, _)| at).chain([file.len()]) {
+        if look(&file[..end]) != Found::Folder {
+            return end;
         }
     }
+    file.len()
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@ use Apache       ();
 use Apache::Util ();
 
 sub new ( $class, $r, @pairs ) {
-    my $self = bless { r => $r, path => $r->script_name =~ s{[^/]*\z}{}r, values => [] }, ref $class || $class;
+    my $self = bless { r => $r, path => _folder( $r->script_name ), values => [] }, ref $class || $class;
     while ( my ( $name, $value ) = splice @pairs, 0, 2 ) {
         $self->_set( $name =~ s/\A-//r, $value );
     }
     return $self;
 }
+
+sub _folder ($path) { return substr $path, 0, 1 + rindex $path, '/' }
 
 sub _set ( $self, $name, $value ) {
     return $self->value($value) if $name =~ /\Avalues?\z/;

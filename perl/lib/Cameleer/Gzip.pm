@@ -8,7 +8,7 @@ use Compress::Raw::Zlib qw(WANT_GZIP Z_OK);
 sub is_accepted ($r) {
     my %weight;
     for my $coding ( split /,/, lc( $r->header_in('Accept-Encoding') // '' ) ) {
-        my ( $name, $q ) = $coding =~ /\A\s*([\w*-]+)\s*(?:;\s*q=([0-9.]+))?\s*\z/ or next;
+        my ( $name, $q ) = $coding =~ /\A\s*([\w*-]+)(?:\s*;\s*q=([0-9.]+))?\s*\z/ or next;
         $weight{$name} = $q // 1;
     }
     return ( $weight{gzip} // $weight{'x-gzip'} // $weight{'*'} // 0 ) > 0;

@@ -27,6 +27,7 @@ use setenv::SetEnvIf;
 use ssl::Ssl;
 use types::Types;
 
+use super::merge::last_of_each;
 use super::{CanonicalName, Signature};
 
 /// `None` and empty mean: nothing, keep what was.
@@ -86,10 +87,8 @@ impl Rules {
         self.request_headers.extend_from_slice(&inner.request_headers);
         self.expires.merge(&inner.expires);
         self.set_env_if.extend_from_slice(&inner.set_env_if);
-        for (name, value) in &inner.env {
-            self.env.retain(|(known, _)| known != name);
-            self.env.push((name.clone(), value.clone()));
-        }
+        self.env.extend_from_slice(&inner.env);
+        last_of_each(&mut self.env);
         self.types.merge(&inner.types);
         self.listing.merge(&inner.listing);
         self.directory_slash = inner.directory_slash.or(self.directory_slash);

@@ -1,6 +1,7 @@
 //! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`; `SetEnvIf` and `BrowserMatch`, which look at it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use regex::Regex;
 
@@ -47,18 +48,20 @@ pub struct Condition {
 
 /// The variables of one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables(Vec<(String, String)>);
+pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
     /// The value of one.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.0.get(name).map(String::as_str)
     }
 
     /// Sets one, or takes it away.
     pub fn set(&mut self, name: &str, value: Option<String>) {
-        self.0.retain(|(known, _)| known != name);
-        self.0.extend(value.map(|value| (name.to_owned(), value)));
+        match value {
+            Some(value) => drop(self.0.insert(name.to_owned(), value)),
+            None => drop(self.0.remove(name)),
+        }
     }
 
     /// All of them.
@@ -144,9 +147,8 @@ pub fn pass_env(draft: &mut Draft, names: &[String]) {
 }
 
 fn say(draft: &mut Draft, name: &str, value: Option<String>) {
-    let env = &mut draft.said().rules.env;
-    env.retain(|(known, _)| known != name);
-    env.push((name.to_owned(), value));
+    // The last of a name counts: whoever merges sees to it.
+    draft.said().rules.env.push((name.to_owned(), value));
 }
 
 /// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfNoCase`

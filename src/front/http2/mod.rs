@@ -23,7 +23,7 @@ pub use upload::Upload;
 
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -39,6 +39,9 @@ use super::site::Site;
 use super::socket::Line;
 use watched::Watched;
 
+/// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
+/// packet, one of HTTP/1 has one.
+const TURN: usize = 8;
 /// A connection without requests that was told to go has so long to do it.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -124,11 +127,12 @@ impl Driver<'_> {
 
     /// Lets h2 work, and begins what it brings.
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while let Poll::Ready(stream) = self.connection.poll_accept(cx) {
-            let Some(Ok((request, respond))) = stream else { return Poll::Ready(()) };
+        for _ in 0..TURN {
+            let Some(Ok((request, respond))) = ready!(self.connection.poll_accept(cx)) else { return Poll::Ready(()) };
             let traffic = self.watched.traffic(respond.stream_id().into());
             tokio::task::spawn_local(stream::serve(self.client.clone(), request, respond, Stream::new(traffic)));
         }
+        cx.waker().wake_by_ref();
         Poll::Pending
     }
 

@@ -6,7 +6,7 @@ use Sub::Util ();
 # /perl/news.pl → Apache::ROOT::perl::news_2epl, with a virtual host's name before it Apache::ROOTwww_2eexample_2eorg::….
 # Only word characters come through: the name is part of code.
 sub name_of ($uri) {
-    my $name = $uri =~ s{/+\z}{/__INDEX__}r;
+    my $name = $uri =~ s{(?<!/)/+\z}{/__INDEX__}r;
     $name =~ s{([^A-Za-z0-9_/])}{sprintf '_%02x', ord $1}eg;
     $name =~ s{/+([0-9]?)}{'::' . ( length $1 ? sprintf '_%02x', ord $1 : '' )}eg;
     return "Apache::ROOT$name";

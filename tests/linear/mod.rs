@@ -1,0 +1,108 @@
+//! What a client sends costs the server by its length: four times as much costs at most six times as many instructions,
+//! wherever it stands, beyond what the shortest one costs. A cost that grows with the square would be sixteen times.
+//!
+//! Counted are the instructions of the whole server, with its Perl: see [`Counter`]. Each kind is asked for once before it is
+//! measured, so that what is only done at first does not count. Where the crate http goes through all further values of a
+//! field to prove to a debug build that it lost none, there are no more fields than LimitRequestFields allows by itself.
+
+mod front;
+mod http2;
+mod places;
+mod programs;
+
+use crate::support::{Counter, Site};
+
+/// A difference of so many instructions is no difference: tables are resized, timers run out.
+const SLACK: u64 = 60_000;
+
+/// Something that a client can make longer.
+struct Kind {
+    name: &'static str,
+    /// Of the smaller of the two that are compared; the larger has four times as many.
+    pieces: usize,
+    /// What has so many pieces.
+    send: fn(usize) -> Vec<u8>,
+}
+
+/// What was found of a kind that grows too fast.
+type Steep = Option<String>;
+
+/// Sends what each of `kinds` makes on a connection of its own.
+#[track_caller]
+fn costs_by_its_length(counter: &Counter, kinds: &[Kind]) {
+    costs_by_its_length_with(|bytes| cost(counter, &bytes), kinds);
+}
+
+/// The same where something else is done with what `kinds` make.
+#[track_caller]
+fn costs_by_its_length_with(cost: impl Fn(Vec<u8>) -> u64, kinds: &[Kind]) {
+    let steep: Vec<String> = kinds.iter().filter_map(|kind| measure(kind, &cost)).collect();
+    assert!(steep.is_empty(), "{steep:#?}");
+}
+
+/// The same of anything that costs by its pieces.
+fn measure(kind: &Kind, cost: impl Fn(Vec<u8>) -> u64) -> Steep {
+    cost((kind.send)(2));
+    let [least, once, fourfold] = [1, kind.pieces, 4 * kind.pieces].map(|pieces| cost((kind.send)(pieces)));
+    let (small, large) = (once.saturating_sub(least), fourfold.saturating_sub(least));
+    println!("{}: {least}, +{small}, +{large}: {:.1}", kind.name, large as f64 / small.max(1) as f64);
+    let is_steep = large > 6 * small + SLACK;
+    is_steep.then(|| format!("{}: {} pieces cost {small}, four times as many {large}", kind.name, kind.pieces))
+}
+
+fn cost(counter: &Counter, bytes: &[u8]) -> u64 {
+    counter.of(|| {
+        let mut connection = counter.server.connect();
+        connection.raw(bytes);
+        let status = connection.response().status;
+        assert!([200, 206, 302, 304, 401, 404].contains(&status), "{status}: {}", shown(bytes));
+        // What is done after the answer counts too.
+        connection.rest();
+    })
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned()
+}
+
+/// A GET with these lines behind its Host.
+fn get(target: &str, lines: &str) -> Vec<u8> {
+    format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{lines}\r\n").into_bytes()
+}
+
+/// A POST of a body of that type.
+fn post(target: &str, kind: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// `make(0)`, `make(1)` and so on in one line.
+fn each(pieces: usize, make: impl Fn(usize) -> String) -> String {
+    (0..pieces).map(make).collect()
+}
+
+#[test]
+fn a_cost_that_grows_with_the_square_is_found() {
+    let square = Kind { name: "square", pieces: 500, send: |pieces| vec![b'x'; pieces] };
+    let line = Kind { name: "line", pieces: 100_000, send: |pieces| vec![b'x'; pieces] };
+    assert!(measure(&square, |bytes| (bytes.len() * bytes.len()) as u64).is_some());
+    assert!(measure(&line, |bytes| 5 * bytes.len() as u64 + 1_000_000).is_none());
+}
+
+#[track_caller]
+fn counter(site: Site, conf: &str) -> Counter {
+    let counter = Counter::serve(
+        site,
+        &format!(
+            "LimitRequestLine 262144\nLimitRequestFieldSize 262144\nLimitRequestFields 20000\nMaxRanges unlimited\n\
+             MaxRangeOverlaps unlimited\nMaxRangeReversals unlimited\nTimeout 300\n{conf}"
+        ),
+    );
+    let idle = counter.of(|| {});
+    let busy = counter.of(|| drop(counter.server.get("/")));
+    assert!(busy > idle + 10_000, "it is counted: {idle} instructions without a request, {busy} with one");
+    counter
+}

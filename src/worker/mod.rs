@@ -156,14 +156,16 @@ impl Worker {
     /// process of `-X` has children that are not its program's.
     fn reap(&self) -> bool {
         let is_forked = self.identity.master != std::process::id();
-        while is_forked {
+        if !is_forked {
+            return false;
+        }
+        loop {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::StillAlive) => return true,
                 Err(Errno::EINTR) | Ok(_) => {}
                 Err(_) => return false,
             }
         }
-        false
     }
 
     /// Something of its own, which is about no request.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Request, Server, Site};
+use crate::support::{Request, Server, Site, is_tainted};
 
 fn example(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).join(name)
@@ -29,9 +29,12 @@ fn serve(name: &str) -> Server {
             line => line,
         })
         .collect();
+    let switch = if is_tainted() { "PerlTaintCheck On\n" } else { "" };
     site.write(
         "site.conf",
-        &(text.join("\n") + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"),
+        &(switch.to_owned()
+            + &text.join("\n")
+            + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"),
     );
     let mut command = site.serve_command();
     command.arg("-d").arg(folder).env("CAMELEER_DEMO_DB", site.path("demo.db"));

@@ -3,6 +3,8 @@
 //! A test's name is a sentence about what a user sees; the site and the client stand in the same function. `support`
 //! has the site, the server's guard and a small HTTP client; nothing sleeps for a fixed time.
 
+#![allow(clippy::duplicate_mod, reason = "`tainted` runs the tests of other modules once more")]
+
 mod support;
 
 /// Who may come in: addresses, names, users, methods, numbers.
@@ -95,6 +97,8 @@ mod static_files;
 mod syscalls;
 /// What clients send, where an administrator reads it.
 mod terminals;
+/// Tests of other modules once more, under PerlTaintCheck.
+mod tainted;
 /// TLS, certificates, sessions.
 mod tls;
 /// The house rules that can be read off the sources.

@@ -157,6 +157,7 @@ sub get_basic_auth_pw ($r) {
     }
     require MIME::Base64;
     my ( $user, $password ) = split /:/, MIME::Base64::decode_base64($1), 2;
+    Apache->untaint($password);    # as in mod_perl 1.31, where it comes from httpd
     $r->connection->user( $user // '' );
     $r->connection->auth_type('Basic');
     return ( Apache::Constants::OK(), $password // '' );

@@ -243,6 +243,8 @@ header_in(r, ...)
     if (items > 1) {
         const apache_text name = items > 2 ? apache_kept_text_of(aTHX_ ST(1)) : apache_text_of(aTHX_ ST(1));
         SV *const before = apache_value(aTHX_ r, ix, name);
+        if ((ix == APACHE_HEADERS_IN || ix == APACHE_HEADERS_OUT || ix == APACHE_ERR_HEADERS_OUT) && SvOK(before))
+            SvTAINTED_on(before);
         if (items > 2)
             apache_table_store(aTHX_ r, ix, APACHE_TABLE_SET, name, ST(2));
         XPUSHs(before);
@@ -297,7 +299,7 @@ parse_args(wants_list, query)
     SV *query
   PPCODE:
     if (!SvTRUE(wants_list)) {
-        XPUSHs(query);
+        XPUSHs(sv_mortalcopy(query)); /* a sub that returns its own variable would return it without its taint */
     } else if (SvOK(query)) {
         STRLEN length;
         const char *const text = SvPV(query, length);

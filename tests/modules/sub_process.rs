@@ -55,7 +55,7 @@ fn the_server_can_end_and_start_again_while_a_child_lives() {
 #[test]
 fn spawn_child_gives_what_code_or_a_program_prints() {
     let server = script(
-        "use Apache::SubProcess; $r->send_fd(scalar $r->spawn_child(sub { my ($r, $who) = @_; print \"by $who\\n\" }, 'code'));\
+        "use Apache::SubProcess; $ENV{PATH} = '/usr/bin:/bin'; $r->send_fd(scalar $r->spawn_child(sub { my ($r, $who) = @_; print \"by $who\\n\" }, 'code'));\
          $r->subprocess_env(HELLO => 'world'); $r->send_fd(scalar $r->spawn_child(sub { $_[0]->call_exec('/bin/sh', '-c', 'echo $HELLO') }));\
          my ($to, $from, $err) = $r->spawn_child(sub { $_[0]->call_exec('/bin/sh', '-c', 'tr a-z A-Z; echo oops >&2') }); print $to 'shout'; close $to;\
          print <$from>, '|', <$err>;",
@@ -67,7 +67,7 @@ fn spawn_child_gives_what_code_or_a_program_prints() {
 #[test]
 fn system_and_exec_write_to_the_client_and_the_worker_lives() {
     let server = script(
-        "use Apache::SubProcess qw(system exec); print 'a '; system '/bin/echo', 'b c'; print \"$$ \"; exec \"/bin/echo d; exit 3\"; print 'never';",
+        "use Apache::SubProcess qw(system exec); $ENV{PATH} = '/usr/bin:/bin'; print 'a '; system '/bin/echo', 'b c'; print \"$$ \"; exec \"/bin/echo d; exit 3\"; print 'never';",
         "",
     );
     let first = server.text(URL);

@@ -5,7 +5,7 @@ use super::{URL, serve, serve_text};
 #[test]
 fn output_of_started_programs_lands_in_the_response_in_order() {
     let server = serve_text(
-        "$| = 1; print \"one\\n\"; system 'echo two'; print \"three\\n\"; print `echo four`; system 'echo five'; print 'six';",
+        "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; print \"one\\n\"; system 'echo two'; print \"three\\n\"; print `echo four`; system 'echo five'; print 'six';",
     );
     assert_eq!(server.text(URL), "one\ntwo\nthree\nfour\nfive\nsix");
 }
@@ -13,7 +13,7 @@ fn output_of_started_programs_lands_in_the_response_in_order() {
 #[test]
 fn output_of_a_piped_program_lands_in_the_response() {
     let server = serve_text(
-        "$| = 1; print \"a\\n\"; open my $p, '|-', 'tr a-z A-Z' or die; print $p \"b\\n\"; close $p; print \"c\\n\";",
+        "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; print \"a\\n\"; open my $p, '|-', 'tr a-z A-Z' or die; print $p \"b\\n\"; close $p; print \"c\\n\";",
     );
     assert_eq!(server.text(URL), "a\nB\nc\n");
 }
@@ -21,7 +21,7 @@ fn output_of_a_piped_program_lands_in_the_response() {
 #[test]
 fn a_child_that_execs_writes_into_the_response() {
     let server = serve_text(
-        "$| = 1; print \"parent\\n\"; if (my $p = fork) { waitpid $p, 0 } else { exec 'echo', 'child' } print 'end';",
+        "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; print \"parent\\n\"; if (my $p = fork) { waitpid $p, 0 } else { exec 'echo', 'child' } print 'end';",
     );
     assert_eq!(server.text(URL), "parent\nchild\nend");
 }
@@ -86,7 +86,7 @@ fn a_dup_of_stdout_writes_into_the_response() {
 #[test]
 fn stderr_redirected_to_stdout_is_seen_by_the_client_of_that_request_only() {
     let server = serve_text(
-        "if ($ENV{QUERY_STRING}) { open STDERR, '>&', \\*STDOUT; $| = 1; system 'echo complaint >&2' } else { warn \"for the log\\n\" }",
+        "if ($ENV{QUERY_STRING}) { open STDERR, '>&', \\*STDOUT; $ENV{PATH} = '/usr/bin:/bin'; $| = 1; system 'echo complaint >&2' } else { warn \"for the log\\n\" }",
     );
     assert!(server.text("/perl/test.pl?1").contains("complaint"));
     assert_eq!(server.text(URL), "");

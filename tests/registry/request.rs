@@ -33,7 +33,8 @@ fn the_environment_is_built_anew_for_each_request() {
 
 #[test]
 fn programs_that_a_script_starts_see_its_environment() {
-    let server = serve_text("$ENV{MINE} = 'set here'; print `echo \"\\$QUERY_STRING \\$MINE\"`;");
+    let server =
+        serve_text("$ENV{MINE} = 'set here'; $ENV{PATH} = '/usr/bin:/bin'; print `echo \"\\$QUERY_STRING \\$MINE\"`;");
     assert_eq!(server.text("/perl/test.pl?q"), "q set here\n");
 }
 
@@ -69,7 +70,7 @@ fn stdin_is_at_its_end_for_a_get() {
 
 #[test]
 fn a_program_that_a_script_starts_reads_the_body_too() {
-    let server = serve_text("$| = 1; system 'cat';");
+    let server = serve_text("$| = 1; $ENV{PATH} = '/usr/bin:/bin'; system 'cat';");
     assert_eq!(server.post(URL, "through cat").text(), "through cat");
 }
 

@@ -14,5 +14,5 @@ pub use instructions::Counter;
 pub use load::Load;
 pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};
 pub use server::Server;
-pub use site::{Finished, REGISTRY, Site};
+pub use site::{Finished, REGISTRY, Site, is_tainted};
 pub use wait::{eventually, until, within};

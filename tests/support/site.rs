@@ -69,7 +69,8 @@ impl Site {
             fs::create_dir_all(site.path(name)).expect("a folder in TMPDIR");
         }
         fs::set_permissions(&site.folder, fs::Permissions::from_mode(0o755)).expect("our own folder");
-        site.file("base.conf", BASE)
+        let switch = if is_tainted() { "PerlTaintCheck On\n" } else { "" };
+        site.file("base.conf", &format!("{BASE}{switch}"))
     }
 
     /// Writes a file; `@DIR@` and `@PORT@` in it are replaced.
@@ -226,6 +227,12 @@ impl Finished {
         assert!(self.err.lines().any(|line| line.contains(what)), "no line says {what:?}: {self:?}");
         self
     }
+}
+
+/// Whether the test that runs is one of those in `tainted`, which run the tests of other modules once more: a test's thread has
+/// its name.
+pub fn is_tainted() -> bool {
+    std::thread::current().name().is_some_and(|name| name.starts_with("tainted::"))
 }
 
 fn begun_anew(conf: &str) -> String {

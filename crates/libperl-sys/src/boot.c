@@ -59,6 +59,9 @@ void cml_set_title(const char *title)
 static void set_perl_path(pTHX)
 {
     sv_setpvs(get_sv("\030", GV_ADD), CML_PERL_PATH);
+    /* perl taints both because whoever starts it chooses argv: here it is ours */
+    SvTAINTED_off(get_sv("\030", GV_ADD));
+    SvTAINTED_off(get_sv("0", GV_ADD));
 }
 
 static void nothing(int signal)

@@ -127,6 +127,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
 {
     guarding g = {body, argument, CML_DIED};
 
+    TAINT_NOT; /* what was read before this call says nothing of what it does */
     if (depth++ > 0) {
         ENTER;
         SAVETMPS;
@@ -254,11 +255,19 @@ static void eval_body(pTHX_ void *code)
 cml_status cml_eval(const char *code, size_t length, const char *file, unsigned line)
 {
     dTHXa(cml_perl);
+    TAINT_NOT;
     SV *text = newSVpvf("#line %u \"%s\"\n", line, file);
     sv_catpvn(text, code, length);
     const cml_status status = cml_guarded(aTHX_ eval_body, text);
     SvREFCNT_dec(text);
     return status;
+}
+
+/* A text of the server's own for Perl code. Perl taints new values while the statement that it was called in is tainted. */
+static SV *argument_of(pTHX_ const char *text, size_t length)
+{
+    TAINT_NOT;
+    return newSVpvn(text, length);
 }
 
 /* Calls `sub` with one string; the sub's text, not the argument's, decides what is done with it. */
@@ -295,7 +304,7 @@ static void call_name_body(pTHX_ void *argument)
 cml_status cml_call_name(const char *sub, const char *argument, size_t length)
 {
     dTHXa(cml_perl);
-    named_call call = {sub, argument ? newSVpvn(argument, length) : NULL, NULL};
+    named_call call = {sub, argument ? argument_of(aTHX_ argument, length) : NULL, NULL};
     const cml_status status = cml_guarded_whole(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
     return status;
@@ -309,7 +318,7 @@ cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cm
     if (!answer)
         answer = newSVpvs("");
     sv_setpvs(answer, "");
-    named_call call = {sub, newSVpvn(argument, length), answer};
+    named_call call = {sub, argument_of(aTHX_ argument, length), answer};
     const cml_status status = cml_guarded_whole(aTHX_ call_name_body, &call);
     SvREFCNT_dec(call.argument);
     STRLEN got;
@@ -361,7 +370,7 @@ static void resolve_body(pTHX_ void *argument)
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant)
 {
     dTHXa(cml_perl);
-    resolving r = {newSVpvn(name, length), NULL, NULL};
+    resolving r = {argument_of(aTHX_ name, length), NULL, NULL};
     const cml_status status = cml_guarded_whole(aTHX_ resolve_body, &r);
     SvREFCNT_dec(r.name);
     *code = r.code;

@@ -402,6 +402,7 @@ static void load_body(pTHX_ void *argument)
 cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **app)
 {
     dTHXa(cml_perl);
+    TAINT_NOT;
     loading l = {newSVpvn(source, length), is_file, NULL};
     cml_inc_is_apps();
     const cml_status status = cml_guarded_whole(aTHX_ load_body, &l);

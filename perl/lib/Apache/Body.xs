@@ -74,8 +74,8 @@ read_body(r, buffer, length, offset = 0)
     const STRLEN count = wanted(aTHX_ r, length);
     const STRLEN start = start_of(aTHX_ buffer, offset);
     RETVAL = (IV)read_into(aTHX_ buffer, start, body(aTHX), count);
+    SvSETMAGIC(buffer); /* which takes an earlier mark of taint away */
     SvTAINTED_on(buffer);
-    SvSETMAGIC(buffer);
   OUTPUT:
     RETVAL
 
@@ -106,5 +106,7 @@ GETC(r)
     const int c = from ? PerlIO_getc(from) : EOF;
     const char byte = (char)c;
     RETVAL = c == EOF ? newSV(0) : newSVpvn(&byte, 1);
+    if (c != EOF)
+        SvTAINTED_on(RETVAL);
   OUTPUT:
     RETVAL

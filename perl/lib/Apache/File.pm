@@ -23,6 +23,7 @@ sub close ($self)         { return CORE::close($self) }
 # A file of its own name that goes with the request. (name, handle) in list context.
 sub tmpfile ( $class, $folder = undef ) {
     $folder //= $ENV{TMPDIR} || '/tmp';
+    ($folder) = $folder =~ /\A([^<>|;*]+)\z/ or die "no temporary file can be made in \"$folder\"\n";    # not tainted then
     my $self = $class->new;
     for my $attempt ( 1 .. 100 ) {
         my $name = sprintf '%s/apache-%d-%08x', $folder, $$, rand 2**32;

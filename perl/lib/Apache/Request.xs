@@ -45,8 +45,8 @@ static SV **push_names(pTHX_ SV **sp, Table table)
         apache_check(aTHX_ apache_table_entry(table.request, table.number, at, &name, &value));
         if (!name.bytes)
             return sp;
-        SV *const key = sv_2mortal(apache_sv_of(aTHX_ name));
-        SV *const folded = sv_2mortal(apache_sv_of(aTHX_ name));
+        SV *const key = sv_2mortal(apache_client_sv_of(aTHX_ name));
+        SV *const folded = sv_2mortal(apache_client_sv_of(aTHX_ name));
         for (char *c = SvPVX(folded), *end = SvEND(folded); c < end; c++)
             *c = toLOWER_A(*c);
         if (hv_exists_ent(seen, folded, 0))
@@ -70,9 +70,13 @@ param(self, name = NULL, value = NULL)
     SPAGAIN;
     if (value)
         apache_table_store(aTHX_ table.request, table.number, APACHE_TABLE_SET, apache_kept_text_of(aTHX_ name), value);
-    if (name)
+    if (name) {
+        const SSize_t first = SP - PL_stack_base + 1;
         SP = apache_push_values(aTHX_ SP, table, name);
-    else if (GIMME_V == G_LIST)
+        for (SV **sv = PL_stack_base + first; sv <= SP; sv++)
+            if (SvOK(*sv))
+                SvTAINTED_on(*sv);
+    } else if (GIMME_V == G_LIST)
         SP = push_names(aTHX_ SP, table);
     else
         mXPUSHs(apache_table_object(aTHX_ table.request, table.number));
@@ -125,8 +129,8 @@ multipart_next(r)
         XSRETURN_EMPTY;
     EXTEND(SP, 4);
     mPUSHu(part.kind);
-    PUSHs(sv_2mortal(apache_sv_of(aTHX_ part.text)));
-    PUSHs(sv_2mortal(apache_sv_of(aTHX_ part.filename)));
+    PUSHs(sv_2mortal(apache_client_sv_of(aTHX_ part.text)));
+    PUSHs(sv_2mortal(apache_client_sv_of(aTHX_ part.filename)));
     PUSHs(part.kind == APACHE_PART_BEGIN ? sv_2mortal(apache_table_object(aTHX_ r, part.table)) : &PL_sv_undef);
 
 int

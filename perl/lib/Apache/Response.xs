@@ -56,6 +56,8 @@ cgi_header_out(r, name, ...)
   PPCODE:
     const apache_text key = apache_kept_text_of(aTHX_ name);
     SV *const before = apache_value(aTHX_ r, APACHE_HEADERS_OUT, key);
+    if (SvOK(before))
+        SvTAINTED_on(before);
     if (items > 2)
         apache_check(aTHX_ apache_cgi_header_out(r, key, apache_text_of(aTHX_ ST(2))));
     XPUSHs(before);

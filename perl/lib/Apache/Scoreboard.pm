@@ -28,7 +28,8 @@ sub fetch ( $class, @elsewhere ) {
 
 sub ask ($class) {
     socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "a socket: $!\n";
-    my $name = join '/', "\0cameleer", readlink('/proc/self/ns/pid') // '', $MASTER // 'none';
+    my ($namespace) = ( readlink('/proc/self/ns/pid') // '' ) =~ /(.*)/;    # by a match: not tainted
+    my $name = join '/', "\0cameleer", $namespace, $MASTER // 'none';
     connect $front, pack_sockaddr_un($name) or die "the front does not listen: $!\n";
     my ( $pid, $user ) = unpack 'iII', getsockopt $front, SOL_SOCKET, $SO_PEERCRED;
     $user == 0 || $user == $> or die "who listens in the front's place is user $user\n";

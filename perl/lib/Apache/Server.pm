@@ -9,7 +9,7 @@ use Apache::Server::Variables ();
 Cameleer::XS::load(__PACKAGE__);
 
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
-our $CWD = Cwd::getcwd();
+our ($CWD) = Cwd::getcwd() =~ /\A(.*)\z/s;    # by a match: not tainted
 
 # True while start-up code runs; the second in the reading whose outcome serves.
 our $Starting   = 0;

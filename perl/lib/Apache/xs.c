@@ -94,8 +94,14 @@ void apache_check(pTHX_ int status)
 
 SV *apache_sv_of(pTHX_ apache_text text)
 {
-    SV *const sv = text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
-    SvTAINTED_on(sv); /* PerlTaintCheck: a client may have sent it */
+    return text.bytes ? newSVpvn(text.bytes, text.length) : newSV(0);
+}
+
+SV *apache_client_sv_of(pTHX_ apache_text text)
+{
+    SV *const sv = apache_sv_of(aTHX_ text);
+    if (text.bytes)
+        SvTAINTED_on(sv);
     return sv;
 }
 
@@ -156,7 +162,7 @@ SV *apache_text_field(pTHX_ Request r, I32 field, SV *value)
     apache_text text;
     const apache_text wanted = value ? apache_text_of(aTHX_ value) : (apache_text){NULL, 0};
     apache_check(aTHX_ apache_get_text(r, field, &text));
-    SV *const before = sv_2mortal(apache_sv_of(aTHX_ text));
+    SV *const before = sv_2mortal(field == APACHE_ARGS ? apache_client_sv_of(aTHX_ text) : apache_sv_of(aTHX_ text));
     if (value)
         apache_check(aTHX_ apache_set_text(r, field, wanted));
     return SvREFCNT_inc(before);
@@ -200,7 +206,7 @@ SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
             return sp;
         EXTEND(sp, 2);
         PUSHs(sv_2mortal(apache_sv_of(aTHX_ name)));
-        PUSHs(sv_2mortal(apache_sv_of(aTHX_ value)));
+        PUSHs(sv_2mortal(number == APACHE_DIR_CONFIG ? apache_sv_of(aTHX_ value) : apache_client_sv_of(aTHX_ value)));
     }
 }
 

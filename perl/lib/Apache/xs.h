@@ -37,6 +37,8 @@ SV *apache_table_object(pTHX_ Request r, uint32_t number);
 void apache_check(pTHX_ int status);
 
 SV *apache_sv_of(pTHX_ apache_text text);
+/* The same, tainted under PerlTaintCheck: for what mod_perl 1.31 taints, no more and no less. */
+SV *apache_client_sv_of(pTHX_ apache_text text);
 /* undef is no text. Characters become bytes where they fit, UTF-8 where they do not. */
 apache_text apache_text_of(pTHX_ SV *sv);
 apache_text apache_kept_text_of(pTHX_ SV *sv);

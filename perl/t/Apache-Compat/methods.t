@@ -19,7 +19,8 @@ my %CASES = (
         $out->BINMODE;
         $out->WRITE( 'xyz', 2, 1 );
         my $number = $out->FILENO;
-        $out->OPEN( '>', "$ENV{TMPDIR}/reopened" );
+        my ($folder) = $ENV{TMPDIR} =~ /(.*)/s;
+        $out->OPEN( '>', "$folder/reopened" );
         print STDOUT 'to the file';
         $out->CLOSE;
         "|$number";
@@ -34,7 +35,8 @@ my %CASES = (
         '';
     },
     blocks => sub ($r) {
-        my ( $stashed, $cleared, $other ) = map {"$ENV{TMPDIR}/$_.pl"} qw(stashed cleared other);
+        my ($folder) = $ENV{TMPDIR} =~ /(.*)/s;
+        my ( $stashed, $cleared, $other ) = map {"$folder/$_.pl"} qw(stashed cleared other);
         for my $file ( $stashed, $cleared, $other ) {
             eval qq{#line 1 "$file"\nEND { Apache::log_error('END of $file') } 1} or die $@;    ## no critic: END blocks are text
         }

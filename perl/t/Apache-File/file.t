@@ -8,14 +8,15 @@ my $TEXT = join '', 'a' .. 'z';
 
 my %CASES = (
     handles => sub ($r) {
-        my $file = "$ENV{TMPDIR}/written";
-        my $out  = Apache::File->new(">$file") or die;
+        my ($folder) = $ENV{TMPDIR} =~ /(.*)/s;
+        my $file     = "$folder/written";
+        my $out      = Apache::File->new(">$file") or die;
         print {$out} 'text';
         $out->close;
         my $in = Apache::File->new;
         $in->open($file) or die;
         my $line = <$in>;
-        my $none = Apache::File->new("$ENV{TMPDIR}/none");
+        my $none = Apache::File->new("$folder/none");
         join '|', ref $in, $line, $none // 'undef';
     },
     tmpfile => sub ($r) {

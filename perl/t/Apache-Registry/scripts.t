@@ -36,7 +36,7 @@ my %SCRIPTS = (
     builtin  => [ qq{$HEAD sub lc { "sub" } print &lc, lc "X"},               'subx' ],
     comment  => [ qq{$HEAD print "x" # no line end},                          'x' ],
     fresh    => [ qq{$HEAD print defined \$/ ? "set" : "unset"; undef \$/; \$| = 1; \$, = "-"; chdir "/"}, 'set' ],
-    system   => [ qq{\$| = 1; $HEAD print "a"; system "printf b"; print "c"}, 'abc' ],
+    system   => [ qq{\$| = 1; $HEAD print "a"; \$ENV{PATH} = "/usr/bin:/bin"; system "printf b"; print "c"}, 'abc' ],
     fork     => [ qq{$HEAD print "a"; if (my \$p = fork) { waitpid \$p, 0 } else { print "child"; exit } print "b"}, qr/\Aa(?:child)?b\z/ ],
     cgi      => [ q{use CGI; my $q = CGI->new; print $q->header('text/plain'), $q->param('a') // 'none'},  '7', undef, '?a=7' ],
     html     => [ q{use CGI ':standard'; print header('text/plain'), h1('x')},                             '<h1>x</h1>' ],

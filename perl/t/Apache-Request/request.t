@@ -78,10 +78,11 @@ my %CASES = (
         "@seen";
     },
     link => sub ($r) {
-        my $q    = Apache::Request->new( $r, TEMP_DIR => $ENV{TEMP_DIR} );
-        my $u    = $q->upload('small');
-        my $to   = "$ENV{TEMP_DIR}/linked";
-        my $done = $u->link($to);
+        my ($folder) = $ENV{TEMP_DIR} =~ /(.*)/s;
+        my $q        = Apache::Request->new( $r, TEMP_DIR => $folder );
+        my $u        = $q->upload('small');
+        my $to       = "$folder/linked";
+        my $done     = $u->link($to);
         $r->notes( temp => $u->tempname );
         join '|', $done eq $to, -s $to, $u->tempname =~ /\A\Q$ENV{TEMP_DIR}/ ? 'there' : $u->tempname, $q->upload('big')->tempname;
     },

@@ -8,7 +8,7 @@ my %HANDLERS = (
     '/content' => sub ($r) { my %form = $r->content; join ',', map { "$_=$form{$_}" } sort keys %form },
     '/mixed'   => sub ($r) { $r->read( my $b, 2 ); read STDIN, $b, 2, 2; $b . '|' . <STDIN> },
     '/offset'  => sub ($r) { my $b = 'ab'; my $n = $r->read( $b, 3, 2 ); "$b$n" },
-    '/child'   => sub ($r) { `cat` },
+    '/child'   => sub ($r) { local $ENV{PATH} = '/usr/bin:/bin'; `cat` },
     '/length'  => sub ($r) { my $n = 0; while ( my $got = $r->get_client_block( my $b, 8192 ) ) { $n += $got } "$n $ENV{CONTENT_LENGTH}" },
     '/cgi'     => sub ($r) { require CGI; my $q = CGI->new; join ',', map { "$_=" . $q->param($_) } sort $q->param },
     '/upload'  => sub ($r) { require CGI; my $q = CGI->new; my $f = $q->upload('f'); join '', $q->param('n'), <$f> },

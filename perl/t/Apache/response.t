@@ -25,7 +25,7 @@ package My::Cases {
     '/cgi'      => sub ($r) { $r->send_cgi_header("Status: 202 Fine\nContent-Type: text/x-cgi\n\nbody"); 0 },
     '/nocache'  => sub ($r) { $r->no_cache(1); $r->print('x'); 0 },
     '/empty'    => sub ($r) { 204 },
-    '/system'   => sub ($r) { system 'printf child'; $r->print(' parent'); 0 },
+    '/system'   => sub ($r) { local $ENV{PATH} = '/usr/bin:/bin'; system 'printf child'; $r->print(' parent'); 0 },
 );
 
 package main;

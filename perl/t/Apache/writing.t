@@ -39,7 +39,8 @@ my %HANDLERS = (
         printf STDOUT '%03d', 7;
         syswrite STDOUT, 'xyz', 2, 1;
         print STDOUT fileno STDOUT;
-        open STDOUT, '>', "$ENV{TMPDIR}/reopened" or die $!;
+        my ($folder) = $ENV{TMPDIR} =~ /(.*)/s;
+        open STDOUT, '>', "$folder/reopened" or die $!;
         print STDOUT 'not to the client';
         close STDOUT;
     },

@@ -33,7 +33,8 @@ sub spawn ( $class, $conf, %files ) {
 }
 
 sub preamble ($self) {
-    my $test = Cwd::abs_path($0);
+    my $test  = Cwd::abs_path($0);
+    my $taint = $ENV{TEST_UNDER_TAINT_CHECK} ? 'On' : 'Off';
     return <<"END";
 ServerRoot $self->{dir}
 Listen 127.0.0.1:$self->{port}
@@ -47,6 +48,7 @@ MinSpareServers 1
 MaxSpareServers 1
 MaxClients 1
 PerlRequire $test
+PerlTaintCheck $taint
 END
 }
 

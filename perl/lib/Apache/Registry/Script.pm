@@ -34,7 +34,9 @@ sub new ( $class, $package, $file, $mtime ) {
 sub compile ( $package, $file, $source ) {
     local $^W = $source->{warnings};
     local ( $@, $! );
-    Apache::Registry::Compile::evaluate("package $package; sub __registry__ {\n#line 1 \"$file\"\n$source->{code}\n}\n");
+    my $text = "package $package; sub __registry__ {\n#line 1 \"$file\"\n$source->{code}\n}\n";
+    Apache->untaint($text);
+    Apache::Registry::Compile::evaluate($text);
     my $error = $@;
     if ($error) {
         Apache::Registry::take_end_blocks($file);

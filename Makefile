@@ -2,6 +2,7 @@
 #
 #   make run     install what is missing, build, serve the demo site
 #   make test    all tests
+#   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man page, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
@@ -19,9 +20,10 @@ PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
+SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+.PHONY: run build test suites lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -36,6 +38,11 @@ test:
 	sh tests/real/wiki-etc.sh
 	sh pkg/h2spec/install
 	$(CARGO) test --workspace --locked
+
+suites:
+	$(PACKAGES) build suites
+	$(CARGO) build --locked
+	python3 tests/suites/run.py $(if $(BLESS),--bless) target/debug/cameleer $(SUITES)
 
 lint:
 	$(PACKAGES) build

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Suites that others wrote, compared with the result that is committed here.
+
+    run.py [--bless] PROGRAM SUITES
+
+PROGRAM is the server, SUITES the folder of the suites, each in a folder of its own. A subtest that was ok and no longer is
+fails the run. What is ok now and was not is told; --bless writes it down.
+"""
+import argparse, os, re, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIBRARY = os.path.join(HERE, '..', '..', 'perl', 'lib')
+
+
+def mod_perl_1(folder, program, scratch):
+    """mod_perl 1.31's own tests: by file, the numbers of the subtests that are ok."""
+    command = [sys.executable, os.path.join(folder, 'run.py'), '--server', program + ' serve -f {conf}',
+               '--perl-lib', os.path.abspath(LIBRARY), '--keep', scratch]
+    said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    row = re.search(r'(?m)^\(start\) +(\d+) .*$', said)
+    if not row:
+        sys.exit('the suite did not begin:\n' + said)
+    failed = {int(number) for number in re.findall(r'not ok (\d+):', row[0])}
+    ok = {'(start)': set(range(1, int(row[1]) + 1)) - failed}
+    for file in re.findall(r'(?m)^(\w+/[\w-]+\.t) ', said):
+        with open(os.path.join(scratch, 'mod_perl-1.31/t/logs', file.replace('/', '-') + '.out'), encoding='latin-1') as out:
+            ok[file] = ok_in(out.read())
+    print(said.strip().split('\n')[-1])
+    return ok
+
+
+# A suite that is not named here is not run: mod_perl-2's API is not there yet.
+SUITES = {'mod_perl-1': mod_perl_1}
+
+
+def ok_in(tap):
+    """The numbers of the subtests that are ok in the output of `prove -v`; one without a number follows the last. Behind the
+    plan's end stands what prove says of the whole file."""
+    plan = re.search(r'(?m)^1\.\.(\d+)', tap)
+    ok, number = set(), 0
+    for test in re.finditer(r'(?m)^(not )?ok\b(?: (\d+))?', tap):
+        number = int(test[2]) if test[2] else number + 1
+        if not test[1]:
+            ok.add(number)
+    return {number for number in ok if not plan or number <= int(plan[1])}
+
+
+def ranges(numbers):
+    """{1, 2, 3, 7} is `1-3 7`."""
+    runs = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ' '.join(str(a) if a == b else '%d-%d' % (a, b) for a, b in runs)
+
+
+def numbers(text):
+    pairs = (word.split('-') for word in text.split())
+    return {number for pair in pairs for number in range(int(pair[0]), int(pair[-1]) + 1)}
+
+
+def committed(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path) as lines:
+        named = (line.split(None, 1) for line in lines if line.strip() and not line.startswith('#'))
+        return {line[0]: numbers(line[1] if len(line) > 1 else '') for line in named}
+
+
+def write(path, ok):
+    with open(path, 'w') as out:
+        out.write('# The subtests that are ok, by file. Written by `make suites BLESS=1`.\n')
+        out.writelines(('%s %s' % (file, ranges(ok[file]))).strip() + '\n' for file in ok)
+
+
+def compare(name, before, now, bless):
+    """Says what has changed; whether nothing that was ok is not."""
+    path = os.path.join(HERE, name + '.txt')
+    worse = {file: ranges(ok - now.get(file, set())) for file, ok in before.items() if ok - now.get(file, set())}
+    better = {file: ranges(ok - before.get(file, set())) for file, ok in now.items() if ok - before.get(file, set())}
+    for what, changes in (('no longer ok', worse), ('ok now', better)):
+        for file, which in changes.items():
+            print('%s: %s: %s %s' % (name, what, file, which))
+    if bless and (worse or better):
+        write(path, now)
+        print('written: ' + path)
+    elif better:
+        print('%s: write down what is better with `make suites BLESS=1`' % name)
+    return bless or not worse
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--bless', action='store_true')
+    parser.add_argument('program')
+    parser.add_argument('suites')
+    asked = parser.parse_args()
+    is_fine = True
+    for name, results in SUITES.items():
+        folder = os.path.join(asked.suites, name)
+        if not os.path.isdir(folder):
+            sys.exit('%s: there is no such suite' % folder)
+        with tempfile.TemporaryDirectory(prefix='cameleer-suite-') as scratch:
+            os.chmod(scratch, 0o755)
+            now = results(folder, os.path.abspath(asked.program), scratch)
+        before = committed(os.path.join(HERE, name + '.txt'))
+        is_fine = compare(name, before, now, asked.bless) and is_fine
+    sys.exit(0 if is_fine else 1)
+
+
+if __name__ == '__main__':
+    main()

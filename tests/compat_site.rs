@@ -71,6 +71,19 @@ fn names_of_files_are_relative_to_server_root() {
     assert!(server.site.has("other/root.log"));
 }
 
+/// http_config.c and mod_alias.c of httpd 1.3: such names are taken as they are, by a server that has not changed its folder.
+#[test]
+fn a_relative_server_root_is_of_the_folder_that_the_server_was_started_in_and_documents_with_it() {
+    let server = Site::new().file("sub/docs/a.txt", "below").file("sub/other/b.txt", "beside").serve(
+        "ServerRoot ./sub\nDocumentRoot ./sub/docs\nAlias /other/ sub/other/\nErrorLog root.log\n\
+         <Directory sub/other>\nHeader set X-Here yes\n</Directory>",
+    );
+    assert_eq!(server.text("/a.txt"), "below");
+    let beside = server.get("/other/b.txt").is(200);
+    assert_eq!((beside.text().as_str(), beside.header("x-here").as_deref()), ("beside", Some("yes")));
+    assert!(server.site.has("sub/root.log"));
+}
+
 #[test]
 fn a_perl_script_runs_at_the_start() {
     let server = Site::new().file("start.pl", "$Start::said = 'started'; 1;").serve(

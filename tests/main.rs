@@ -95,10 +95,10 @@ mod starts;
 mod static_files;
 /// Which looks at the file system a request costs.
 mod syscalls;
-/// What clients send, where an administrator reads it.
-mod terminals;
 /// Tests of other modules once more, under PerlTaintCheck.
 mod tainted;
+/// What clients send, where an administrator reads it.
+mod terminals;
 /// TLS, certificates, sessions.
 mod tls;
 /// The house rules that can be read off the sources.

@@ -217,7 +217,16 @@ sub Apache::SubRequest::DESTROY ($sub) {
 # Called by the server when everything of a request is over.
 sub forget {
     %PNOTES = ();
+    %@      = ();
     Apache::Phases::forget();
+    return;
+}
+
+# Called by the server when a handler died: whoever answers in its place finds the text in `$@{$r->prev->uri}`.
+sub _remember ($error) {
+    my $r = Apache->request;
+    $r->want_cleanup;
+    $@{ $r->uri } = $error;
     return;
 }
 
@@ -367,7 +376,7 @@ httpd_conf chdir_file slurp_filename soft_timeout hard_timeout kill_timeout rese
 add_version_component seqno taint untaint>
 
 C<push_handlers(PHASE, CODE...)> adds handlers to those of this request's phase, C<set_handlers(PHASE, [CODE...])> puts others in
-their place, C<get_handlers(PHASE)> is a reference to the list, or undef. C<current_callback> names the phase that runs,
+their place, C<get_handlers(PHASE)> is a reference to the list. C<current_callback> names the phase that runs,
 C<dispatcher> what C<PerlDispatchHandler> says. C<can_stack_handlers> is true; C<perl_hook(NAME)> says whether there is such a
 phase.
 

@@ -38,10 +38,15 @@ sub define ($names) {
     return;
 }
 
-# Which reading of the configuration this is: names of variables in Apache::Server.
-sub starting ($names) {
-    no strict 'refs';
-    ${"Apache::Server::$_"} = $names =~ /\b$_\b/ ? 1 : 0 for qw(Starting ReStarting);
+# Which reading of the configuration this is, "1" or "2", and whether a server runs already: "1" or "0".
+sub starting ($reading) {
+    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = split / /, $reading;
+    return;
+}
+
+# Where mod_perl 1 looks for modules after everywhere else.
+sub server_root ($folder) {
+    push @INC, $folder, "$folder/lib/perl";
     return;
 }
 
@@ -103,15 +108,16 @@ sub resolve_handler ($name) {
         return ( Apache::Phases::dispatching( $1, $2 ), undef );
     }
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
-    $name =~ s/\A\+//;
+    $name =~ s/\A[+-]//;
+    return ( of_object( $1, $2 ), undef ) if $name =~ /\A\$(\w+(?:::\w+)*)->(\w+)\z/;
     return method( $1, $2 ) if $name =~ /\A(\w+(?:::\w+)*)->(\w+)\z/;
-    $name =~ /\A\w+(?:::\w+)*\z/ or die "\"$name\" names no handler: expected Package, Package::sub or Class->method\n";
+    $name =~ /\A\w+(?:::\w+)*\z/ or die "\"$name\" names no handler: expected Package, Package::sub, Class->method or \$Object->method\n";
     no strict 'refs';
-    return with_prototype( \&$name, $name =~ s/::\w+\z//r ) if defined &$name;
+    return as_method( \&$name, $name =~ s/::\w+\z//r ) if defined &$name;
     load( $name, 'handler' );
     my $code = $name->can('handler') // ( defined &$name ? \&$name : undef );
     $code or die "$name has no sub handler\n";
-    return with_prototype( $code, $name );
+    return as_method( $code, $name );
 }
 
 sub anonymous ($text) {
@@ -125,10 +131,21 @@ sub method ( $class, $method ) {
     return ( $code, $class );
 }
 
-# `sub handler ($$)` is how mod_perl 1 says that a handler is a method.
-sub with_prototype ( $code, $class ) {
-    my $prototype = prototype($code) // '';
-    return ( $code, $prototype eq '$$' ? $class : undef );
+# `sub handler ($$)` and `sub handler : method` are how mod_perl 1 says that a handler is a method.
+sub as_method ( $code, $class ) {
+    require attributes;
+    my $is_method = ( prototype($code) // '' ) =~ /\A\$\$/ || grep { $_ eq 'method' } attributes::get($code);
+    return ( $code, $is_method ? $class : undef );
+}
+
+# A method of the object that the global variable holds when the handler is called.
+sub of_object ( $variable, $method ) {
+    return sub {
+        no strict 'refs';
+        my $object = ${$variable};
+        ref $object or die "\$$variable->$method: the variable holds no object\n";
+        return $object->$method(@_);
+    };
 }
 
 # Package::sub of a module that is not loaded yet: the module is what stands before the last part.

@@ -122,7 +122,8 @@ pub fn origin(text: Vec<Said>, program: &Program) -> anyhow::Result<Origin> {
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Facts { server_root, env: env.collect(), ..Facts::default() }
+    let started_in = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    Facts { server_root, started_in, env: env.collect(), ..Facts::default() }
 }
 
 impl Program {

@@ -23,6 +23,8 @@ use super::{
 pub struct Facts {
     /// `-d`; a `ServerRoot` directive takes precedence.
     pub server_root: PathBuf,
+    /// The folder that the server was started in: a relative `ServerRoot` is of it.
+    pub started_in: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
     /// Names of `-D` and `Define` with their values, for `Apache->define`.
@@ -51,7 +53,7 @@ impl Config {
 
     /// What the tree means as far as it can be understood, and everything that is wrong with it.
     pub fn understand(tree: &[Directive], facts: &Facts) -> (Config, Vec<ConfigError>) {
-        let mut draft = Draft::new(facts, server_root(tree, facts));
+        let mut draft = Draft::of(tree, facts);
         draft.config.perl_access = access::has_perl_handler(tree);
         draft.defaults();
         draft.main_server();
@@ -61,7 +63,7 @@ impl Config {
 
     /// What the tree means as far as it can be understood: for those who run before it is whole.
     pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
-        let mut draft = Draft::new(facts, server_root(tree, facts));
+        let mut draft = Draft::of(tree, facts);
         draft.defaults();
         draft.main_server();
         draft.walk(tree);
@@ -71,6 +73,12 @@ impl Config {
 }
 
 impl Draft {
+    fn of(tree: &[Directive], facts: &Facts) -> Draft {
+        let mut draft = Draft::new(facts, server_root(tree, facts));
+        draft.documents_root = documents_root(tree, facts);
+        draft
+    }
+
     fn complete(&mut self) {
         if let (Some(port), true) = (self.port, self.config.listen.is_empty()) {
             self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
@@ -146,10 +154,29 @@ impl Draft {
 
 /// As in httpd, `ServerRoot` holds for paths that stand above it, too.
 pub fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
-    let named = tree.iter().filter(|directive| directive.name.eq_ignore_ascii_case("ServerRoot"));
-    let mut root = facts.server_root.clone();
-    root.extend(named.filter_map(|directive| directive.args.first()));
-    root
+    named_root(tree).map_or_else(|| facts.server_root.clone(), |root| below(&facts.started_in, root))
+}
+
+/// Where relative names of documents start. httpd 1.3 takes them as of the folder that it was started in, httpd 2 as of
+/// ServerRoot: a configuration whose ServerRoot is relative itself is written for the former.
+fn documents_root(tree: &[Directive], facts: &Facts) -> PathBuf {
+    match named_root(tree) {
+        Some(root) if Path::new(root).is_relative() => facts.started_in.clone(),
+        _ => server_root(tree, facts),
+    }
+}
+
+fn named_root(tree: &[Directive]) -> Option<&String> {
+    let named = tree.iter().rfind(|directive| directive.name.eq_ignore_ascii_case("ServerRoot"));
+    named.and_then(|directive| directive.args.first())
+}
+
+/// `path`, in `folder` unless it is absolute.
+pub(super) fn below(folder: &Path, path: &str) -> PathBuf {
+    match path.strip_prefix("./").map_or(path, |inside| inside.trim_start_matches('/')) {
+        "" | "." => folder.to_owned(),
+        inside => folder.join(inside),
+    }
 }
 
 /// A configuration before the defaults of the table; none of these values survives them.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::access::{self, Methods};
-use super::build::{Facts, empty, empty_host};
+use super::build::{Facts, below, empty, empty_host};
 use super::context::{Context, Rank};
 use super::directives::{self, Row, Takes};
 use super::foreign::{self, Fate};
@@ -26,6 +26,8 @@ pub struct Draft {
     pub logs: Logs,
     /// What is wrong so far.
     pub errors: Vec<ConfigError>,
+    /// Where relative names of documents start.
+    pub documents_root: PathBuf,
     /// The directive at work.
     pub at: At,
     /// `Port`, for a site without Listen.
@@ -51,6 +53,7 @@ impl Draft {
     pub(super) fn new(facts: &Facts, server_root: PathBuf) -> Self {
         let at = At { file: "defaults".into(), line: 0 };
         Draft {
+            documents_root: server_root.clone(),
             config: empty(server_root, facts),
             facts: facts.clone(),
             logs: Logs::default(),
@@ -220,6 +223,11 @@ impl Draft {
     /// A path, absolute.
     pub fn path(&self, path: &str) -> PathBuf {
         self.config.server_root.join(path)
+    }
+
+    /// A path of what is served, absolute.
+    pub fn document_path(&self, path: &str) -> PathBuf {
+        below(&self.documents_root, path)
     }
 
     /// Adds a handler that `check` looks for.

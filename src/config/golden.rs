@@ -1,7 +1,7 @@
 //! The cases of tests/golden/config: a configuration, a line `----`, then what it means or what is wrong with it.
 //!
 //! Lines `---- name` begin further files that the first can include. A comment `#? [address] URL` asks how a request is
-//! served. The environment is HOME=/home/camel, the ServerRoot /srv, `-D TEST` is given. What stands in the
+//! served. The environment is HOME=/home/camel, the ServerRoot /srv, the server was started in /home/camel, `-D TEST` is given. What stands in the
 //! configuration anyway is not shown. CAMELEER_BLESS=1 rewrites what is expected.
 
 use std::collections::BTreeMap;
@@ -77,12 +77,18 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let files = Files::new(input);
     let env = |name: &str| (name == "HOME").then(|| "/home/camel".to_owned());
     let (read, list) = (|path: &Path| files.read(path), |path: &Path| files.list(path));
-    let source =
-        Source { defines: vec!["TEST".into()], env: &env, read: &read, list: &list, server_root: "/srv".into() };
+    let source = Source {
+        defines: vec!["TEST".into()],
+        env: &env,
+        read: &read,
+        list: &list,
+        server_root: "/srv".into(),
+        started_in: "/home/camel".into(),
+    };
     let mut reader = Reader::new(&source);
     reader.load(Path::new("httpd.conf"));
     let env = vec![("HOME".into(), "/home/camel".into())];
-    let facts = Facts { server_root: "/srv".into(), env, ..Facts::default() };
+    let facts = Facts { server_root: "/srv".into(), started_in: "/home/camel".into(), env, ..Facts::default() };
     let bundle = Bundle::read(reader, facts)?;
     let sent = Bundle::from_json(&bundle.to_json().unwrap()).unwrap();
     assert_eq!(sent, bundle);

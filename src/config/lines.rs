@@ -36,11 +36,12 @@ impl<'a> Lines<'a> {
         None
     }
 
-    /// As mod_perl 1: what begins with a POD command ends at `=cut`, or with the file.
+    /// As mod_perl 1: what begins with a POD command ends at `=cut`, with the file, or at an `=over` that leads over to the
+    /// server; what follows is configuration until `=back to pod`, which is a POD command again.
     fn skips_pod(&mut self, line: &str) -> bool {
         let pod = line.strip_prefix('=').is_some_and(|command| command.starts_with(|c: char| c.is_ascii_lowercase()));
-        if pod && !line.starts_with("=cut") {
-            self.rest.by_ref().find(|(_, line)| line.starts_with("=cut"));
+        if pod && !ends_pod(line) {
+            self.rest.by_ref().find(|(_, line)| ends_pod(line.trim_start()));
         }
         pod
     }
@@ -58,6 +59,11 @@ impl<'a> Lines<'a> {
         }
         Some(Line { number, text: text.trim().to_owned() })
     }
+}
+
+/// `=over to apache`, `=over httpd`
+fn ends_pod(line: &str) -> bool {
+    line.starts_with("=cut") || line.starts_with("=over") && (line.contains("apache") || line.contains("httpd"))
 }
 
 impl Iterator for Lines<'_> {

@@ -75,6 +75,12 @@ impl Overrides {
         self.classes & class.0 != 0
     }
 
+    /// Whether the file's owner may have scripts of their own run: SetHandler, PerlHandler and Options ExecCGI.
+    fn lets_scripts_run(self) -> bool {
+        let exec_cgi = self.options.is_none_or(|options| options.exec_cgi);
+        self.has(Class::FILE_INFO) && self.has(Class::OPTIONS) && exec_cgi
+    }
+
     /// The arguments of `AllowOverride`.
     fn parse(args: &[String]) -> Result<Overrides, String> {
         let mut allowed = Overrides::NONE;
@@ -200,13 +206,17 @@ impl PerlHtaccess {
     }
 }
 
-/// `Package`, `Package::sub`, `Class->method`: what cannot hold code.
+/// `Package`, `Package::sub`, `Class->method`, `$Object->method`, `+Package` to load it at the start, `-Package` not to: what
+/// cannot hold code.
 fn is_name(handler: &str) -> bool {
+    let handler = handler.strip_prefix(['+', '-']).unwrap_or(handler);
+    let (handler, is_object) = handler.strip_prefix('$').map_or((handler, false), |object| (object, true));
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     let (package, method) = handler.split_once("->").map_or((handler, None), |(class, method)| (class, Some(method)));
     package.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && package.chars().all(is_word)
         && method.is_none_or(|method| !method.is_empty() && method.chars().all(is_word))
+        && (method.is_some() || !is_object)
 }
 
 /// By what the directives of a `.htaccess` file are measured.
@@ -244,6 +254,12 @@ impl Rules {
                 "is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess {}",
                 perl.name()
             ));
+        }
+        if perl == PerlHtaccess::On && !self.allowed.lets_scripts_run() {
+            return Err(
+                "is not allowed here: it is code, so its <Directory> would have to say AllowOverride FileInfo Options"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -286,10 +302,24 @@ mod tests {
 
     #[test]
     fn a_handler_with_code_in_it_is_no_name() {
-        for name in ["Apache::ASP", "My::Handler::handler", "_x", "My->method"] {
+        for name in ["Apache::ASP", "My::Handler::handler", "_x", "My->method", "+A", "-A", "$A::B->m"] {
             assert!(is_name(name), "{name}");
         }
-        for code in ["sub { 1 }", "sub{1}", "A::B;system('x')", "A->", "->m", "", "A->b->c", "A'B", "&x", "+A"] {
+        for code in [
+            "sub { 1 }",
+            "sub{1}",
+            "A::B;system('x')",
+            "A->",
+            "->m",
+            "",
+            "A->b->c",
+            "A'B",
+            "&x",
+            "$A",
+            "$$A->b",
+            "$A{b}->c",
+            "+$A",
+        ] {
             assert!(!is_name(code), "{code}");
         }
     }

@@ -10,7 +10,7 @@ use super::lines::Lines;
 use super::listed::Shelf;
 use super::page::{Fate, Open, Page, condition};
 use super::variables::Variables;
-use super::{At, ConfigError, Directive, directives, include, modules, regular, words};
+use super::{At, ConfigError, Directive, build, directives, include, modules, regular, words};
 
 /// Of a file of the configuration, or one that it names, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -27,13 +27,16 @@ pub struct Source<'a> {
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
     /// Includes are relative to it until a `ServerRoot` is read.
     pub server_root: PathBuf,
+    /// The folder that a relative `ServerRoot` is of.
+    pub started_in: PathBuf,
 }
 
 impl<'a> Source<'a> {
     /// Files of this machine, nothing defined.
     pub fn disk(server_root: impl Into<PathBuf>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let server_root = server_root.into();
-        Source { defines: Vec::new(), env, read: &read_lossy, list: &list_folder, server_root }
+        let started_in = server_root.clone();
+        Source { defines: Vec::new(), env, read: &read_lossy, list: &list_folder, server_root, started_in }
     }
 }
 
@@ -255,7 +258,7 @@ impl<'a> Reader<'a> {
             }
             (lower, first) => {
                 if let ("serverroot", [root]) = (lower, first) {
-                    self.server_root = self.server_root.join(root);
+                    self.server_root = build::below(&self.source.started_in, root);
                 }
                 let directive = Directive { name, args, at: at.clone(), section: None };
                 page.inside().extend(self.listed(directive)?);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
-use super::{Settings, Step};
+use super::{Handler, Settings, Step};
 
 /// A phase, in the order in which a request goes through them; what belongs to a process comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +120,11 @@ impl Settings {
 }
 
 impl Settings {
+    /// A PerlHandler that no SetHandler leads to is asked for folders, as in mod_perl 1: it may make their lists.
+    pub fn asks_perl_for_folders(&self) -> bool {
+        self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
+    }
+
     /// A PerlAuthenHandler or PerlAuthzHandler decides about users, in the worker.
     pub fn asks_perl_for_users(&self) -> bool {
         [Phase::Authen, Phase::Authz].into_iter().any(|phase| !self.phases.of(phase).is_empty())

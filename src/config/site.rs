@@ -44,7 +44,7 @@ pub fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), Str
     if !from.starts_with('/') {
         return Err(format!("expected a path that begins with /, got \"{from}\""));
     }
-    let to = draft.path(&args[1]);
+    let to = draft.document_path(&args[1]);
     draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });
     Ok(())
 }
@@ -52,7 +52,7 @@ pub fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), Str
 /// `AliasMatch regex /to/$1`, `ScriptAliasMatch`
 pub fn alias_match(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
     let from = AliasFrom::Match(wildcard::compile(&args[0])?);
-    let to = draft.path(&args[1]);
+    let to = draft.document_path(&args[1]);
     draft.host().aliases.push(Alias { from, to, script });
     Ok(())
 }
@@ -181,7 +181,7 @@ pub fn directory(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Re
     let (scope, rank) = match args {
         [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(wildcard::compile(regex)?), Rank::DIRECTORY_MATCH),
         [path] => {
-            let path = draft.path(path);
+            let path = draft.document_path(path);
             let rank = Rank::directory(path.components().count());
             (directory_scope(path)?, rank)
         }

@@ -71,6 +71,11 @@ pub fn reopen(site: &Site, route: &Route) -> Result<Opened, Refusal> {
     site.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
 }
 
+/// Whether there is a folder of this very name.
+pub fn is_folder(site: &Site, route: &Route) -> bool {
+    reopen(site, route).is_ok_and(|opened| opened.kind.is_dir())
+}
+
 /// Whether a link that must not be followed stands in the way to what a worker would look for.
 pub fn is_behind_link(site: &Site, route: &Route) -> bool {
     let root = root(&site.config, route.host, &route.filename);

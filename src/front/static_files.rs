@@ -16,7 +16,7 @@ use percent_encoding::percent_encode;
 
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
-use super::locate::{Spot, locate, refusal, reopen};
+use super::locate::{Spot, is_folder, locate, refusal, reopen};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
 use super::route::Route;
@@ -66,6 +66,10 @@ pub fn behind(site: &Site, route: &Route) -> Option<Route> {
 
 /// Looks for the file of `route`.
 pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> {
+    if route.settings.asks_perl_for_folders() && is_folder(site, route) {
+        route.refused()?;
+        return Ok(Found::Handled(route.clone()));
+    }
     let spot = match locate(site, route, &route.filename)? {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),

@@ -279,7 +279,8 @@ impl Origin {
     }
 
     fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
-        Source { defines: self.defines.clone(), ..Source::disk(&self.facts.server_root, env) }
+        let started_in = self.facts.started_in.clone();
+        Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
     }
 
     fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {

@@ -30,7 +30,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let known = Config::sketch(&bundle.tree, &bundle.facts);
     sys::drop_privileges(&known)?;
     let perl = start_up::boot(&known, &bundle.facts)?;
-    perl.call(c"Cameleer::starting", Some(if bundle.facts.reload { "ReStarting" } else { "Starting" }))?;
+    perl.call(c"Cameleer::starting", Some(start_up::reading(false, &bundle.facts)))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
     let within = Within { section: 1, server: 1, path: String::new() };
@@ -138,7 +138,8 @@ impl Expander {
             return Ok(Vec::new());
         }
         let env = |name: &str| self.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let source = Source::disk(&self.facts.server_root, &env);
+        let mut source = Source::disk(&self.facts.server_root, &env);
+        source.started_in.clone_from(&self.facts.started_in);
         let mut reader = Reader::new(&source);
         reader.define(&self.facts.defined);
         reader.made(said, at);

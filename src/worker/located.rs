@@ -111,7 +111,10 @@ impl Site {
 
     fn types_of(&self, settings: Rc<Settings>) -> apache::TypeOf {
         let config = self.config.clone();
-        apache::TypeOf::new(move |name| mime::describe(&config, &settings, Path::new(OsStr::from_bytes(name))).mime)
+        apache::TypeOf::new(move |name| {
+            let path = Path::new(OsStr::from_bytes(name));
+            if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
+        })
     }
 
     /// The handlers of a phase.
@@ -157,5 +160,7 @@ impl Site {
     }
 }
 
+/// httpd's type of folders.
+const FOLDER: &str = "httpd/unix-directory";
 /// Merged settings that a worker keeps.
 const MAX_PLACES: usize = 4096;

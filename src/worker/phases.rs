@@ -7,11 +7,14 @@
 //! A phase's handlers run until one says something else than OK and DECLINED. DONE ends the request as it is, a status
 //! ends it as an error; both are the [`Stop`] that leaves through `?`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::rc::Rc;
 
 use libperl::{Code, Interrupted};
 
-use super::cycle::report;
+use super::cycle::{note, report};
 use super::located::Located;
 use super::site::Site;
 use crate::config::{Handler, Phase};
@@ -104,7 +107,8 @@ impl Site {
             };
             for handler in handlers {
                 said = self.call(handler, request).0;
-                if !matches!(said, OK | DECLINED) {
+                let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
+                if is_emptied || !matches!(said, OK | DECLINED) {
                     return said;
                 }
             }
@@ -148,11 +152,19 @@ impl Site {
                 apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
                 apache::fail(request);
                 report(&text);
+                self.remember(&text);
                 if libperl::timed_out() { 504 } else { 500 }
             }
         };
         self.unwind();
         said
+    }
+
+    /// `$@{$r->uri}`: what the request's handlers died of, for who answers in their place.
+    fn remember(&self, text: &str) {
+        if self.mod_perl {
+            note(self.perl.call(c"Apache::_remember", Some(text)));
+        }
     }
 
     /// Runs who answers: the one that the configuration or an earlier phase names.
@@ -161,6 +173,9 @@ impl Site {
             Handler::PerlScript => self.phase(located, request, Phase::Handler),
             Handler::CgiScript => self.run_script(request),
             Handler::Psgi => self.run_psgi(located, request),
+            Handler::Default if located.settings.asks_perl_for_folders() && names_folder(request) => {
+                self.phase(located, request, Phase::Handler)
+            }
             Handler::Status | Handler::Info => DECLINED,
             handler => self.act(located, request, handler.name()),
         }
@@ -181,4 +196,8 @@ impl Site {
             Err(error) => self.left(request, error),
         }
     }
+}
+
+fn names_folder(request: u64) -> bool {
+    apache::has_file(request) && Path::new(OsStr::from_bytes(&apache::filename(request))).is_dir()
 }

@@ -33,7 +33,8 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     if speaks_mod_perl(config, facts) {
         perl.call(c"Cameleer::start_mod_perl", Some(apache::MOD_PERL))?;
         perl.call(c"Cameleer::define", Some(&defined(facts)))?;
-        perl.call(c"Cameleer::starting", Some(reading(facts)))?;
+        perl.call(c"Cameleer::server_root", Some(&config.server_root.to_string_lossy()))?;
+        perl.call(c"Cameleer::starting", Some(reading(facts.expanded.is_some(), facts)))?;
         if facts.expanded.is_some() {
             perl.call(c"Cameleer::configuration_is", Some("known"))?;
         }
@@ -55,12 +56,14 @@ fn defined(facts: &Facts) -> String {
     facts.defined.iter().map(|(name, _)| format!("{name}\n")).collect()
 }
 
-/// Apache 1.x reads its configuration twice at a start, and Perl code asks which time it is. Where no Perl stands in the
-/// configuration we read it once; that is the first and the second time.
-fn reading(facts: &Facts) -> &'static str {
-    match (facts.reload, facts.expanded.is_some()) {
-        (false, false) => "Starting ReStarting",
-        _ => "ReStarting",
+/// Apache 1.x reads its configuration twice at a start, and Perl code asks which time it is; where no Perl stands in the
+/// configuration we read it once.
+pub fn reading(again: bool, facts: &Facts) -> &'static str {
+    match (again, facts.reload) {
+        (false, false) => "1 0",
+        (true, false) => "2 0",
+        (false, true) => "1 1",
+        (true, true) => "2 1",
     }
 }
 
@@ -77,7 +80,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
     let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::CgiScript);
     let by_extension = config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(is_ours);
-    let phases = config.sections.iter().any(|section| !section.said.phases.is_empty());
+    let phases = config.sections.iter().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }
 

@@ -1,6 +1,6 @@
 //! Perl in `.htaccess` files: names of handlers and values; code only where the server's owner says so.
 
-use super::serve;
+use super::{serve, serve_allowing};
 use crate::support::Site;
 
 #[test]
@@ -28,11 +28,11 @@ fn a_script_runs_under_registry_where_the_file_says_so() {
 }
 
 #[test]
-fn code_is_refused_unless_the_server_allows_it() {
+fn code_is_refused_where_the_server_does_not_allow_it() {
     let lines = ["PerlHandler 'sub { 0 }'", "PerlModule Show", "PerlRequire lib/Show.pm", "PsgiApp app.psgi"];
     for line in lines {
         let name = line.split(' ').next().unwrap_or(line);
-        let server = serve(Site::new().file("htdocs/.htaccess", line), "");
+        let server = serve(Site::new().file("htdocs/.htaccess", line), "PerlHtaccess Handlers");
         server.get("/page").is(500);
         server.logged(&format!(
             "{name}: is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess On"
@@ -45,6 +45,15 @@ fn code_is_refused_unless_the_server_allows_it() {
 }
 
 #[test]
+fn code_needs_the_two_classes_that_a_script_needs() {
+    for (classes, status) in [("FileInfo", 500), ("FileInfo Options=Indexes", 500), ("FileInfo Options", 200)] {
+        let code = "SetHandler perl-script\nPerlHandler 'sub { $_[0]->print(1); 0 }'";
+        let server = serve_allowing(classes, Site::new().file("htdocs/.htaccess", code), "");
+        assert_eq!(server.get("/page").status, status, "AllowOverride {classes}");
+    }
+}
+
+#[test]
 fn code_runs_where_the_server_allows_it() {
     let site = Site::new()
         .file("lib/Late.pm", "package Late; our $VERSION = 5; 1;")
@@ -52,7 +61,7 @@ fn code_runs_where_the_server_allows_it() {
             "htdocs/.htaccess",
             "PerlModule Late\nSetHandler perl-script\nPerlHandler \"sub { my $r = shift; $r->send_http_header('text/plain'); $r->print(\\\"late $Late::VERSION\\\"); 0 }\"",
         );
-    assert_eq!(serve(site, "PerlHtaccess On").text("/page"), "late 5");
+    assert_eq!(serve(site, "").text("/page"), "late 5");
 }
 
 #[test]

@@ -18,6 +18,9 @@ mod handlers;
 /// Sections that die, that never end, that say nonsense.
 mod mistakes;
 
+/// What start-up code finds: variables, `@INC`, POD around directives.
+mod start;
+
 /// PerlTaintCheck, PerlWarn and those that mean nothing any more.
 mod switches;
 

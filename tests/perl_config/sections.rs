@@ -215,9 +215,9 @@ fn code_that_asks_learns_where_it_is_and_which_reading_this_is() {
     let line = |reading: &str| {
         server.site.filled(&format!("Apache::ReadConfig 6 mod_perl {reading} 1 0 1 localhost @DIR@/x\n"))
     };
-    assert_eq!(server.site.read("asked"), line("1 0") + &line("0 1"));
+    assert_eq!(server.site.read("asked"), line("1 0") + &line("2 0"));
     server.reload().succeeded();
-    assert_eq!(server.site.read("asked"), line("1 0") + &line("0 1") + &line("0 1") + &line("0 1"));
+    assert_eq!(server.site.read("asked"), line("1 0") + &line("2 0") + &line("1 1") + &line("2 1"));
 }
 
 #[test]

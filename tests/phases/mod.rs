@@ -2,6 +2,9 @@
 
 mod admission;
 mod applications;
+mod errors;
+mod folders;
+mod methods;
 mod order;
 mod redirects;
 mod responses;

@@ -40,15 +40,43 @@ fn set_handlers_decides_who_answers() {
     assert_eq!(server.text("/hello"), "set");
 }
 
+/// mod_perl.c runs the list that it began with; what set_handlers says is for those who ask (Apache.xs, set_handlers).
+#[test]
+fn set_handlers_for_the_phase_that_runs_calls_nobody_twice() {
+    let server = serve(
+        "sub twice { my $r = shift; $r->send_http_header('text/plain'); $r->print('once '); $r->set_handlers(PerlHandler => [\\&twice, 'My::late']);
+             $r->print(scalar @{ $r->get_handlers('PerlHandler') }); OK }
+         sub late { $_[0]->print(' late'); OK } sub next_one { $_[0]->print(' next'); OK }",
+        "<Location /twice>\nSetHandler perl-script\nPerlHandler My::twice My::next_one\n</Location>",
+    );
+    assert_eq!(server.text("/twice"), "once 2 next");
+    assert_eq!(server.text("/twice"), "once 2 next");
+}
+
+#[test]
+fn set_handlers_with_undef_or_done_ends_the_phase_that_runs() {
+    for nothing in ["undef", "Apache::Constants::DONE()"] {
+        let server = serve(
+            &format!(
+                "sub ends {{ my $r = shift; $r->send_http_header('text/plain'); $r->push_handlers(PerlHandler => 'My::never');
+                     $r->set_handlers(PerlHandler => {nothing}); $r->print(scalar @{{ $r->get_handlers('PerlHandler') }}); OK }}
+                 sub never {{ $_[0]->print(' never'); OK }}"
+            ),
+            "<Location /ends>\nSetHandler perl-script\nPerlHandler My::ends My::never\n</Location>",
+        );
+        assert_eq!(server.text("/ends"), "0", "{nothing}");
+    }
+}
+
 #[test]
 fn get_handlers_tells_names_and_code() {
     let server = serve(
         "sub tell { my $r = shift; $r->push_handlers(PerlLogHandler => sub { OK }); $r->send_http_header('text/plain');
-             my $list = sub { my $l = $r->get_handlers($_[0]); $l ? join(',', map { ref || $_ } @$l) : 'undef' };
+             my $list = sub { my $l = $r->get_handlers($_[0]); '[' . join(',', map { ref || $_ } @$l) . ']' };
              $r->print(join '|', map { $list->($_) } qw(PerlHandler PerlLogHandler PerlTypeHandler)); OK }",
         "<Location /tell>\nSetHandler perl-script\nPerlHandler My::tell\nPerlLogHandler My::hello My::note\n</Location>",
     );
-    assert_eq!(server.text("/tell"), "My::tell|My::hello,My::note,CODE|undef");
+    assert_eq!(server.text("/tell"), "[My::tell]|[My::hello,My::note,CODE]|[]");
 }
 
 #[test]

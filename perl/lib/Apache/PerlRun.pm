@@ -146,6 +146,7 @@ sub failed ( $self, $error ) {
     my $r = $self->{r};
     $r->log_error($error);
     $r->notes( 'error-notes' => $error );
+    Apache::_remember($error);
     return SERVER_ERROR;
 }
 

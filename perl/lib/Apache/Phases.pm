@@ -27,20 +27,23 @@ package Apache {
         return 1;
     }
 
-    # undef and [] leave the phase without handlers.
+    # undef, DONE and [] leave the phase without handlers.
     sub set_handlers ( $self, $phase, $handlers ) {
-        my @handlers = ref $handlers eq 'ARRAY' ? @$handlers : $handlers;
-        @handlers = grep { defined && length } @handlers;
+        $handlers = undef if defined $handlers && !ref $handlers && $handlers eq Apache::Constants::DONE();
+        my @handlers = grep { defined && length } ref $handlers eq 'ARRAY' ? @$handlers : $handlers;
         if ( my $list = $OF_PROCESS{$phase} ) { @$list = @handlers }
-        else                                  { @{ Apache::Phases::stack( $self, $phase, 1 ) } = @handlers }
+        elsif ( ref $self && ( $self->current_callback // '' ) eq $phase ) {
+            Apache::Phases::replace_running( $self, $phase, $handlers, @handlers );
+        }
+        else { @{ Apache::Phases::stack( $self, $phase, 1 ) } = @handlers }
         return 1;
     }
 
-    # A reference to the list of names and code; undef when the phase has none.
+    # A reference to the list of names and code.
     sub get_handlers ( $self, $phase ) {
         my $of_process = $OF_PROCESS{$phase};
         my @handlers   = $of_process ? @$of_process : Apache::Phases::of( $self, $phase );
-        return @handlers ? \@handlers : undef;
+        return \@handlers;
     }
 
     sub can_stack_handlers { return 1 }
@@ -59,8 +62,20 @@ sub stack ( $r, $phase, $replaces ) {
     return $stacks->{list}{$phase} //= [];
 }
 
+# The configured handlers of the phase that runs go on as they were at its beginning, but undef ends them; pushed ones are gone.
+# get_handlers says the new list.
+sub replace_running ( $r, $phase, $said, @handlers ) {
+    $r->want_cleanup;
+    @{ $STACKS{ $r->number }{list}{$phase} // [] } = ();
+    $r->_stack_touched( $phase, 1 ) unless defined $said;
+    $STACKS{ $r->number }{shown}{$phase} = \@handlers;
+    return;
+}
+
 sub of ( $r, $phase ) {
     my $stacks     = $STACKS{ $r->number };
+    my $shown      = $stacks && $stacks->{shown}{$phase};
+    return ( @$shown, @{ $stacks->{list}{$phase} // [] } ) if $shown;
     my @configured = $stacks && $stacks->{replaced}{$phase} ? () : $r->_configured($phase);
     return ( @configured, $stacks ? @{ $stacks->{list}{$phase} // [] } : () );
 }
@@ -127,7 +142,7 @@ Apache::Phases - handlers that Perl code adds to the phases of a request
     $r->push_handlers( PerlLogHandler => sub ($r) { ...; return OK } );
     $r->push_handlers( PerlFixupHandler => [ 'My::Fixup', \&other ] );
     $r->set_handlers( PerlAuthenHandler => undef );
-    my $handlers = $r->get_handlers('PerlHandler');    # reference to names and code, or undef
+    my $handlers = $r->get_handlers('PerlHandler');    # reference to names and code
     Apache->push_handlers( PerlChildInitHandler => \&connect );
 
 =head1 DESCRIPTION

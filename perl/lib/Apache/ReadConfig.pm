@@ -63,8 +63,8 @@ C<$Apache::Server::StrictPerlSections = 1> makes them an error. A directive that
 After each section its variables are gone, except for subs that use them; C<$Apache::Server::SaveConfig = 1> keeps them for the next
 section and for L<Apache::PerlSections>.
 
-Sections run twice: before the server binds, in a process that only reads (C<$Apache::Server::Starting> is true), and where the site's
-code is loaded (C<$Apache::Server::ReStarting>). What they say is taken from the first run. Both run as C<User> when that
+Sections run twice: before the server binds, in a process that only reads (C<$Apache::Server::Starting> is 1), and where the site's
+code is loaded (C<$Apache::Server::Starting> is 2). What they say is taken from the first run. Both run as C<User> when that
 stands in the file outside of sections.
 
 =head1 ERRORS

@@ -11,9 +11,11 @@ Cameleer::XS::load(__PACKAGE__);
 # Where relative names begin; scripts run elsewhere and are followed by a return to here.
 our ($CWD) = Cwd::getcwd() =~ /\A(.*)\z/s;    # by a match: not tainted
 
-# True while start-up code runs; the second in the reading whose outcome serves.
+# True while start-up code runs: which reading of the configuration this is, 1 or 2; the second at reloads only.
 our $Starting   = 0;
 our $ReStarting = 0;
+*Apache::ServerStarting   = \$Starting;
+*Apache::ServerReStarting = \$ReStarting;
 
 # What a program set instead of Timeout, for this process.
 my $Timeout;

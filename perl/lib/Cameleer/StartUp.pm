@@ -17,7 +17,7 @@ my @kept;
 sub begin {
     $mold   = $$;
     %before = map { $_ => 1 } _descriptors();
-    $Apache::ServerStarting = 1;
+    $Apache::ServerStarting ||= 1;
     return;
 }
 

@@ -64,6 +64,7 @@ my %CASES = (
         $r->send_http_header('text/plain');
         print 'ab';
         syswrite STDOUT, 'cdefg';
+        local $ENV{PATH} = '/usr/bin:/bin';
         system 'printf hij';
         $r->bytes_sent;
     },

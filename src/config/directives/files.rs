@@ -10,7 +10,10 @@ pub(super) static ROWS: &[Row] = &[
         name: "DocumentRoot",
         aliases: &[],
         contexts: HOSTS,
-        takes: Takes::Path(|d, path| d.host().document_root = path),
+        takes: Takes::Word("path", |d, path| {
+            d.host().document_root = d.document_path(path);
+            Ok(())
+        }),
         default: Some("htdocs"),
         because: "httpd's",
         effect: Effect::Reload,

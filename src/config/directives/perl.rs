@@ -199,11 +199,12 @@ pub(super) static ROWS: &[Row] = &[
             d.config.perl_htaccess = PerlHtaccess::parse(word)?;
             Ok(())
         }),
-        default: Some("Handlers"),
-        because: "sites of mod_perl 1 name their handlers in .htaccess files; code in them is for the server's owner to allow",
+        default: Some("On"),
+        because: "sites of mod_perl 1 have their Perl in .htaccess files wherever AllowOverride lets them",
         effect: Effect::Generation,
         about: "How much Perl .htaccess files may hold where AllowOverride lets them: nothing; values like PerlSetVar; also handlers by \
-            name, which loads their modules from @INC; or also code: `sub { … }`, PerlModule, PerlRequire, PsgiApp.",
+            name, which loads their modules from @INC; or also code: `sub { … }`, PerlModule, PerlRequire, PsgiApp. Code needs \
+            AllowOverride FileInfo and Options: with these two it can be run as a script in any case.",
     },
 ];
 

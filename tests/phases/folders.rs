@@ -1,0 +1,31 @@
+//! A PerlHandler without SetHandler: mod_perl.c registers perl_handler for folders' type too, beside "perl-script".
+
+use super::{site, with_base};
+
+const LISTS: &str = "sub lists { my $r = shift; return DECLINED unless ($r->content_type || '') eq Apache::Constants::DIR_MAGIC_TYPE();
+    return DECLINED if ($r->args || '') eq 'no';
+    $r->send_http_header('text/plain'); opendir my $d, $r->filename or die; $r->print(join ',', sort grep { !/^[.]/ } readdir $d); OK }";
+
+#[test]
+fn it_makes_the_lists_of_folders_and_leaves_files_alone() {
+    let server = site(LISTS)
+        .file("htdocs/d/a.txt", "text of a")
+        .file("htdocs/d/b.html", "b")
+        .file("htdocs/with/index.html", "the index")
+        .serve(&with_base("<Location />\nPerlHandler My::lists\nOptions +Indexes\n</Location>"));
+    assert_eq!(server.text("/d/"), "a.txt,b.html");
+    assert_eq!(server.text("/d"), "a.txt,b.html", "it is asked before the server adds a slash");
+    assert_eq!(server.text("/d/a.txt"), "text of a");
+    assert!(server.text("/d/?no").contains("b.html"), "a list of the server's own when it declines");
+    assert_eq!(server.text("/with/?no"), "the index");
+    server.get("/d?no").is(301);
+    server.get("/none/").is(404);
+}
+
+#[test]
+fn a_handler_that_is_set_otherwise_is_the_only_one() {
+    let server = site(LISTS).file("htdocs/d/a.txt", "a").serve(&with_base(
+        "<Location />\nPerlHandler My::lists\nSetHandler default-handler\nOptions +Indexes\n</Location>",
+    ));
+    assert!(server.text("/d/").contains("<html"));
+}

@@ -25,7 +25,8 @@ pub const CANCEL: u32 = 8;
 pub const ENHANCE_YOUR_CALM: u32 = 11;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Enough for a server whose instructions are counted, too.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -75,25 +75,25 @@ fn targets_cost_the_front_by_their_length() {
             },
             Kind { name: "folders and back", pieces: 120, send: |n| get(&format!("/perl{}", "/a/..".repeat(n)), "") },
             Kind { name: "empty segments", pieces: 240, send: |n| get(&format!("/perl/{}", "/".repeat(n)), "") },
-            Kind { name: "one name", pieces: 8000, send: |n| get(&format!("/{}", "a".repeat(n)), "") },
-            Kind { name: "escapes", pieces: 4000, send: |n| get(&format!("/perl/{}", "%61".repeat(n)), "") },
+            Kind { name: "one name", pieces: 2666, send: |n| get(&format!("/{}", "a".repeat(n)), "") },
+            Kind { name: "escapes", pieces: 1333, send: |n| get(&format!("/perl/{}", "%61".repeat(n)), "") },
             Kind {
                 name: "names that are no UTF-8",
-                pieces: 4000,
+                pieces: 1333,
                 send: |n| get(&format!("/perl/{}", "%e9".repeat(n)), ""),
             },
-            Kind { name: "a redirection", pieces: 2000, send: |n| get(&format!("/turn{}", "%20".repeat(n)), "") },
+            Kind { name: "a redirection", pieces: 666, send: |n| get(&format!("/turn{}", "%20".repeat(n)), "") },
             Kind {
                 name: "a query",
-                pieces: 1500,
+                pieces: 500,
                 send: |n| get(&format!("/perl?{}", each(n, |i| format!("a{i}=b&"))), ""),
             },
             Kind {
                 name: "a query for a file",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get(&format!("/page.html?{}", "a=b&".repeat(n)), ""),
             },
-            Kind { name: "a query for a list", pieces: 3000, send: |n| get(&format!("/?{}", "C=S;".repeat(n)), "") },
+            Kind { name: "a query for a list", pieces: 1000, send: |n| get(&format!("/?{}", "C=S;".repeat(n)), "") },
         ],
     );
 }
@@ -103,74 +103,74 @@ fn header_fields_cost_the_front_by_their_length() {
     costs_by_its_length(
         &counter(site(), CONF),
         &[
-            Kind { name: "fields", pieces: 500, send: |n| get("/perl", &each(n, |i| format!("X-{i}: a\r\n"))) },
-            Kind { name: "fields of one name", pieces: 500, send: |n| get("/perl", &"X-A: a\r\n".repeat(n)) },
+            Kind { name: "fields", pieces: 166, send: |n| get("/perl", &each(n, |i| format!("X-{i}: a\r\n"))) },
+            Kind { name: "fields of one name", pieces: 166, send: |n| get("/perl", &"X-A: a\r\n".repeat(n)) },
             Kind {
                 name: "fields of a file",
-                pieces: 500,
+                pieces: 166,
                 send: |n| get("/page.html", &each(n, |i| format!("X-{i}: a\r\n"))),
             },
             Kind {
                 name: "cookies",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get("/perl", &format!("Cookie: {}\r\n", each(n, |i| format!("a{i}=b; ")))),
             },
             Kind {
                 name: "a cookie of one letter",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| get("/perl", &format!("Cookie: {}\r\n", "x".repeat(n))),
             },
-            Kind { name: "lines of cookies", pieces: 500, send: |n| get("/perl", &"Cookie: a=b\r\n".repeat(n)) },
+            Kind { name: "lines of cookies", pieces: 166, send: |n| get("/perl", &"Cookie: a=b\r\n".repeat(n)) },
             Kind {
                 name: "a value that rules look at",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| get("/perl", &format!("User-Agent: {}\r\nX-Long: {}\r\n", "ac".repeat(n), "ab".repeat(n))),
             },
             Kind {
                 name: "ranges",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get("/page.html", &format!("Range: bytes={}\r\n", each(n, |i| format!("{0}-{0},", i * 3)))),
             },
             Kind {
                 name: "ranges backwards",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| {
                     get("/page.html", &format!("Range: bytes={}\r\n", each(n, |i| format!("{0}-{0},", 50_000 - i * 3))))
                 },
             },
             Kind {
                 name: "ranges that overlap",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get("/page.html", &format!("Range: bytes={}\r\n", each(n, |i| format!("{i}-{},", i + 3)))),
             },
             Kind {
                 name: "commas for ranges",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| get("/page.html", &format!("Range: bytes=0-1{}\r\n", ",".repeat(n))),
             },
             Kind {
                 name: "If-None-Match",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get("/page.html", &format!("If-None-Match: {}\r\n", each(n, |i| format!("\"{i}\", ")))),
             },
             Kind {
                 name: "If-None-Match without end",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| get("/page.html", &format!("If-None-Match: \"{}\r\n", ",".repeat(n))),
             },
             Kind {
                 name: "lines of If-Match",
-                pieces: 500,
+                pieces: 166,
                 send: |n| get("/page.html", &format!("{}If-Match: *\r\n", "If-Match: \"a\"\r\n".repeat(n))),
             },
             Kind {
                 name: "Accept-Encoding",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get("/page.html", &format!("Accept-Encoding: {}\r\n", "a;q=0.1, ".repeat(n))),
             },
             Kind {
                 name: "Accept and Accept-Language",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| {
                     get(
                         "/page.html",
@@ -183,7 +183,7 @@ fn header_fields_cost_the_front_by_their_length() {
             },
             Kind {
                 name: "X-Forwarded-For",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get("/perl", &format!("X-Forwarded-For: 1.2.3.4{}\r\n", ", 10.0.0.1".repeat(n))),
             },
             Kind {
@@ -195,19 +195,19 @@ fn header_fields_cost_the_front_by_their_length() {
             },
             Kind {
                 name: "a Host",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| {
                     format!("GET /perl HTTP/1.1\r\nHost: a{}\r\nConnection: close\r\n\r\n", ".a".repeat(n)).into_bytes()
                 },
             },
             Kind {
                 name: "tokens of Connection",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| get("/perl", &format!("Connection: close{}\r\n", ", a".repeat(n))),
             },
             Kind {
                 name: "credentials",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| get("/closed", &format!("Authorization: Basic {}\r\n", "YWFh".repeat(n))),
             },
         ],
@@ -219,8 +219,8 @@ fn bodies_cost_the_front_by_their_length() {
     costs_by_its_length(
         &counter(site(), CONF),
         &[
-            Kind { name: "a body", pieces: 100_000, send: |n| super::post("/perl", "text/plain", &"x".repeat(n)) },
-            Kind { name: "chunks of one byte", pieces: 2000, send: |n| chunks("1\r\nx\r\n", n, "") },
+            Kind { name: "a body", pieces: 33333, send: |n| super::post("/perl", "text/plain", &"x".repeat(n)) },
+            Kind { name: "chunks of one byte", pieces: 666, send: |n| chunks("1\r\nx\r\n", n, "") },
             Kind {
                 name: "extensions of a chunk",
                 pieces: 250,

@@ -49,7 +49,7 @@ fn requests_of_http_2_cost_the_front_by_their_length() {
             Kind { name: "folders that are missing", pieces: 240, send: |n| head(&"/a".repeat(n), b"") },
             Kind {
                 name: "fields",
-                pieces: 500,
+                pieces: 166,
                 send: |n| {
                     head("/page.html", &(0..n).flat_map(|i| raw::literal(&format!("x-{i}"), "a")).collect::<Vec<u8>>())
                 },
@@ -61,7 +61,7 @@ fn requests_of_http_2_cost_the_front_by_their_length() {
             },
             Kind {
                 name: "a long field",
-                pieces: 8000,
+                pieces: 2666,
                 send: |n| head("/page.html", &raw::literal("x-long", &"ab".repeat(n))),
             },
         ],
@@ -79,5 +79,5 @@ fn a_path_that_is_named_by_a_byte_costs_what_a_path_costs() {
         let blocks: Vec<Vec<u8>> = std::iter::once(first).chain(std::iter::repeat_n(again, pieces.len())).collect();
         counter.of(|| ask(&counter, &blocks))
     };
-    costs_by_its_length_with(cost, &[Kind { name: "requests of one path", pieces: 20, send: |n| vec![0; n] }]);
+    costs_by_its_length_with(cost, &[Kind { name: "requests of one path", pieces: 5, send: |n| vec![0; n] }]);
 }

@@ -10,10 +10,10 @@ mod http2;
 mod places;
 mod programs;
 
-use crate::support::{Counter, Site};
+use crate::support::{Counter, PATIENCE, Site};
 
 /// A difference of so many instructions is no difference: tables are resized, timers run out.
-const SLACK: u64 = 60_000;
+const SLACK: u64 = 400_000;
 
 /// Something that a client can make longer.
 struct Kind {
@@ -40,19 +40,27 @@ fn costs_by_its_length_with(cost: impl Fn(Vec<u8>) -> u64, kinds: &[Kind]) {
     assert!(steep.is_empty(), "{steep:#?}");
 }
 
-/// The same of anything that costs by its pieces.
+/// The same of anything that costs by its pieces. What is too steep is measured again, and the least of each counts: a timer
+/// that runs out meanwhile is nobody's cost.
 fn measure(kind: &Kind, cost: impl Fn(Vec<u8>) -> u64) -> Steep {
     cost((kind.send)(2));
-    let [least, once, fourfold] = [1, kind.pieces, 4 * kind.pieces].map(|pieces| cost((kind.send)(pieces)));
-    let (small, large) = (once.saturating_sub(least), fourfold.saturating_sub(least));
-    println!("{}: {least}, +{small}, +{large}: {:.1}", kind.name, large as f64 / small.max(1) as f64);
-    let is_steep = large > 6 * small + SLACK;
-    is_steep.then(|| format!("{}: {} pieces cost {small}, four times as many {large}", kind.name, kind.pieces))
+    let mut least = [u64::MAX; 3];
+    for _ in 0..3 {
+        let costs = [1, kind.pieces, 4 * kind.pieces].map(|pieces| cost((kind.send)(pieces)));
+        least = std::array::from_fn(|at| least[at].min(costs[at]));
+        let (small, large) = (least[1].saturating_sub(least[0]), least[2].saturating_sub(least[0]));
+        println!("{}: {}, +{small}, +{large}: {:.1}", kind.name, least[0], large as f64 / small.max(1) as f64);
+        if large <= 6 * small + SLACK {
+            return None;
+        }
+    }
+    Some(format!("{}: 1, {} and {} pieces cost {least:?}", kind.name, kind.pieces, 4 * kind.pieces))
 }
 
 fn cost(counter: &Counter, bytes: &[u8]) -> u64 {
     counter.of(|| {
         let mut connection = counter.server.connect();
+        connection.patience(PATIENCE);
         connection.raw(bytes);
         let status = connection.response().status;
         assert!([200, 206, 302, 304, 401, 404].contains(&status), "{status}: {}", shown(bytes));
@@ -98,7 +106,7 @@ fn counter(site: Site, conf: &str) -> Counter {
         site,
         &format!(
             "LimitRequestLine 262144\nLimitRequestFieldSize 262144\nLimitRequestFields 20000\nMaxRanges unlimited\n\
-             MaxRangeOverlaps unlimited\nMaxRangeReversals unlimited\nTimeout 300\n{conf}"
+             MaxRangeOverlaps unlimited\nMaxRangeReversals unlimited\nTimeout 300\nRequestTimeout 300\nQueueTimeout 300\n{conf}"
         ),
     );
     let idle = counter.of(|| {});

@@ -1,7 +1,7 @@
 //! What a folder's owner may write: `.htaccess` files, read and understood anew whenever they have changed.
 
 use super::{Kind, costs_by_its_length_with, counter, each, get};
-use crate::support::Site;
+use crate::support::{PATIENCE, Site};
 
 #[test]
 fn htaccess_files_cost_the_front_by_their_length() {
@@ -16,6 +16,7 @@ fn htaccess_files_cost_the_front_by_their_length() {
         counter.server.site.write_bytes("htdocs/.htaccess", &text);
         counter.of(|| {
             let mut connection = counter.server.connect();
+            connection.patience(PATIENCE);
             connection.raw(get("/page.html", ""));
             assert_eq!(connection.response().status, 200);
             connection.rest();
@@ -24,12 +25,12 @@ fn htaccess_files_cost_the_front_by_their_length() {
     costs_by_its_length_with(
         cost,
         &[
-            Kind { name: "variables", pieces: 300, send: |n| each(n, |i| format!("SetEnv A{i} b\n")).into_bytes() },
-            Kind { name: "headers", pieces: 300, send: |n| each(n, |i| format!("Header set X-A{i} b\n")).into_bytes() },
-            Kind { name: "types", pieces: 300, send: |n| each(n, |i| format!("AddType a/b .x{i}\n")).into_bytes() },
+            Kind { name: "variables", pieces: 100, send: |n| each(n, |i| format!("SetEnv A{i} b\n")).into_bytes() },
+            Kind { name: "headers", pieces: 100, send: |n| each(n, |i| format!("Header set X-A{i} b\n")).into_bytes() },
+            Kind { name: "types", pieces: 100, send: |n| each(n, |i| format!("AddType a/b .x{i}\n")).into_bytes() },
             Kind {
                 name: "redirections",
-                pieces: 300,
+                pieces: 100,
                 send: |n| each(n, |i| format!("Redirect /x{i} http://a/\n")).into_bytes(),
             },
             Kind {
@@ -39,13 +40,13 @@ fn htaccess_files_cost_the_front_by_their_length() {
             },
             Kind {
                 name: "one long line",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| format!("SetEnv A \"{}\"\n", "b ".repeat(n)).into_bytes(),
             },
-            Kind { name: "comments", pieces: 5000, send: |n| "#\n".repeat(n).into_bytes() },
+            Kind { name: "comments", pieces: 1666, send: |n| "#\n".repeat(n).into_bytes() },
             Kind {
                 name: "lines that go on",
-                pieces: 3000,
+                pieces: 1000,
                 send: |n| format!("SetEnv A b{}\n", "\\\n".repeat(n)).into_bytes(),
             },
         ],

@@ -60,16 +60,16 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
     costs_by_its_length(
         &counter(site, CONF),
         &[
-            Kind { name: "fields of a form", pieces: 1000, send: |n| post("/do/params", FORM, &form(n)) },
+            Kind { name: "fields of a form", pieces: 333, send: |n| post("/do/params", FORM, &form(n)) },
             Kind {
                 name: "one field",
-                pieces: 50_000,
+                pieces: 16666,
                 send: |n| post("/do/params", FORM, &format!("a={}", "+".repeat(n))),
             },
             Kind { name: "parts of a form", pieces: 200, send: |n| post("/do/params", MULTIPART, &parts(n, "")) },
             Kind {
                 name: "a part of beginnings of the boundary",
-                pieces: 30_000,
+                pieces: 10000,
                 send: |n| {
                     post(
                         "/do/params",
@@ -97,7 +97,7 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
             },
             Kind {
                 name: "a part's header that goes on",
-                pieces: 500,
+                pieces: 166,
                 send: |n| {
                     post(
                         "/do/params",
@@ -111,7 +111,7 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
             },
             Kind {
                 name: "a part's parameters",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| {
                     post(
                         "/do/params",
@@ -125,7 +125,7 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
             },
             Kind {
                 name: "before the first part",
-                pieces: 50_000,
+                pieces: 16666,
                 send: |n| post("/do/params", MULTIPART, &format!("{}\r\n{}", "-".repeat(n), parts(1, ""))),
             },
             Kind {
@@ -133,14 +133,10 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
                 pieces: 30,
                 send: |n| post("/do/uploads", MULTIPART, &parts(n, "; filename=\"f\"")),
             },
-            Kind { name: "$r->args", pieces: 1000, send: |n| get(&format!("/do/args?{}", form(n)), "") },
-            Kind { name: "$r->content", pieces: 1000, send: |n| post("/do/content", FORM, &form(n)) },
-            Kind { name: "lines of STDIN", pieces: 2000, send: |n| post("/do/lines", "text/plain", &"ab\n".repeat(n)) },
-            Kind {
-                name: "pieces of a body",
-                pieces: 10_000,
-                send: |n| post("/do/bytes", "text/plain", &"x".repeat(n)),
-            },
+            Kind { name: "$r->args", pieces: 333, send: |n| get(&format!("/do/args?{}", form(n)), "") },
+            Kind { name: "$r->content", pieces: 333, send: |n| post("/do/content", FORM, &form(n)) },
+            Kind { name: "lines of STDIN", pieces: 666, send: |n| post("/do/lines", "text/plain", &"ab\n".repeat(n)) },
+            Kind { name: "pieces of a body", pieces: 3333, send: |n| post("/do/bytes", "text/plain", &"x".repeat(n)) },
             Kind {
                 name: "cookies",
                 pieces: 100,
@@ -148,28 +144,28 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
             },
             Kind {
                 name: "a cookie of many values",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get("/do/cookies", &format!("Cookie: a={}\r\n", "b&".repeat(n))),
             },
             Kind {
                 name: "a cookie below a long name",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get(&format!("/do/cookies/{}/x", "a".repeat(n)), "Cookie: a=b\r\n"),
             },
             Kind {
                 name: "header fields",
-                pieces: 300,
+                pieces: 100,
                 send: |n| get("/do/headers", &each(n, |i| format!("X-{i}: a\r\n"))),
             },
             Kind {
                 name: "header fields of one name",
-                pieces: 300,
+                pieces: 100,
                 send: |n| get("/do/headers", &"X-A: a\r\n".repeat(n)),
             },
-            Kind { name: "escapes", pieces: 2000, send: |n| get(&format!("/do/escapes?{}", "%3Ca+b".repeat(n)), "") },
+            Kind { name: "escapes", pieces: 666, send: |n| get(&format!("/do/escapes?{}", "%3Ca+b".repeat(n)), "") },
             Kind {
                 name: "an address",
-                pieces: 2000,
+                pieces: 666,
                 send: |n| get(&format!("/do/uri?http://a:b@c:80/{}", "@:/".repeat(n)), ""),
             },
             Kind { name: "a path", pieces: 240, send: |n| get(&format!("/do/nothing{}", "/a".repeat(n)), "") },
@@ -180,17 +176,17 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
             },
             Kind {
                 name: "a query that a subrequest is for",
-                pieces: 4000,
+                pieces: 1333,
                 send: |n| get(&format!("/do/up?{}", "a".repeat(n)), ""),
             },
             Kind {
                 name: "prints of one byte",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get(&format!("/do/print?{}", "a".repeat(n)), ""),
             },
             Kind {
                 name: "conditions",
-                pieces: 1000,
+                pieces: 333,
                 send: |n| get("/do/lists", &format!("If-None-Match: {}\r\nIf-Match: {0}\r\n", "\"a\", ".repeat(n))),
             },
         ],

@@ -5,8 +5,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use super::{Finished, Server, Site};
+use super::{Finished, Server, Site, within};
+
+/// What a counted server may take to start, or to answer.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A server that is counted, and some fifty times slower than others.
 pub struct Counter {
@@ -29,7 +33,9 @@ impl Counter {
             .current_dir(site.folder())
             .env("TMPDIR", site.path("tmp"))
             .env("LC_ALL", "C");
-        Counter { server: Server::start(site, command) }
+        let server = Server::spawn(site, command);
+        within(PATIENCE, "the server says where it answers", || server.site.read("out.txt").contains("http://"));
+        Counter { server }
     }
 
     /// The instructions while `act` runs.

@@ -10,7 +10,7 @@ mod site;
 mod wait;
 
 pub use client::{Address, Connection, Request, Response};
-pub use instructions::Counter;
+pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};
 pub use server::Server;

@@ -12,6 +12,7 @@ use super::directives::{self, Row, Takes};
 use super::foreign::{self, Fate};
 use super::logs::Logs;
 use super::overrides::Rules;
+use super::pattern::{Budget, Case, Pattern};
 use super::{
     At, Config, ConfigError, Directive, Host, HostAddress, Said, Scope, Section, StartUp, Step, depth, value, words,
 };
@@ -41,6 +42,8 @@ pub struct Draft {
     context: Context,
     /// The section that takes what is said.
     section: u16,
+    /// What regular expressions may need.
+    pub(super) patterns: Budget,
     /// What a `.htaccess` file may say, when one is read.
     pub(super) htaccess: Option<Rules>,
     /// Each host's containers as they come.
@@ -66,6 +69,7 @@ impl Draft {
             name: String::new(),
             context: Context::Server,
             section: 0,
+            patterns: Budget::of_the_administrator(),
             htaccess: None,
             containers: vec![Vec::new()],
             said_at: HashMap::new(),
@@ -78,6 +82,7 @@ impl Draft {
         draft.config.sections.clear();
         draft.config.perl_access = config.perl_access || access::has_perl_handler(tree);
         draft.htaccess = Some(rules);
+        draft.patterns = Budget::of_htaccess();
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
         draft.inside(Context::Htaccess, section, 0, tree);
@@ -228,6 +233,17 @@ impl Draft {
     /// A path of what is served, absolute.
     pub fn document_path(&self, path: &str) -> PathBuf {
         below(&self.documents_root, path)
+    }
+
+    /// A regular expression, or what is wrong with it.
+    pub fn pattern(&mut self, source: &str) -> Result<Pattern, String> {
+        self.patterns.compile(source, Case::Exact)
+    }
+
+    /// What every request below a folder is held against is bounded in number, as its expressions are in size.
+    pub fn is_looked_at_always(&mut self) -> Result<(), String> {
+        const SIZE: usize = 256;
+        self.patterns.spend(SIZE)
     }
 
     /// Adds a handler that `check` looks for.

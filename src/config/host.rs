@@ -84,7 +84,7 @@ pub enum AliasFrom {
     /// A prefix of the path that ends at a segment, or `/`.
     Prefix(String),
     /// `AliasMatch`: the file's path is made from what the expression found.
-    Match(regex::Regex),
+    Match(super::pattern::Pattern),
 }
 
 /// `CustomLog target format [env=…]`

@@ -6,18 +6,21 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
-use regex::Regex;
+use std::sync::Arc;
 
 use super::context::Rank;
 use super::draft::Draft;
 use super::overrides::{Overrides, Rules};
 use super::parse::{Reader, Source};
+use super::pattern::{OF_HTACCESS, Pattern};
 use super::{Config, ConfigError, Scope, Section, StartUp, translate};
 
 /// A longer `.htaccess` file is refused, in bytes: its text goes to a worker with every request.
 pub const LONGEST_HTACCESS: u64 = 64 << 10;
+
+/// What is wrong with files that each may be, but not all at once.
+pub const TOO_HEAVY: &str =
+    "the regular expressions of the .htaccess files from the root folder down to here need too much memory together";
 
 /// A `.htaccess` file, understood.
 #[derive(Debug)]
@@ -26,6 +29,10 @@ pub struct Htaccess {
     sections: Vec<Section>,
     /// Code that it wants loaded (`PerlHtaccess On`).
     pub start_up: Vec<StartUp>,
+    /// What its regular expressions need; see [`OF_HTACCESS`].
+    pub weight: usize,
+    /// How much memory it takes, about.
+    pub memory: usize,
     /// What was ignored in it.
     pub warnings: Vec<ConfigError>,
 }
@@ -36,7 +43,7 @@ pub struct Applied {
     /// In merge order. Numbers from [`Config::sections`]' length on count through the sections of `files`.
     pub sections: Vec<u16>,
     /// Outermost first.
-    pub files: Vec<Rc<Htaccess>>,
+    pub files: Vec<Arc<Htaccess>>,
 }
 
 impl Config {
@@ -93,13 +100,15 @@ impl Config {
             None => Ok(Htaccess {
                 sections: draft.config.sections,
                 start_up: draft.config.start_up,
+                weight: draft.patterns.spent(),
+                memory: draft.patterns.memory() + text.len(),
                 warnings: draft.config.warnings,
             }),
         }
     }
 
     /// Puts `files`, outermost first, between the sections of the main configuration.
-    pub fn apply(&self, sections: Vec<u16>, files: Vec<Rc<Htaccess>>, path: &str, filename: &Path) -> Applied {
+    pub fn apply(&self, sections: Vec<u16>, files: Vec<Arc<Htaccess>>, path: &str, filename: &Path) -> Applied {
         let mut ranked: Vec<(Rank, u16)> =
             sections.into_iter().map(|number| (self.sections[usize::from(number)].rank, number)).collect();
         let request = translate::Request::new(path, filename);
@@ -120,7 +129,7 @@ impl Config {
     }
 
     /// The names that a `<Files>` is about, here or in `files`.
-    pub fn names_with_rules<'a>(&'a self, files: &'a [Rc<Htaccess>]) -> Vec<&'a Regex> {
+    pub fn names_with_rules<'a>(&'a self, files: &'a [Arc<Htaccess>]) -> Vec<&'a Pattern> {
         let sections = self.sections.iter().chain(files.iter().flat_map(|file| &file.sections));
         let pattern = |section: &'a Section| match &section.scope {
             Scope::Files(regex) => Some(regex),
@@ -130,7 +139,7 @@ impl Config {
     }
 
     /// The section of a number of [`Applied`].
-    pub(super) fn section<'a>(&'a self, files: &'a [Rc<Htaccess>], number: u16) -> Option<&'a Section> {
+    pub(super) fn section<'a>(&'a self, files: &'a [Arc<Htaccess>], number: u16) -> Option<&'a Section> {
         let number = usize::from(number);
         let mut beyond = files.iter().flat_map(|file| &file.sections);
         self.sections.get(number).or_else(|| beyond.nth(number.checked_sub(self.sections.len())?))
@@ -141,12 +150,16 @@ impl Config {
         &self,
         sections: &[u16],
         texts: impl Iterator<Item = (PathBuf, &'a str)>,
-    ) -> Result<Vec<Rc<Htaccess>>, ConfigError> {
+    ) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
         let read = |(folder, text): (PathBuf, &str)| {
             let allowed = self.overrides(sections, depth(&folder));
-            self.htaccess(&folder, &folder.join(".htaccess"), text, allowed).map(Rc::new)
+            self.htaccess(&folder, &folder.join(".htaccess"), text, allowed).map(Arc::new)
         };
-        texts.map(read).collect()
+        let files: Vec<Arc<Htaccess>> = texts.map(read).collect::<Result<_, _>>()?;
+        match files.iter().map(|file| file.weight).sum::<usize>() > OF_HTACCESS {
+            true => Err(ConfigError { at: None, message: TOO_HEAVY.to_owned() }),
+            false => Ok(files),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::parse::Source;
+use super::pattern::{Budget, Case};
 use super::wildcard::{self, Slash};
 
 /// What to do when there is no such file.
@@ -47,7 +48,8 @@ fn step(source: &Source<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<Pa
     let Some(pattern) = part.to_str().filter(|part| wildcard::is_pattern(part)) else {
         return Ok(folders.iter().map(|folder| folder.join(part)).collect());
     };
-    let regex = wildcard::whole(pattern, Slash::Separates)?;
+    let whole = wildcard::whole(pattern, Slash::Separates);
+    let regex = Budget::of_the_administrator().compile(&whole, Case::Exact)?;
     // As in the shell, hidden files must be asked for.
     let wanted = |name: &str| regex.is_match(name) && (pattern.starts_with('.') || !name.starts_with('.'));
     let entries = folders.iter().flat_map(|folder| sorted(source, folder).unwrap_or_default());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::Rank;
+use super::pattern::Pattern;
 use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, admission, rules};
 
 /// Settings that apply to a part of the site.
@@ -27,13 +28,13 @@ pub enum Scope {
     /// `<Directory path>`: files in and below.
     Directory(PathBuf),
     /// `<DirectoryMatch re>` or `<Directory ~ re>`
-    DirectoryMatch(regex::Regex),
+    DirectoryMatch(Pattern),
     /// `<Files name>`, with `*` and `?`.
-    Files(regex::Regex),
+    Files(Pattern),
     /// `<Location /path>`: the path and below; wildcards become a `LocationMatch`.
     Location(String),
     /// `<LocationMatch re>` or `<Location ~ re>`
-    LocationMatch(regex::Regex),
+    LocationMatch(Pattern),
 }
 
 impl Scope {

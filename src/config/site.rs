@@ -51,7 +51,7 @@ pub fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), Str
 
 /// `AliasMatch regex /to/$1`, `ScriptAliasMatch`
 pub fn alias_match(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
-    let from = AliasFrom::Match(wildcard::compile(&args[0])?);
+    let from = AliasFrom::Match(draft.pattern(&args[0])?);
     let to = draft.document_path(&args[1]);
     draft.host().aliases.push(Alias { from, to, script });
     Ok(())
@@ -156,8 +156,10 @@ pub fn virtual_host(draft: &mut Draft, args: &[String], inside: &[Directive]) ->
 /// `<Location path>`, `<Location ~ regex>`
 pub fn location(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
     let scope = match args {
-        [tilde, regex] if tilde == "~" => Scope::LocationMatch(wildcard::compile(regex)?),
-        [path] if wildcard::is_pattern(path) => Scope::LocationMatch(wildcard::whole(path, Slash::Separates)?),
+        [tilde, regex] if tilde == "~" => Scope::LocationMatch(draft.pattern(regex)?),
+        [path] if wildcard::is_pattern(path) => {
+            Scope::LocationMatch(draft.pattern(&wildcard::whole(path, Slash::Separates))?)
+        }
         [path] => {
             if !path.starts_with('/') {
                 draft.warn(
@@ -173,28 +175,29 @@ pub fn location(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Res
 
 /// `<LocationMatch regex>`
 pub fn location_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
-    draft.within(Context::Location, Scope::LocationMatch(wildcard::compile(&args[0])?), Rank::LOCATION, inside)
+    let scope = Scope::LocationMatch(draft.pattern(&args[0])?);
+    draft.within(Context::Location, scope, Rank::LOCATION, inside)
 }
 
 /// `<Directory path>`, `<Directory ~ regex>`; a path with wildcards takes its turn among the paths of its depth.
 pub fn directory(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
     let (scope, rank) = match args {
-        [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(wildcard::compile(regex)?), Rank::DIRECTORY_MATCH),
+        [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(draft.pattern(regex)?), Rank::DIRECTORY_MATCH),
         [path] => {
             let path = draft.document_path(path);
             let rank = Rank::directory(path.components().count());
-            (directory_scope(path)?, rank)
+            (directory_scope(draft, path)?, rank)
         }
         _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
     };
     draft.within(Context::Directory, scope, rank, inside)
 }
 
-fn directory_scope(path: PathBuf) -> Result<Scope, String> {
+fn directory_scope(draft: &mut Draft, path: PathBuf) -> Result<Scope, String> {
     match path.to_str().filter(|text| wildcard::is_pattern(text)) {
         Some(text) => {
             let pattern = wildcard::to_regex(text.trim_end_matches('/'), Slash::Separates);
-            Ok(Scope::DirectoryMatch(wildcard::compile(&format!("^{pattern}(/|$)"))?))
+            Ok(Scope::DirectoryMatch(draft.pattern(&format!("^{pattern}(/|$)"))?))
         }
         None => Ok(Scope::Directory(path)),
     }
@@ -202,15 +205,15 @@ fn directory_scope(path: PathBuf) -> Result<Scope, String> {
 
 /// `<DirectoryMatch regex>`
 pub fn directory_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
-    let scope = Scope::DirectoryMatch(wildcard::compile(&args[0])?);
+    let scope = Scope::DirectoryMatch(draft.pattern(&args[0])?);
     draft.within(Context::Directory, scope, Rank::DIRECTORY_MATCH, inside)
 }
 
 /// `<Files name>`, `<Files ~ regex>`
 pub fn files(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
     let regex = match args {
-        [tilde, regex] if tilde == "~" => wildcard::compile(regex)?,
-        [name] => wildcard::whole(name, Slash::Ordinary)?,
+        [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
+        [name] => draft.pattern(&wildcard::whole(name, Slash::Ordinary))?,
         _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
     };
     let rank = draft.files_rank();
@@ -220,5 +223,6 @@ pub fn files(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result
 /// `<FilesMatch regex>`
 pub fn files_match(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<(), String> {
     let rank = draft.files_rank();
-    draft.within(Context::Files, Scope::Files(wildcard::compile(&args[0])?), rank, inside)
+    let scope = Scope::Files(draft.pattern(&args[0])?);
+    draft.within(Context::Files, scope, rank, inside)
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::rules::pattern;
 use super::{Alias, AliasFrom, Config, Scope, Section};
 
 /// Where a path leads.
@@ -63,7 +62,8 @@ impl Alias {
             AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
             AliasFrom::Match(regex) => {
                 let to = self.to.to_str()?;
-                let file = PathBuf::from(pattern::expand(to, &regex.captures(path)?, &str::to_owned));
+                let file = regex.find(path)?.expand(to, &str::to_owned, usize::MAX);
+                let file = PathBuf::from(file.unwrap_or_else(|cut| cut));
                 // `^/x(.*)` to `/srv/x/$1` must not make `/x../secret` climb.
                 (parents(&file) == parents(&self.to)).then_some(file)
             }

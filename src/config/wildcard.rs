@@ -1,7 +1,5 @@
 //! Shell wildcards: `*`, `?` and `[a-z]`, as fnmatch understands them.
 
-use regex::Regex;
-
 /// Whether a `*` may stand for slashes, too.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Slash {
@@ -33,18 +31,9 @@ pub fn to_regex(pattern: &str, slash: Slash) -> String {
     out
 }
 
-/// A pattern that must match a whole name.
-pub fn whole(pattern: &str, slash: Slash) -> Result<Regex, String> {
-    compile(&format!("^{}$", to_regex(pattern, slash)))
-}
-
-/// A regular expression of the configuration, or what is wrong with it.
-pub fn compile(source: &str) -> Result<Regex, String> {
-    Regex::new(source).map_err(|error| {
-        let reason = error.to_string();
-        let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        format!("`{source}` is not a regular expression that we understand: {last}")
-    })
+/// The same with anchors: of a pattern that must match a whole name.
+pub fn whole(pattern: &str, slash: Slash) -> String {
+    format!("^{}$", to_regex(pattern, slash))
 }
 
 fn set(rest: &mut std::str::Chars<'_>) -> String {
@@ -63,9 +52,11 @@ fn set(rest: &mut std::str::Chars<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::pattern::{Budget, Case};
 
     fn check(pattern: &str, text: &str, expected: bool) {
-        assert_eq!(whole(pattern, Slash::Separates).unwrap().is_match(text), expected, "{pattern} {text}");
+        let regex = Budget::of_htaccess().compile(&whole(pattern, Slash::Separates), Case::Exact).unwrap();
+        assert_eq!(regex.is_match(text), expected, "{pattern} {text}");
     }
 
     #[test]

@@ -106,8 +106,7 @@ fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
             let by = by.text(moment);
             for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
                 let text = String::from_utf8_lossy(found.as_bytes());
-                let edited = if *all { pattern.replace_all(&text, &by) } else { pattern.replace(&text, &by) };
-                if let Some(edited) = value(&edited) {
+                if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
                     *found = edited;
                 }
             }
@@ -116,12 +115,17 @@ fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
     }
 }
 
+/// What rules make of a header's value is no longer: one could double what another has made, and the next again.
+const LONGEST: usize = 32 << 10;
+
 fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     let joined = match headers.get(&name) {
         Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
         None => text.as_bytes().to_vec(),
     };
-    if let Ok(value) = HeaderValue::from_bytes(&joined) {
+    if joined.len() <= LONGEST
+        && let Ok(value) = HeaderValue::from_bytes(&joined)
+    {
         headers.insert(name, value);
     }
 }

@@ -16,7 +16,7 @@ use super::error_page::Refusal;
 use super::pages;
 use super::payload::{Kind, Payload};
 use super::record::{Record, Stream, Visit};
-use super::route::{Asked, Route};
+use super::route::{Asked, NotYet, Route, once_read};
 use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
@@ -119,7 +119,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 }
 
 async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result<Answer, Refusal> {
-    let mut route = find(visit, head)?;
+    let mut route = find(visit, head).await?;
     remote_ip::settle(visit, head, &route);
     settle(visit, head, &route);
     if let Some(answer) = &route.redirect {
@@ -146,7 +146,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         }
         settle(visit, head, &route);
     } else {
-        let refined = static_files::behind(&visit.site, &route);
+        let refined = once_read(&visit.site, || static_files::behind(&visit.site, &route)).await?;
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
         if route.looks_for_a_file() && locate::is_behind_link(&visit.site, &route) {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
@@ -171,7 +171,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
 /// Looks for the file of `route`. Even that there is none is said only to those who may come in; an index must be open to
 /// them, and its folder too.
 async fn find_file(visit: &Record, head: &Parts, route: &Route) -> Result<Found, Refusal> {
-    let found = static_files::find(&visit.site, route, head);
+    let found = once_read(&visit.site, || static_files::find(&visit.site, route, head)).await;
     let file = found.as_ref().ok().and_then(Found::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(visit, head, route).await?;
@@ -213,7 +213,7 @@ fn not_allowed() -> Refusal {
     Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
 }
 
-fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
+async fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
         "" => "/",
@@ -222,11 +222,15 @@ fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
         path => path,
     };
     let asked = Asked { local: &visit.client.local, host, path };
-    let route = visit.site.routes.find(&visit.site.config, asked).inspect_err(|bad| {
-        if *bad == BadPath::TooDeep {
-            visit.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
-        }
-    })?;
+    let find = || {
+        let found = visit.site.routes.find(&visit.site.config, asked);
+        found.inspect_err(|not_yet| {
+            if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
+                visit.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+            }
+        })
+    };
+    let route = once_read(&visit.site, find).await?;
     if session::is_misdirected(visit, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }
@@ -284,7 +288,8 @@ async fn send_file(
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
-    let response = match static_files::find_declined(&visit.site, route, file, &head)? {
+    let found = once_read(&visit.site, || static_files::find_declined(&visit.site, route, file, &head)).await?;
+    let response = match found {
         Found::Response(response) => return Ok(response),
         Found::Folder(folder) => return autoindex::answer(visit, route, folder, &head).await,
         Found::File(file, opened) => {

@@ -7,13 +7,15 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::StatusCode;
 
 use super::client::Address;
 use super::error_page::Refusal;
-use super::htaccess::{Chain, RECHECK, Store};
+use super::htaccess::{Chain, RECHECK, Store, Unread};
+use super::site::Site;
 use super::{own_name, redirection};
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
@@ -111,7 +113,7 @@ pub struct Asked<'a> {
 
 impl Routes {
     /// An empty table.
-    pub fn new(config: &Config) -> Routes {
+    pub fn new(config: &Arc<Config>) -> Routes {
         Routes {
             by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
             key: RefCell::default(),
@@ -124,7 +126,7 @@ impl Routes {
     }
 
     /// Finds or works out a route.
-    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, BadPath> {
+    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
         let mut key = self.key.borrow_mut();
         key.clear();
         for part in [asked.local.ip.as_bytes(), &asked.local.port.to_le_bytes(), asked.host.as_bytes()] {
@@ -166,14 +168,14 @@ impl Routes {
         recent.insert(key.into(), route);
     }
 
-    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, BadPath> {
+    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
         let path = normalise(asked.path.as_bytes())?;
         let name = without_port(asked.host).to_ascii_lowercase();
         let host = config.host(asked.local.socket, &name);
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let found = self.look(config, (host, &text), &filename, mapping.script_alias);
+        let found = self.look(config, (host, &text), &filename, mapping.script_alias)?;
         let settings = found.settings;
         let redirect = redirection::find(&config.hosts[host as usize], &settings, &text.0);
         let script_length = match settings.handler {
@@ -204,24 +206,32 @@ impl Routes {
     }
 
     /// What the sections and `.htaccess` files say of a path and its file.
-    fn look(&self, config: &Config, (host, path): (u16, &Text), filename: &Path, script_alias: bool) -> Said {
+    fn look(
+        &self,
+        config: &Config,
+        (host, path): (u16, &Text),
+        filename: &Path,
+        script_alias: bool,
+    ) -> Result<Said, Unread> {
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
         let sections = config.sections(host, &path.0, named);
-        let chain =
-            self.overrides.as_ref().map_or_else(Chain::default, |store| store.chain(config, host, &sections, filename));
+        let chain = match &self.overrides {
+            Some(store) => store.chain(host, &sections, filename)?,
+            None => Chain::default(),
+        };
         let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
         let ambiguous = may_pass_a_file(config, &chain.files, (host, root(config, host, filename)), &text);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
-        Said {
+        Ok(Said {
             settings: self.settings(config, &applied, script_alias, (&overrides, named)),
             sections: applied.sections,
             overrides,
             refusal: hidden.or(chain.refusal),
             ambiguous,
             until: chain.brief.then(|| Instant::now() + RECHECK),
-        }
+        })
     }
 
     /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
@@ -241,7 +251,14 @@ impl Routes {
     }
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
-    pub fn refine(&self, config: &Config, route: &Route, path: &[u8], filename: &Path, script_length: usize) -> Route {
+    pub fn refine(
+        &self,
+        config: &Config,
+        route: &Route,
+        path: &[u8],
+        filename: &Path,
+        script_length: usize,
+    ) -> Result<Route, Unread> {
         let mut refined = Route {
             path: path.to_vec(),
             filename: filename.to_path_buf(),
@@ -250,14 +267,71 @@ impl Routes {
             ..route.clone()
         };
         if self.by_file || path != route.path || filename != route.filename || !route.overrides.is_empty() {
-            let found = self.look(config, (route.host, &Text::new(path)), filename, route.script_alias);
+            let found = self.look(config, (route.host, &Text::new(path)), filename, route.script_alias)?;
             refined.sections = found.sections;
             refined.settings = found.settings;
             refined.overrides = found.overrides;
             refined.refusal = found.refusal;
         }
-        refined
+        Ok(refined)
     }
+}
+
+/// Why a question has no answer.
+pub enum NotYet {
+    /// It has one when these were read.
+    Unread(Unread),
+    /// Such a path has none.
+    Bad(BadPath),
+    /// It never will.
+    Refused(Refusal),
+}
+
+impl From<Unread> for NotYet {
+    fn from(unread: Unread) -> NotYet {
+        NotYet::Unread(unread)
+    }
+}
+
+impl From<Refusal> for NotYet {
+    fn from(refusal: Refusal) -> NotYet {
+        NotYet::Refused(refusal)
+    }
+}
+
+impl From<BadPath> for NotYet {
+    fn from(bad: BadPath) -> NotYet {
+        NotYet::Bad(bad)
+    }
+}
+
+/// Files that change while they are read are read again so often.
+const MOST_TRIES: usize = 20;
+
+/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
+/// threads do.
+pub async fn once_read<T>(site: &Site, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+    let Some(store) = &site.routes.overrides else { return refused(ask()) };
+    for _ in 0..MOST_TRIES {
+        match ask() {
+            Err(NotYet::Unread(_)) => {}
+            answer => return refused(answer),
+        }
+        let _turn = store.turn().await;
+        match ask() {
+            Err(NotYet::Unread(unread)) => store.read(unread).await?,
+            answer => return refused(answer),
+        }
+    }
+    Err(Refusal::busy())
+}
+
+fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
+    answer.map_err(|not_yet| match not_yet {
+        NotYet::Refused(refusal) => refusal,
+        NotYet::Bad(bad) => bad.into(),
+        NotYet::Unread(_) => Refusal::busy(),
+    })
 }
 
 /// What [`Routes::look`] finds.
@@ -272,7 +346,7 @@ struct Said {
 
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
 /// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
-fn may_pass_a_file(config: &Config, files: &[Rc<Htaccess>], (host, root): (u16, &Path), filename: &str) -> bool {
+fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], (host, root): (u16, &Path), filename: &str) -> bool {
     // The root's own name counts, those above it do not.
     let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
     let ruled = config.names_with_rules(files);

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
@@ -24,7 +25,7 @@ pub struct Site {
     /// Its number.
     pub generation: Generation,
     /// What was configured.
-    pub config: Config,
+    pub config: Arc<Config>,
     /// The same as it was written, for the page about it.
     pub tree: Vec<Directive>,
     /// What it says that it is.
@@ -62,7 +63,7 @@ impl Site {
     ) -> anyhow::Result<Site> {
         let text = wire::transport::read_configuration(bundle).context("configuration")?;
         let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
-        let config = Config::build(&bundle.tree, &bundle.facts).map_err(first)?;
+        let config = Arc::new(Config::build(&bundle.tree, &bundle.facts).map_err(first)?);
         Ok(Site {
             generation,
             tree: bundle.tree,

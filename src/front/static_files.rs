@@ -19,7 +19,7 @@ use super::error_page::Refusal;
 use super::locate::{Spot, is_folder, locate, refusal, reopen};
 use super::payload::{FileBody, Kind, PIECE, Segment};
 use super::range::{self, Wanted};
-use super::route::Route;
+use super::route::{NotYet, Route};
 use super::site::Site;
 use super::{mime, own_name};
 use crate::config::Handler;
@@ -55,17 +55,18 @@ impl Found {
 }
 
 /// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
-pub fn behind(site: &Site, route: &Route) -> Option<Route> {
-    match route.ambiguous.then(|| locate(site, route, &route.filename))? {
-        Ok(Spot::File(spot)) => {
-            Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra))
+pub fn behind(site: &Site, route: &Route) -> Result<Option<Route>, NotYet> {
+    match route.ambiguous.then(|| locate(site, route, &route.filename)) {
+        Some(Ok(Spot::File(spot))) => {
+            let length = spot.path.len() - spot.extra;
+            Ok(Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, length)?))
         }
-        _ => None,
+        _ => Ok(None),
     }
 }
 
 /// Looks for the file of `route`.
-pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> {
+pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(site, route) {
         route.refused()?;
         return Ok(Found::Handled(route.clone()));
@@ -75,7 +76,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
     };
-    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra);
+    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
@@ -91,21 +92,21 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, Refusal> 
 }
 
 /// Looks for the file that a worker did not want to answer for.
-pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, Refusal> {
+pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, NotYet> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
-        return Err(Refusal::new(StatusCode::NOT_FOUND));
+        return Err(Refusal::new(StatusCode::NOT_FOUND).into());
     }
     let spot = match locate(site, route, file)? {
-        Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+        Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND).into()),
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
     };
-    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len());
+    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len())?;
     found.refused()?;
     match found.settings.handler {
-        Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN)),
+        Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
         _ => {
             let opened = of_its_own(site, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::located::PlaceKey;
 use super::texts::Texts;
@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError, Htaccess};
 use crate::path::ways;
 
 /// The files whose folders and texts came with a request.
-pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Rc<Htaccess>>, ConfigError> {
+pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
     let pairs = wire::overrides::pairs(&key.overrides);
     config.reread(&key.sections, pairs.map(|(folder, text)| (PathBuf::from(OsStr::from_bytes(folder)), text)))
 }

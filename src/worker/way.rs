@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::admit::complain;
 use super::located::PlaceKey;
@@ -68,7 +68,7 @@ impl Site {
         (host, script): (u16, bool),
         path: &Text,
         filename: &Path,
-    ) -> Result<(PlaceKey, Vec<Rc<Htaccess>>), Refused> {
+    ) -> Result<(PlaceKey, Vec<Arc<Htaccess>>), Refused> {
         let config = &self.config;
         let named = Text::new(filename.as_os_str().as_bytes()).0;
         let sections = config.sections(host, &path.0, Path::new(&named));
@@ -81,7 +81,7 @@ impl Site {
     }
 
     /// What stands as a folder in `filename` may be a file with rules of its own: only then the disk is asked.
-    fn file_on_the_way<'a>(&self, host: u16, files: &[Rc<Htaccess>], filename: &'a Path) -> &'a Path {
+    fn file_on_the_way<'a>(&self, host: u16, files: &[Arc<Htaccess>], filename: &'a Path) -> &'a Path {
         let ruled = self.config.names_with_rules(files);
         let has_rules = |name: &[u8]| {
             let text = Text::new(name).0;

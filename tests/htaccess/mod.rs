@@ -4,6 +4,7 @@ mod changes;
 mod classes;
 mod merging;
 mod mistakes;
+mod patterns;
 mod perl;
 mod watching;
 

@@ -1,6 +1,7 @@
 //! Variables that a request gets: `%ENV` of programs, conditions of other directives.
 
-use super::super::rules::setenv::{self, EXACT, NO_CASE};
+use super::super::pattern::Case;
+use super::super::rules::setenv;
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -8,10 +9,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "SetEnv",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name [value]", 1..=2, |d, args| {
-            setenv::set_env(d, args);
-            Ok(())
-        }),
+        takes: Takes::Words("name [value]", 1..=2, |d, args| setenv::set_env(d, args)),
         default: None,
         because: "see PerlSetEnv",
         effect: Effect::Reload,
@@ -21,10 +19,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "UnsetEnv",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name…", 1..=MANY, |d, args| {
-            setenv::unset_env(d, args);
-            Ok(())
-        }),
+        takes: Takes::Words("name…", 1..=MANY, |d, args| setenv::unset_env(d, args)),
         default: None,
         because: "see SetEnv",
         effect: Effect::Reload,
@@ -34,10 +29,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "PassEnv",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name…", 1..=MANY, |d, args| {
-            setenv::pass_env(d, args);
-            Ok(())
-        }),
+        takes: Takes::Words("name…", 1..=MANY, |d, args| setenv::pass_env(d, args)),
         default: None,
         because: "programs see nothing of the environment that the server was started in",
         effect: Effect::Reload,
@@ -48,7 +40,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("attribute regex [!]name[=value]…", 3..=MANY, |d, args| {
-            setenv::set_env_if(d, args, EXACT)
+            setenv::set_env_if(d, args, Case::Exact)
         }),
         default: None,
         because: "see BrowserMatch",
@@ -60,7 +52,7 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("attribute regex [!]name[=value]…", 3..=MANY, |d, args| {
-            setenv::set_env_if(d, args, NO_CASE)
+            setenv::set_env_if(d, args, Case::Either)
         }),
         default: None,
         because: "see SetEnvIf",
@@ -71,7 +63,9 @@ pub(super) static ROWS: &[Row] = &[
         name: "BrowserMatch",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| setenv::browser_match(d, args, EXACT)),
+        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| {
+            setenv::browser_match(d, args, Case::Exact)
+        }),
         default: None,
         because: "today's browsers need no special treatment",
         effect: Effect::Reload,
@@ -81,7 +75,9 @@ pub(super) static ROWS: &[Row] = &[
         name: "BrowserMatchNoCase",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| setenv::browser_match(d, args, NO_CASE)),
+        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| {
+            setenv::browser_match(d, args, Case::Either)
+        }),
         default: None,
         because: "see BrowserMatch",
         effect: Effect::Reload,

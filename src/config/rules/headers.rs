@@ -1,9 +1,7 @@
 //! `Header` and `RequestHeader`.
 
-use regex::Regex;
-
 use super::super::draft::Draft;
-use super::super::wildcard;
+use super::super::pattern::{Case, Pattern};
 use super::setenv::{Condition, Variables};
 
 /// One line.
@@ -37,11 +35,11 @@ pub enum Action {
     /// Takes it away.
     Unset,
     /// Copies headers of the request.
-    Echo(Regex),
+    Echo(Pattern),
     /// Replaces the first match, or all.
     Edit {
         /// What is looked for.
-        pattern: Regex,
+        pattern: Pattern,
         /// What takes its place, with `$1`.
         by: Value,
         /// Not only the first.
@@ -126,14 +124,14 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         Some((word, rest)) if word.eq_ignore_ascii_case("onsuccess") => (false, rest),
         _ => (false, args),
     };
-    let rule = parse(rest)?;
+    let rule = parse(draft, rest)?;
     draft.said().rules.headers.push(HeaderRule { always, ..rule });
     Ok(())
 }
 
 /// `RequestHeader action name [value [replacement]] [early|env=…]`
 pub fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let rule = parse(args)?;
+    let rule = parse(draft, args)?;
     if matches!(rule.action, Action::Echo(_)) {
         return Err("echo is for answers: write Header echo".to_owned());
     }
@@ -141,7 +139,7 @@ pub fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> 
     Ok(())
 }
 
-fn parse(args: &[String]) -> Result<HeaderRule, String> {
+fn parse(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String> {
     let [action, name, rest @ ..] = args else {
         return Err("expected an action and the name of a header".to_owned());
     };
@@ -159,7 +157,8 @@ fn parse(args: &[String]) -> Result<HeaderRule, String> {
         [word] => (false, Some(Condition::parse(word)?)),
         _ => return Err("put a value with spaces in quotation marks".to_owned()),
     };
-    let action = self::action(action, name, given)?;
+    draft.is_looked_at_always()?;
+    let action = self::action(draft, action, name, given)?;
     let name = name.trim_end_matches(':').to_ascii_lowercase();
     let is_echo = matches!(action, Action::Echo(_));
     if !is_echo && !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
@@ -168,7 +167,7 @@ fn parse(args: &[String]) -> Result<HeaderRule, String> {
     Ok(HeaderRule { action, name, always: false, early, condition })
 }
 
-fn action(word: &str, name: &str, given: &[String]) -> Result<Action, String> {
+fn action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<Action, String> {
     if given.first().is_some_and(|value| value.starts_with("expr=")) {
         return Err("expressions are not supported: write the value, with %{name}e for a variable".to_owned());
     }
@@ -180,9 +179,9 @@ fn action(word: &str, name: &str, given: &[String]) -> Result<Action, String> {
         ("merge", [value]) => Action::Merge(Value::parse(value)?),
         ("add", [value]) => Action::Add(Value::parse(value)?),
         ("unset", []) => Action::Unset,
-        ("echo", []) => Action::Echo(wildcard::compile(&format!("(?i){name}"))?),
+        ("echo", []) => Action::Echo(draft.patterns.compile(name, Case::Either)?),
         ("edit" | "edit*", [pattern, by]) => {
-            let pattern = wildcard::compile(pattern)?;
+            let pattern = draft.pattern(pattern)?;
             Action::Edit { pattern, by: Value::parse(by)?, all: word.ends_with('*') }
         }
         _ => {

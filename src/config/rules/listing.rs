@@ -1,15 +1,14 @@
 //! How a folder without an index is listed: `IndexOptions`, `IndexIgnore`, `IndexOrderDefault`.
 
-use regex::Regex;
-
 use super::super::draft::Draft;
+use super::super::pattern::Pattern;
 use super::super::wildcard::{self, Slash};
 
 /// See the module's text.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     /// Names that are not shown.
-    ignored: Vec<Regex>,
+    ignored: Vec<Pattern>,
     /// `FancyIndexing`: with dates and sizes.
     pub fancy: Option<bool>,
     /// `FoldersFirst`
@@ -48,7 +47,7 @@ impl Listing {
 /// `IndexIgnore name…`
 pub fn ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
-        let pattern = wildcard::whole(name, Slash::Ordinary)?;
+        let pattern = draft.pattern(&wildcard::whole(name, Slash::Ordinary))?;
         draft.said().rules.listing.ignored.push(pattern);
     }
     Ok(())

@@ -7,7 +7,6 @@ pub mod error_document;
 pub mod expires;
 pub mod headers;
 pub mod listing;
-pub mod pattern;
 pub mod ranges;
 pub mod redirect;
 pub mod setenv;

@@ -1,11 +1,11 @@
 //! `Redirect`, `RedirectMatch` and their relatives.
 
-use regex::Regex;
-
 use super::super::draft::Draft;
+use super::super::pattern::Pattern;
 use super::super::translate::rest_below;
-use super::super::wildcard;
-use super::pattern;
+
+/// A longer address is one that no browser follows.
+const LONGEST: usize = 64 << 10;
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ enum From {
     /// Without a path, in a container: all that the container is for.
     Everything,
     Prefix(String),
-    Match(Regex),
+    Match(Pattern),
 }
 
 /// What a redirected client is told.
@@ -40,7 +40,10 @@ impl Redirect {
         let location = match &self.from {
             From::Everything => to.to_owned(),
             From::Prefix(prefix) => format!("{to}{}", escape(rest_below(prefix, path)?)),
-            From::Match(regex) => pattern::expand(to, &regex.captures(path)?, escape),
+            From::Match(regex) => match regex.find(path)?.expand(to, escape, LONGEST) {
+                Ok(location) => location,
+                Err(_) => return Some(Answer { status: 500, location: None }),
+            },
         };
         Some(Answer { status: self.status, location: self.to.is_some().then_some(location) })
     }
@@ -49,7 +52,7 @@ impl Redirect {
 /// `Redirect [status] [/path] [URL]`
 pub fn redirect(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (status, rest) = leading_status(args)?;
-    add(draft, status, rest, |path| match path.starts_with('/') {
+    add(draft, status, rest, |_, path| match path.starts_with('/') {
         true => Ok(From::Prefix(path.to_owned())),
         false => Err(format!("expected a path that begins with /, got \"{path}\"")),
     })
@@ -58,7 +61,7 @@ pub fn redirect(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `RedirectMatch [status] regex [URL]`
 pub fn redirect_match(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (status, rest) = leading_status(args)?;
-    add(draft, status, rest, |regex| wildcard::compile(regex).map(From::Match))
+    add(draft, status, rest, |draft, regex| draft.pattern(regex).map(From::Match))
 }
 
 /// `RedirectTemp /path URL`, `RedirectPermanent /path URL`
@@ -88,14 +91,14 @@ fn add(
     draft: &mut Draft,
     status: u16,
     rest: &[String],
-    from: impl Fn(&str) -> Result<From, String>,
+    from: impl Fn(&mut Draft, &str) -> Result<From, String>,
 ) -> Result<(), String> {
     let goes_away = (300..400).contains(&status);
     let (from, to) = match rest {
         [to] if goes_away && draft.is_in_container() => (From::Everything, Some(to)),
         [] if !goes_away && draft.is_in_container() => (From::Everything, None),
-        [path, to] if goes_away => (from(path)?, Some(to)),
-        [path] if !goes_away => (from(path)?, None),
+        [path, to] if goes_away => (from(draft, path)?, Some(to)),
+        [path] if !goes_away => (from(draft, path)?, None),
         _ if goes_away => return Err("expected a path and the URL that takes its place".to_owned()),
         _ => return Err(format!("expected a path and no URL: with status {status} there is nowhere to go")),
     };

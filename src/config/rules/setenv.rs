@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
 use super::super::draft::Draft;
-use super::super::wildcard;
-use super::pattern;
+use super::super::pattern::{Case, Pattern};
+
+/// Of a value that is made from what a client sends: one rule could double what another has set, and the next again.
+const LONGEST: usize = 8 << 10;
 
 /// `SetEnvIf attribute regex [!]name[=value]…`
 #[derive(Debug, Clone)]
 pub struct SetEnvIf {
     attribute: Attribute,
-    pattern: Regex,
+    pattern: Pattern,
     /// `None` takes the variable away.
     changes: Vec<(String, Option<String>)>,
 }
@@ -96,8 +96,9 @@ impl Variables {
                 (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
                 (None, _) => "",
             };
-            let Some(found) = rule.pattern.captures(value) else { continue };
-            let change = |value: &String| pattern::expand(value, &found, &str::to_owned);
+            let Some(found) = rule.pattern.find(value) else { continue };
+            let expand = |value: &String| found.expand(value, &str::to_owned, LONGEST);
+            let change = |value: &String| expand(value).unwrap_or_else(|cut| cut);
             let changes: Vec<_> = rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(change))).collect();
             changes.into_iter().for_each(|(name, value)| self.set(name, value));
         }
@@ -126,24 +127,32 @@ impl Condition {
 }
 
 /// `SetEnv name [value]`
-pub fn set_env(draft: &mut Draft, args: &[String]) {
+pub fn set_env(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.is_looked_at_always()?;
     let value = args.get(1).cloned().unwrap_or_default();
     say(draft, &args[0], Some(value));
+    Ok(())
 }
 
 /// `UnsetEnv name…`
-pub fn unset_env(draft: &mut Draft, names: &[String]) {
-    names.iter().for_each(|name| say(draft, name, None));
+pub fn unset_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    for name in names {
+        draft.is_looked_at_always()?;
+        say(draft, name, None);
+    }
+    Ok(())
 }
 
 /// `PassEnv name…`
-pub fn pass_env(draft: &mut Draft, names: &[String]) {
+pub fn pass_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
+        draft.is_looked_at_always()?;
         match draft.facts.env.iter().find(|(known, _)| known == name).cloned() {
             Some((name, value)) => say(draft, &name, Some(value)),
             None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
         }
     }
+    Ok(())
 }
 
 fn say(draft: &mut Draft, name: &str, value: Option<String>) {
@@ -152,29 +161,24 @@ fn say(draft: &mut Draft, name: &str, value: Option<String>) {
 }
 
 /// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfNoCase`
-pub fn set_env_if(draft: &mut Draft, args: &[String], compile: Compile) -> Result<(), String> {
+pub fn set_env_if(draft: &mut Draft, args: &[String], case: Case) -> Result<(), String> {
     let [attribute, regex, changes @ ..] = args else { return Ok(()) };
+    for _ in changes {
+        draft.is_looked_at_always()?;
+    }
     let rule = SetEnvIf {
         attribute: Attribute::of(attribute)?,
-        pattern: compile(regex)?,
+        pattern: draft.patterns.compile(regex, case)?,
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
     draft.said().rules.set_env_if.push(rule);
     Ok(())
 }
 
-/// How the expression is to be understood.
-type Compile = fn(&str) -> Result<Regex, String>;
-
-/// Letters as they stand.
-pub const EXACT: Compile = wildcard::compile;
-/// Letters of either case.
-pub const NO_CASE: Compile = pattern::either_case;
-
 /// `BrowserMatch regex [!]name[=value]…`, `BrowserMatchNoCase`
-pub fn browser_match(draft: &mut Draft, args: &[String], compile: Compile) -> Result<(), String> {
+pub fn browser_match(draft: &mut Draft, args: &[String], case: Case) -> Result<(), String> {
     let named = [&["User-Agent".to_owned()], args].concat();
-    set_env_if(draft, &named, compile)
+    set_env_if(draft, &named, case)
 }
 
 /// Many programs send their own requests to where `HTTP_PROXY` says: no client may say it (httpoxy).
@@ -220,10 +224,12 @@ impl Attribute {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::pattern::Budget;
 
     fn rule(attribute: &str, regex: &str, changes: &[&str]) -> SetEnvIf {
         let changes = changes.iter().map(|change| parse_change(change)).collect();
-        SetEnvIf { attribute: Attribute::of(attribute).unwrap(), pattern: Regex::new(regex).unwrap(), changes }
+        let pattern = Budget::of_htaccess().compile(regex, Case::Exact).unwrap();
+        SetEnvIf { attribute: Attribute::of(attribute).unwrap(), pattern, changes }
     }
 
     #[test]

@@ -4,25 +4,26 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::StatusCode;
 use nix::sys::inotify::AddWatchFlags;
 
+use super::reading::{Look, Read, State, Wanted};
 use super::watch::{Sight, Watcher};
 use super::{complain, later};
-use crate::config::{Config, Htaccess, LONGEST_HTACCESS, Overrides, regular};
+use crate::config::{Htaccess, Overrides};
 use crate::log;
-
-/// In a folder that holds more, each is looked for by its name.
-const MAX_LISTED: usize = 10_000;
 
 /// Names that were looked for in vain and are remembered; they are strangers' words.
 const MAX_MISSED: usize = 1000;
+/// Where folders come and go all the time, they are looked for by their names after so many lists that were old when they
+/// were there.
+const LISTS: u8 = 3;
 
 /// See the module's text.
 pub struct Folder {
@@ -30,8 +31,13 @@ pub struct Folder {
     /// When it must be looked at again, if it is not watched.
     until: Cell<Option<Instant>>,
     stamp: Stamp,
-    /// Names of folders and links in it; `None`: not known.
+    state: Cell<State>,
+    /// Names of folders and links in it; `None`: not known, or too many.
     subfolders: RefCell<Option<HashSet<OsString>>>,
+    /// Whether that was looked at.
+    is_listed: Cell<bool>,
+    /// Lists that were old when they were there.
+    old_lists: Cell<u8>,
     /// Those that were looked for and not there; `None`: too many to remember.
     missed: RefCell<Option<HashSet<OsString>>>,
     files: RefCell<Vec<(String, Rc<Found>)>>,
@@ -41,15 +47,18 @@ pub struct Folder {
 type Stamp = Vec<Option<(u64, u64, i64, i64, i64, i64, u64)>>;
 
 impl Folder {
-    /// Looks at a folder; `brief`: what is above it is not watched.
-    pub fn look(path: &Path, watcher: &Watcher, names: &[String], brief: bool) -> Folder {
+    /// Looks at a folder, the `number`th that was ever looked at; `brief`: what is above it is not watched.
+    pub fn look(path: &Path, watcher: &Watcher, names: &[String], (brief, number): (bool, u64)) -> Folder {
         let sight = watcher.watch(path);
         let brief = brief || sight == Sight::Unwatched;
         Folder {
             sight,
             until: Cell::new(brief.then(later)),
             stamp: if brief { stamp(path, names) } else { Stamp::new() },
+            state: Cell::new(State { number, entries: 0, files: 0 }),
             subfolders: RefCell::default(),
+            is_listed: Cell::new(false),
+            old_lists: Cell::new(0),
             missed: RefCell::new(Some(HashSet::new())),
             files: RefCell::default(),
         }
@@ -72,14 +81,6 @@ impl Folder {
         }
         self.until.set(Some(later()));
         self.stamp == stamp(path, names)
-    }
-
-    /// Reads which folders it holds, so that no name in a URL costs a look at the disk.
-    pub fn list(&self, path: &Path) {
-        let mut subfolders = self.subfolders.borrow_mut();
-        if subfolders.is_none() {
-            *subfolders = folders_in(path).ok().filter(|names| names.len() <= MAX_LISTED);
-        }
     }
 
     /// Whether something of this name may be a folder.
@@ -106,31 +107,109 @@ impl Folder {
         self.missed.borrow().as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// The file of the first of `names` that is there.
-    pub fn first_of(&self, path: &Path, names: &[String]) -> Rc<Found> {
-        let found = names.iter().map(|name| self.file(path, name));
-        found.into_iter().find(|found| !matches!(**found, Found::Absent)).unwrap_or_default()
+    /// The file of the first of `names` that is there, and what it means where `allowed` is allowed; or what must be read
+    /// to know it.
+    pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<Found>, Wanted> {
+        let is_known = |found: &Found| match found {
+            Found::Text(text) => text.meaning(allowed).is_some(),
+            _ => true,
+        };
+        let mut found = Ok(Rc::default());
+        for name in names {
+            match self.file(name).filter(|found| is_known(found)) {
+                Some(file) if matches!(*file, Found::Absent) => continue,
+                Some(file) => found = Ok(file),
+                None => found = Err(()),
+            }
+            break;
+        }
+        match found {
+            Ok(found) if self.is_listed.get() => Ok(found),
+            _ => Err(Wanted {
+                path: path.to_owned(),
+                state: self.state.get(),
+                lists: !self.is_listed.get(),
+                names: names.to_vec(),
+                allowed,
+            }),
+        }
     }
 
-    fn file(&self, path: &Path, name: &str) -> Rc<Found> {
-        let known = self.files.borrow().iter().find(|(known, _)| known == name).map(|(_, found)| found.clone());
-        known.unwrap_or_else(|| {
-            let found = Rc::new(Found::read(&path.join(name)));
-            self.files.borrow_mut().push((name.to_owned(), found.clone()));
-            found
-        })
+    fn file(&self, name: &str) -> Option<Rc<Found>> {
+        self.files.borrow().iter().find(|(known, _)| known == name).map(|(_, found)| found.clone())
+    }
+
+    /// Keeps what was found, unless it has changed since that was asked for.
+    pub fn learn(&self, look: Look) {
+        let state = self.state.get();
+        if look.state.number != state.number {
+            return;
+        }
+        if let Some(subfolders) = look.subfolders.filter(|_| !self.is_listed.get()) {
+            let is_old = look.state.entries != state.entries;
+            self.old_lists.update(|lists| lists.saturating_add(u8::from(is_old)));
+            self.is_listed.set(!is_old || self.old_lists.get() >= LISTS);
+            *self.subfolders.borrow_mut() = subfolders.filter(|_| !is_old);
+        }
+        if look.state.files == state.files {
+            for (name, read) in look.files {
+                self.keep(name, read, look.allowed);
+            }
+        }
+    }
+
+    fn keep(&self, name: String, read: Read, allowed: Overrides) {
+        let known = self.file(&name);
+        let found = match read {
+            Read::Absent => Found::Absent,
+            Read::Refused(status, why) => {
+                complain(why);
+                Found::Refused(status)
+            }
+            Read::Text(text, meaning) => {
+                let meaning = match meaning {
+                    Ok(file) => {
+                        let warn = |warning| log::write(crate::config::LogLevel::Warn, "front", None, warning);
+                        file.warnings.iter().for_each(|warning| warn(warning));
+                        Some(file)
+                    }
+                    Err(error) => {
+                        complain(error);
+                        None
+                    }
+                };
+                if let Some(Found::Text(known)) = known.as_deref()
+                    && known.text == text
+                {
+                    return known.meanings.borrow_mut().push((allowed, meaning));
+                }
+                Found::Text(Text { text, meanings: RefCell::new(vec![(allowed, meaning)]) })
+            }
+        };
+        self.drop_file(&name);
+        self.files.borrow_mut().push((name, Rc::new(found)));
     }
 
     /// The file has changed.
     pub fn forget_file(&self, name: &str) {
+        self.state.update(|state| State { files: state.files + 1, ..state });
+        self.drop_file(name);
+    }
+
+    fn drop_file(&self, name: &str) {
         self.files.borrow_mut().retain(|(known, _)| known != name);
     }
 
     /// Something else has changed in it; says whether that was a folder or a link.
     pub fn entry_changed(&self, inner: &Path, name: &OsStr, mask: AddWatchFlags) -> bool {
+        let comes = mask.intersects(AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO);
+        let leaves = mask.intersects(AddWatchFlags::IN_DELETE | AddWatchFlags::IN_MOVED_FROM);
+        if comes || leaves {
+            self.state.update(|state| State { entries: state.entries + 1, ..state });
+        }
         let mut subfolders = self.subfolders.borrow_mut();
         let Some(names) = &mut *subfolders else { return false };
-        if mask.intersects(AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO) {
+        if comes {
             let is_link = || fs::symlink_metadata(inner).is_ok_and(|it| it.is_symlink());
             let is_folder = mask.contains(AddWatchFlags::IN_ISDIR) || is_link();
             if is_folder {
@@ -138,26 +217,13 @@ impl Folder {
             }
             return is_folder;
         }
-        if mask.intersects(AddWatchFlags::IN_DELETE | AddWatchFlags::IN_MOVED_FROM) {
-            return names.remove(name);
-        }
-        false
+        leaves && names.remove(name)
     }
-}
 
-fn folders_in(path: &Path) -> io::Result<HashSet<OsString>> {
-    let mut names = HashSet::new();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_dir() || kind.is_symlink() {
-            names.insert(entry.file_name());
-        }
-        if names.len() > MAX_LISTED {
-            break;
-        }
+    /// How much memory its files take, about.
+    pub fn memory(&self) -> usize {
+        self.files.borrow().iter().map(|(_, found)| found.memory()).sum()
     }
-    Ok(names)
 }
 
 fn stamp(path: &Path, names: &[String]) -> Stamp {
@@ -179,34 +245,18 @@ pub enum Found {
 }
 
 impl Found {
-    fn read(file: &Path) -> Found {
-        match read(file) {
-            Ok(text) => Found::Text(Text { file: file.display().to_string(), text, meanings: RefCell::default() }),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Found::Absent,
-            Err(error) => {
-                complain(format_args!("{}: cannot be read, what lies below is refused: {error}", file.display()));
-                Found::Refused(match error.kind() {
-                    ErrorKind::InvalidData => StatusCode::INTERNAL_SERVER_ERROR,
-                    _ => StatusCode::FORBIDDEN,
-                })
-            }
-        }
+    fn memory(&self) -> usize {
+        let Found::Text(text) = self else { return 0 };
+        let meanings = text.meanings.borrow();
+        meanings.iter().filter_map(|(_, file)| file.as_ref()).map(|file| file.memory).sum()
     }
-}
-
-fn read(file: &Path) -> io::Result<String> {
-    let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
-    if bytes.contains(&0) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is not a text"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of a `.htaccess` file, and what it means.
 pub struct Text {
-    file: String,
     text: String,
-    meanings: RefCell<Vec<(Overrides, Option<Rc<Htaccess>>)>>,
+    /// By what is allowed; `None`: something is wrong, which the log knows.
+    meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
 impl Text {
@@ -215,28 +265,8 @@ impl Text {
         &self.text
     }
 
-    /// What it says where `allowed` is allowed; `None`: something wrong, which the log knows.
-    pub fn meaning(&self, config: &Config, folder: &Path, allowed: Overrides) -> Option<Rc<Htaccess>> {
-        let known = self.meanings.borrow().iter().find(|(known, _)| *known == allowed).map(|(_, file)| file.clone());
-        known.unwrap_or_else(|| {
-            let meaning = self.understand(config, folder, allowed);
-            self.meanings.borrow_mut().push((allowed, meaning.clone()));
-            meaning
-        })
-    }
-
-    fn understand(&self, config: &Config, folder: &Path, allowed: Overrides) -> Option<Rc<Htaccess>> {
-        match config.htaccess(folder, Path::new(&self.file), &self.text, allowed) {
-            Ok(file) => {
-                for warning in &file.warnings {
-                    log::write(crate::config::LogLevel::Warn, "front", None, &warning);
-                }
-                Some(Rc::new(file))
-            }
-            Err(error) => {
-                complain(error);
-                None
-            }
-        }
+    /// What it says where `allowed` is allowed, if that is known; `None` in it: something wrong.
+    pub fn meaning(&self, allowed: Overrides) -> Option<Option<Arc<Htaccess>>> {
+        self.meanings.borrow().iter().find(|(known, _)| *known == allowed).map(|(_, file)| file.clone())
     }
 }

@@ -2,6 +2,7 @@
 //! forgotten when the kernel says that something changed there. What cannot be watched is looked at once a second.
 
 mod folder;
+mod reading;
 mod watch;
 
 use std::cell::{Cell, RefCell};
@@ -10,35 +11,51 @@ use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use nix::sys::inotify::{AddWatchFlags, InotifyEvent};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::config::{Config, Htaccess, Overrides, depth};
+use super::blocking::{self, NoThread};
+use crate::config::pattern::OF_HTACCESS;
+use crate::config::{Config, Htaccess, Overrides, TOO_HEAVY, depth};
 use crate::log;
 use folder::{Folder, Found};
 use watch::Watcher;
 
+pub use reading::Unread;
+
 /// Folders that are kept; when there are more, all are forgotten and read again as they are needed.
 const MAX_FOLDERS: usize = 4096;
+/// What is kept of all files, in bytes; when it is more, all are forgotten, too.
+const MOST_MEMORY: usize = 256 << 20;
+/// So many read at once: more would only wait for the same processors.
+const AT_ONCE: usize = 4;
 /// How often what cannot be watched is looked at.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
 /// See the module's text.
 pub struct Store {
+    config: Arc<Config>,
     folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
     watcher: Watcher,
     /// Every name that `AccessFileName` mentions.
     names: Vec<String>,
     changes: Cell<u64>,
+    /// Folders that were ever looked at.
+    looked: Cell<u64>,
+    reading: Semaphore,
+    /// Where the files together were found too heavy, and the log says so.
+    complained: RefCell<Option<PathBuf>>,
 }
 
 /// The files that apply to a request.
 #[derive(Debug, Default)]
 pub struct Chain {
     /// Outermost first.
-    pub files: Vec<Rc<Htaccess>>,
+    pub files: Vec<Arc<Htaccess>>,
     /// Their folders and texts, for a worker.
     pub texts: Vec<u8>,
     /// Why nothing may be answered.
@@ -49,14 +66,18 @@ pub struct Chain {
 
 impl Store {
     /// Nothing read, nothing watched; `None` when the configuration allows no `.htaccess` anywhere.
-    pub fn new(config: &Config) -> Option<Rc<Store>> {
+    pub fn new(config: &Arc<Config>) -> Option<Rc<Store>> {
         let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
         config.allows_overrides().then(|| {
             Rc::new_cyclic(|store| Store {
+                config: config.clone(),
                 folders: RefCell::default(),
                 watcher: Watcher::start(store.clone()),
                 names: names.collect(),
                 changes: Cell::new(0),
+                looked: Cell::new(0),
+                reading: Semaphore::new(AT_ONCE),
+                complained: RefCell::default(),
             })
         })
     }
@@ -66,11 +87,13 @@ impl Store {
         self.changes.get()
     }
 
-    /// The files of the folders of `filename`, itself included when it is a folder.
-    pub fn chain(&self, config: &Config, host: u16, sections: &[u16], filename: &Path) -> Chain {
+    /// The files of the folders of `filename`, itself included when it is a folder; or what must be read to know them.
+    pub fn chain(&self, host: u16, sections: &[u16], filename: &Path) -> Result<Chain, Unread> {
+        let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
         let deepest = allowed.iter().rposition(|allowed| !allowed.is_none()).map_or(0, |at| at + 1);
         let mut chain = Chain::default();
+        let mut unread = Vec::new();
         let mut path = PathBuf::new();
         let mut parent: Option<Rc<Folder>> = None;
         for (part, allowed) in filename.components().zip(allowed).take(deepest) {
@@ -84,12 +107,50 @@ impl Store {
                 break;
             }
             if !allowed.is_none() {
-                folder.list(&path);
-                chain.add(config, &path, folder.first_of(&path, config.access_file_names(host)), allowed);
+                match folder.first_of(&path, config.access_file_names(host), allowed) {
+                    Ok(found) => chain.add(&path, &found, allowed),
+                    Err(wanted) => unread.push(wanted),
+                }
             }
             parent = Some(folder);
         }
-        chain
+        if !unread.is_empty() {
+            return Err(Unread { config: config.clone(), folders: unread });
+        }
+        if chain.files.iter().map(|file| file.weight).sum::<usize>() > OF_HTACCESS {
+            self.complain_once(&path);
+            chain.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
+        }
+        Ok(chain)
+    }
+
+    fn complain_once(&self, folder: &Path) {
+        if self.complained.borrow().as_deref() != Some(folder) {
+            complain(format_args!("{}: {TOO_HEAVY}", folder.display()));
+            *self.complained.borrow_mut() = Some(folder.to_owned());
+        }
+    }
+
+    /// Waits for a turn to read. Whoever waited asks again first: another may have read the same.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.reading.acquire().await.ok()
+    }
+
+    /// Reads on another thread what [`Store::chain`] lacks.
+    pub async fn read(&self, unread: Unread) -> Result<(), NoThread> {
+        let looks = blocking::run("read .htaccess files", move || unread.take()).await?;
+        looks.into_iter().for_each(|look| self.learn(look));
+        Ok(())
+    }
+
+    fn learn(&self, look: reading::Look) {
+        let folder = self.folders.borrow().get(&look.path).cloned();
+        let Some(folder) = folder else { return };
+        folder.learn(look);
+        let memory: usize = self.folders.borrow().values().map(|folder| folder.memory()).sum();
+        if memory > MOST_MEMORY {
+            self.forget(Path::new("/"));
+        }
     }
 
     fn folder(&self, path: &Path, brief: bool) -> Rc<Folder> {
@@ -102,7 +163,8 @@ impl Store {
         if self.folders.borrow().len() >= MAX_FOLDERS {
             self.forget(Path::new("/"));
         }
-        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, brief));
+        self.looked.update(|n| n + 1);
+        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, (brief, self.looked.get())));
         self.folders.borrow_mut().insert(path.to_owned(), folder.clone());
         folder
     }
@@ -157,11 +219,11 @@ impl Store {
 }
 
 impl Chain {
-    fn add(&mut self, config: &Config, folder: &Path, found: Rc<Found>, allowed: Overrides) {
-        match &*found {
+    fn add(&mut self, folder: &Path, found: &Found, allowed: Overrides) {
+        match found {
             Found::Absent => {}
             Found::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
-            Found::Text(text) => match text.meaning(config, folder, allowed) {
+            Found::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) => {
                     wire::overrides::put(folder.as_os_str().as_bytes(), text.text(), &mut self.texts);
                     self.files.push(file);

@@ -1,0 +1,161 @@
+//! Regular expressions in `.htaccess` files: what they need is bounded, and nobody waits for those of others.
+
+use super::{SHOW, soon};
+use crate::support::{Connection, Request, Server, Site, eventually, peak_memory};
+
+/// A hundred lines of 25 bytes, which would take seconds and 850 MB if `\w` meant the letters of all alphabets.
+fn greedy() -> String {
+    "SetEnvIf X \"(?u)\\w{150}N\" a\n".repeat(100)
+}
+
+/// The same with the letters of ASCII.
+fn many() -> String {
+    "SetEnvIf X \"\\w{150}N\" a\n".repeat(100)
+}
+
+#[track_caller]
+fn serve(site: Site) -> Server {
+    let led = "package Led; sub handler { my $r = shift; $r->internal_redirect(scalar $r->args); 0 }\n1;\n";
+    site.file("lib/Show.pm", SHOW).file("lib/Led.pm", led).file("htdocs/open.html", "open").serve(
+        "PerlLib lib\nPerlModule Show Led\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
+         <Location /led>\nSetHandler perl-script\nPerlHandler Led\n</Location>\n",
+    )
+}
+
+fn front(server: &Server) -> i32 {
+    server.status()["front_pid"].as_i64().expect("the front has a number") as i32
+}
+
+#[test]
+fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
+    let mut site = Site::new();
+    for number in 0..20 {
+        let text = if number % 2 == 0 { greedy() } else { many() };
+        site = site.file(&format!("htdocs/{number}/.htaccess"), &text).file(&format!("htdocs/{number}/page"), "page");
+    }
+    let server = serve(site);
+    let before = peak_memory(front(&server));
+    // As many answers to a bystander as it gets while the others wait for theirs.
+    let bystander = |connection: &mut Connection| connection.ask(Request::get("/open.html")).is(200).text();
+    let answers = std::thread::scope(|scope| {
+        let server = &server;
+        let ask = |number| scope.spawn(move || server.get(&format!("/{number}/page")).status);
+        let greedy: Vec<_> = (0..20).map(ask).collect();
+        let mut connection = server.connect();
+        while greedy.iter().any(|client| !client.is_finished()) {
+            assert_eq!(bystander(&mut connection), "open");
+        }
+        greedy.into_iter().map(|client| client.join().expect("an answer")).collect::<Vec<_>>()
+    });
+    assert_eq!(answers, [500; 20]);
+    server.logged("htdocs/0/.htaccess:1: SetEnvIf: ");
+    server.logged("need too much memory: write simpler ones, fewer, or write them in the main configuration");
+    let peak = peak_memory(front(&server)) - before;
+    assert!(peak < 64 << 20, "the front needed {peak} bytes more");
+    // A worker that is led there says the same.
+    server.get("/led?/0/page").is(500);
+    server.get("/led?/1/page").is(500);
+    assert_eq!(server.text("/led?/open.html"), "open");
+}
+
+#[test]
+fn what_is_put_right_is_seen() {
+    let site = Site::new().file("htdocs/.htaccess", &format!("SetHandler perl-script\nPerlHandler Show\n{}", many()));
+    let server = serve(site);
+    server.get("/page").is(500);
+    server.site.write(
+        "htdocs/.htaccess",
+        "SetHandler perl-script\nPerlHandler Show\nPerlSetVar X right\nSetEnvIf X \"\\w{150}N\" a\n",
+    );
+    soon(&server, "/page", "right");
+}
+
+#[test]
+fn each_directive_with_a_pattern_is_bounded() {
+    let large = "(a{0,1000}){0,1000}";
+    for line in [
+        format!("SetEnvIf X \"{large}\" a"),
+        format!("SetEnvIfNoCase X \"{large}\" a"),
+        format!("BrowserMatch \"{large}\" a"),
+        format!("BrowserMatchNoCase \"{large}\" a"),
+        format!("RedirectMatch \"{large}\" http://localhost/"),
+        format!("<FilesMatch \"{large}\">\n</FilesMatch>"),
+        format!("<Files ~ \"{large}\">\n</Files>"),
+        format!("Header edit X \"{large}\" a"),
+        format!("Header echo \"{large}\""),
+        format!("RequestHeader edit X \"{large}\" a"),
+        format!("IndexIgnore {}", "*a".repeat(2000)),
+    ] {
+        let server = serve(Site::new().file("htdocs/a/.htaccess", &line).file("htdocs/a/page", "page"));
+        server.get("/a/page").is(500);
+        let said = eventually("the log says which line", || {
+            server.log().lines().find(|said| said.contains("htdocs/a/.htaccess:1: ")).map(str::to_owned)
+        });
+        assert!(said.contains("too large a regular expression") && said.len() < 1000, "{said}");
+        assert_eq!(server.text("/open.html"), "open");
+    }
+}
+
+#[test]
+fn what_each_folder_may_say_may_be_too_much_for_all_of_them() {
+    let some = "SetEnvIf X \"\\w{150}N\" a\n".repeat(25);
+    let mut site = Site::new();
+    let mut folder = "htdocs".to_owned();
+    for _ in 0..6 {
+        folder.push_str("/a");
+        site = site.file(&format!("{folder}/.htaccess"), &some).file(&format!("{folder}/page"), "page");
+    }
+    let server = serve(site);
+    server.get("/a/page").is(200);
+    server.get("/a/a/a/a/a/a/page").is(500);
+    server.logged("/htdocs/a/a/a/a/a/a: the regular expressions of the .htaccess files");
+    server.get("/led?/a/a/a/a/a/a/page").is(500);
+    server.get("/a/page").is(200);
+}
+
+#[test]
+fn lists_of_robots_as_sites_have_them_are_read() {
+    let mut text: String = (0..300).map(|n| format!("SetEnvIfNoCase User-Agent \"^Robot{n}\" robot\n")).collect();
+    text.push_str("SetEnvIfNoCase User-Agent ([a-z0-9]{2000,}) robot\n");
+    text.push_str("SetEnvIfNoCase User-Agent (archive.org|binlar|casper|checkpriv|diavol|nikto) robot\n");
+    text.push_str("Order Allow,Deny\nAllow from all\nDeny from env=robot\n");
+    let server = serve(Site::new().file("htdocs/a/.htaccess", &text).file("htdocs/a/page", "page"));
+    let as_agent = |agent: &str| Request::get("/a/page").header("User-Agent", agent);
+    for (agent, status) in [("Firefox", 200), ("robot299 x", 403), ("the Nikto", 403), (&"a1".repeat(1000), 403)] {
+        server.send(as_agent(agent)).is(status);
+    }
+}
+
+#[test]
+fn values_that_rules_double_stay_short() {
+    let mut text = "SetEnvIf X \"(.*)\" A0=$1\n".to_owned();
+    (1..40).for_each(|n| text.push_str(&format!("SetEnvIf A{} \"(.*)\" A{n}=$1$1\n", n - 1)));
+    text.push_str("Header set Y \"aaaaaaaaaa\"\n");
+    text.push_str(&"Header edit* Y \"a\" \"aa\"\n".repeat(40));
+    text.push_str(&"Header append Y \"%{A39}e\"\n".repeat(40));
+    text.push_str(&format!("RedirectMatch ^/a/go(.*) http://localhost/{}\n", "$1".repeat(20_000)));
+    let server = serve(Site::new().file("htdocs/a/.htaccess", &text).file("htdocs/a/page", "page"));
+    let before = peak_memory(front(&server));
+    server.send(Request::get("/a/page").header("X", &"x".repeat(1000))).is(200);
+    server.get(&format!("/a/go{}", "x".repeat(4000))).is(500);
+    let peak = peak_memory(front(&server)) - before;
+    assert!(peak < 32 << 20, "the front needed {peak} bytes more");
+}
+
+#[test]
+fn the_main_configuration_may_spend_more_but_not_without_end() {
+    let site = Site::new();
+    let check = |line: &str| {
+        site.configure(line);
+        site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")])
+    };
+    assert_eq!(check("SetEnvIf X \"(a{0,1000}){0,10}\" a").code, 0);
+    assert_eq!(check(&many()).code, 0);
+    let refused = check("\nSetEnvIf X \"(a{0,1000}){0,1000}\" a");
+    assert_ne!(refused.code, 0);
+    assert!(
+        refused.err.contains("site.conf:2: SetEnvIf: `(a{0,1000}){0,1000}` is too large a regular expression"),
+        "{}",
+        refused.err
+    );
+}

@@ -210,8 +210,9 @@ impl Store {
         }
         let inner = path.join(name);
         if folder.entry_changed(&inner, name.as_os_str(), mask) || self.folders.borrow().contains_key(&inner) {
+            let before = self.changes();
             self.forget(&inner);
-            if folder.was_missed(name.as_os_str()) {
+            if self.changes() == before && folder.was_missed(name.as_os_str()) {
                 self.changed();
             }
         }

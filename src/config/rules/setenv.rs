@@ -247,7 +247,7 @@ mod tests {
             _ => None,
         });
         let all: Vec<_> = variables.iter().collect();
-        assert_eq!(all, [("version", "5"), ("modern", "yes"), ("direct", "1")]);
+        assert_eq!(all, [("direct", "1"), ("modern", "yes"), ("version", "5")]);
     }
 
     #[test]

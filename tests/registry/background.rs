@@ -4,7 +4,7 @@ use super::{URL, serve_text};
 use crate::support::until;
 
 /// A child that prints as long as nobody says stop, in lines that tell it; it says when it has begun.
-const CHATTERER: &str = "$| = 1; if (($ENV{QUERY_STRING} || '') eq 'start') { my $kid = fork // die; if (!$kid) { \
+const CHATTERER: &str = "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; if (($ENV{QUERY_STRING} || '') eq 'start') { my $kid = fork // die; if (!$kid) { \
     until (-e '@DIR@/stop') { syswrite STDOUT, 'BACKGROUND' . 'x' x 5000; open my $f, '>>', '@DIR@/beats'; syswrite $f, '.'; close $f; \
     select undef, undef, undef, 0.002 } CORE::exit(0) } select undef, undef, undef, 0.001 until -s '@DIR@/beats'; print 'started' }\n\
     else { system 'printf child'; print 'own'; system 'printf child' }";
@@ -27,7 +27,7 @@ fn what_a_child_says_when_its_request_is_over_reaches_nobody() {
 #[test]
 fn what_a_child_says_while_its_request_runs_has_no_holes() {
     let server = serve_text(
-        "$| = 1; my $kid = fork // die; if (!$kid) { for (1 .. 400) { syswrite STDOUT, '[' . 'x' x 700 . ']' } CORE::exit(0) }\n\
+        "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; my $kid = fork // die; if (!$kid) { for (1 .. 400) { syswrite STDOUT, '[' . 'x' x 700 . ']' } CORE::exit(0) }\n\
          for (1 .. 20) { system 'printf _' } waitpid $kid, 0; print 'end';",
     );
     let said = server.text(URL);
@@ -38,7 +38,7 @@ fn what_a_child_says_while_its_request_runs_has_no_holes() {
 #[test]
 fn a_program_that_opens_its_output_by_name_is_heard() {
     let server = serve_text(
-        "$| = 1; print 'a'; system 'printf b > /dev/stdout'; system 'printf c >> /dev/stdout; printf d'; print 'e';",
+        "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; print 'a'; system 'printf b > /dev/stdout'; system 'printf c >> /dev/stdout; printf d'; print 'e';",
     );
     assert_eq!(server.text(URL), "abcde");
 }
@@ -46,7 +46,7 @@ fn a_program_that_opens_its_output_by_name_is_heard() {
 #[test]
 fn much_output_of_many_programs_does_not_stay_in_memory() {
     let server = serve_text(
-        "for (1 .. 40) { system 'head -c 1000000 /dev/zero' } open my $m, '<', '/proc/self/smaps_rollup'; \
+        "$ENV{PATH} = '/usr/bin:/bin'; for (1 .. 40) { system 'head -c 1000000 /dev/zero' } open my $m, '<', '/proc/self/smaps_rollup'; \
         my $blocks = (stat STDOUT)[12]; print STDERR \"blocks=$blocks\\n\";",
     );
     assert_eq!(server.get(URL).body.len(), 40_000_000);

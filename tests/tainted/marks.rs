@@ -111,6 +111,18 @@ fn a_scripts_name_in_dollar_zero_and_its_folder_are_not_tainted() {
 }
 
 #[test]
+fn a_file_that_the_client_names_can_be_read_and_no_program_started() {
+    let site = Site::new().file("htdocs/a.txt", "text").script(
+        "scripts/test.pl",
+        "my $r = shift; my ($name) = $r->args; $r->send_http_header('text/plain'); open my $f, '<', $name or die; print <$f>;\n\
+         print eval { open my $p, '-|', $name; 1 } ? ' ran' : ' refused';",
+    );
+    let server = site.serve(REGISTRY);
+    let name = server.site.filled("@DIR@/htdocs/a.txt");
+    assert_eq!(server.text(&format!("/perl/test.pl?{name}")), "text refused");
+}
+
+#[test]
 fn a_script_may_not_hand_what_the_client_sent_to_a_shell() {
     let site = Site::new().script(
         "scripts/test.pl",

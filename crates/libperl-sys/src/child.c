@@ -256,10 +256,17 @@ static OP *with_env(pTHX)
     return next;
 }
 
+/* The mark of taint is magic, but none that runs code. */
+static int is_only_tainted(SV *sv)
+{
+    const MAGIC *const magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
+    return magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic;
+}
+
 /* An object's text is its own code's, which is not to be asked twice. */
 static int may_start_program(pTHX_ SV *arg)
 {
-    if (SvGMAGICAL(arg) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
+    if ((SvGMAGICAL(arg) && !is_only_tainted(arg)) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
         return 1;
     return SvPOK(arg) && memchr(SvPVX(arg), '|', SvCUR(arg)) != NULL;
 }

@@ -10,7 +10,9 @@ my %CASES = (
     new    => sub ($r) { join '|', ref Apache::File->new, ref Apache::File->new(__FILE__), Apache::File->new('/no/such') // 'undef' },
     # File.pm, open: "including support for file modes", and a program
     modes  => sub ($r) {
-        my ( $name, $fh ) = ( "$ENV{TMPDIR}/out", Apache::File->new );
+        my ($folder) = $ENV{TMPDIR} =~ /(.*)/s;
+        my ( $name, $fh ) = ( "$folder/out", Apache::File->new );
+        local $ENV{PATH} = '/usr/bin:/bin';
         my @done = ( $fh->open(">$name"), print( {$fh} "one\n" ), $fh->close, $fh->open(">>$name"), print( {$fh} "two\n" ), $fh->close );
         $fh->open("sort -r $name |");
         join( '', map { $_ ? 1 : 0 } @done ) . '|' . join '', map { s/\n/,/r } <$fh>;

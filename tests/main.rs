@@ -71,6 +71,8 @@ mod phases;
 mod plack_suite;
 /// How many workers there are, and how long they live.
 mod pool;
+/// Programs of a CGI folder that have a process for each request.
+mod programs;
 /// PSGI 1.1.
 mod psgi;
 /// The README's tour, executed.

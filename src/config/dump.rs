@@ -142,6 +142,7 @@ fn said(said: &Said) -> String {
     word("request_timeout", said.request_timeout.map(|v| format!("{v:?}")));
     word("request_timeout_grace", said.request_timeout_grace.map(|v| format!("{v:?}")));
     word("queue_timeout", said.queue_timeout.map(|v| format!("{v:?}")));
+    word("program", (said.program != Default::default()).then(|| format!("{:?}", said.program)));
     word("admission", (said.admission != Default::default()).then(|| format!("{:?}", said.admission)));
     word("access", (said.access != Default::default()).then(|| format!("({})", access(&said.access))));
     out.push_str(&rule_lines(&said.rules).replace('\n', " "));
@@ -230,6 +231,9 @@ pub fn settings(settings: &Settings) -> String {
     writeln!(out, "body {}\nrequest_timeout {:?}", settings.limit_request_body, settings.request_timeout).unwrap();
     writeln!(out, "queue_timeout {:?}{}", settings.queue_timeout, rule_lines(&settings.rules)).unwrap();
     writeln!(out, "access {}", access(&rules(&settings.access))).unwrap();
+    if settings.program != Default::default() {
+        writeln!(out, "{:?}", settings.program).unwrap();
+    }
     if settings.admission != Default::default() {
         writeln!(out, "{:?}", settings.admission).unwrap();
     }

@@ -182,7 +182,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
-        names: "RLimitCPU RLimitMEM RLimitNPROC CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody \
+        names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody \
             LimitInternalRecursion DeflateInflateLimitRequestBody DeflateInflateRatioBurst DeflateInflateRatioLimit",
     },
     Group {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::{Applied, Config, Handler, Options, Phases, Said, Scope, Settings, access, admission};
+use super::{Applied, Config, Handler, Options, Phases, Said, Scope, Settings, access, admission, program};
 
 impl Config {
     /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
@@ -74,6 +74,7 @@ impl Settings {
         self.rules.merge(&said.rules);
         self.access.merge(&said.access);
         self.admission.merge(&said.admission);
+        self.program.merge(&said.program);
         self.merge_variables(said);
     }
 
@@ -149,5 +150,6 @@ fn nothing() -> Settings {
         rules: Rules::default(),
         access: access::Rules::default(),
         admission: admission::Rules::default(),
+        program: program::Limits::default(),
     }
 }

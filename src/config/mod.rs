@@ -18,6 +18,7 @@ mod lines;
 mod listed;
 mod modules;
 mod page;
+pub mod program;
 mod variables;
 mod wildcard;
 mod words;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::context::Rank;
 use super::pattern::Pattern;
-use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, admission, rules};
+use super::{Options, Overrides, Phases, PsgiApp, SaidOptions, access, admission, program, rules};
 
 /// Settings that apply to a part of the site.
 #[derive(Debug, Clone)]
@@ -106,6 +106,8 @@ pub struct Said {
     pub access: access::Said,
     /// Who gets a worker.
     pub admission: admission::Said,
+    /// How programs of a CGI folder run.
+    pub program: program::Said,
 }
 
 /// `SetHandler`
@@ -209,4 +211,6 @@ pub struct Settings {
     pub access: access::Rules,
     /// Who gets a worker.
     pub admission: admission::Rules,
+    /// How programs of a CGI folder run.
+    pub program: program::Limits,
 }

@@ -14,7 +14,7 @@ use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::Site;
 use super::subject::Subject;
 use super::{Next, Port};
-use crate::config::{Handler, Phase};
+use crate::config::{Handler, Host, Phase};
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront {
@@ -58,8 +58,15 @@ impl Site {
         let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let client = Box::new(ToFront { port: port.clone(), request: frame.id() });
-        libperl::request_is(frame.id());
+        let number = frame.id();
+        libperl::request_is(number);
         let request = apache::begin(apache::Incoming { frame, place, client });
+        let forks = located.as_ref().is_ok_and(|located| self.forks(located));
+        if forks && let Some(child) = self.fork_for(request)? {
+            let next = self.wait_for(child, number);
+            let (_, buffer) = self.over(&subject, host)?;
+            return Ok((next, buffer));
+        }
         let located = match located {
             Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
             Err(error) => {
@@ -68,20 +75,30 @@ impl Site {
                 None
             }
         };
-        if last || self.leave.get() || libperl::gave_up() || self.is_spoilt() {
+        if forks {
+            self.child_is_done(port);
+        }
+        if last || self.leave.get() || (!forks && (libperl::gave_up() || self.is_spoilt())) {
             apache::child_terminate();
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(located.as_deref(), request);
         }
+        if forks {
+            self.end_child(Next::of(&apache::end()));
+        }
+        self.over(&subject, host)
+    }
+
+    /// Nothing is left of the request but what it has changed.
+    fn over(&self, subject: &Subject, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
         libperl::request_is(NO_REQUEST);
         self.forget_subrequests();
         let ended = apache::end();
-        self.error_logs.borrow().leave(&config, host)?;
+        self.error_logs.borrow().leave(&self.config, host)?;
         self.restore(subject.path());
         Subject::none();
-        let next = if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay };
-        Ok((next, ended.buffer))
+        Ok((Next::of(&ended), ended.buffer))
     }
 
     /// Descriptor 0 becomes the body; one that travelled inline becomes a file, because programs that scripts start

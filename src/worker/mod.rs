@@ -9,6 +9,7 @@ mod admit;
 mod cycle;
 mod error_logs;
 pub mod expander;
+mod forked;
 mod lead;
 mod limits;
 mod located;
@@ -16,6 +17,7 @@ pub mod mold;
 mod overrides;
 mod phases;
 mod place;
+mod program;
 mod scripts;
 pub mod single;
 mod site;
@@ -73,6 +75,12 @@ pub struct Worker {
 enum Next {
     Stay,
     Leave,
+}
+
+impl Next {
+    fn of(ended: &apache::Ended) -> Next {
+        if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay }
+    }
 }
 
 impl Worker {

@@ -171,7 +171,7 @@ impl Site {
     pub(super) fn respond(&self, located: &Located, request: u64) -> i32 {
         match self.handler_of(located, request) {
             Handler::PerlScript => self.phase(located, request, Phase::Handler),
-            Handler::CgiScript => self.run_script(request),
+            Handler::CgiScript => self.run_script(located, request),
             Handler::Psgi => self.run_psgi(located, request),
             Handler::Default if located.settings.asks_perl_for_folders() && names_folder(request) => {
                 self.phase(located, request, Phase::Handler)
@@ -189,8 +189,11 @@ impl Site {
         }
     }
 
-    fn run_script(&self, request: u64) -> i32 {
+    fn run_script(&self, located: &Located, request: u64) -> i32 {
         apache::enter_phase(request, Phase::Handler as u32);
+        if let Some(said) = self.run_program(located, request) {
+            return said;
+        }
         match self.registry() {
             Ok(registry) => self.call(registry, request).0,
             Err(error) => self.left(request, error),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use libperl::Interpreter;
 
+use super::program::is_program;
 use super::start_up::blamed;
 use crate::config::{At, ConfigError};
 
@@ -19,6 +20,9 @@ const MAX_DEPTH: usize = 8;
 /// each that cannot be compiled, at its own line.
 pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Vec<ConfigError> {
     if !path.is_dir() {
+        if is_program(path) {
+            return Vec::new();
+        }
         return compile(perl, uri, path).into_iter().collect();
     }
     let mut scripts = Vec::new();
@@ -65,7 +69,7 @@ fn is_perl(file: &Path) -> bool {
     let length = File::open(file).and_then(|mut file| file.read(&mut first)).unwrap_or(0);
     let line = first[..length].split(|byte| *byte == b'\n').next().unwrap_or_default();
     match line.strip_prefix(b"#!") {
-        Some(program) => program.windows(4).any(|word| word == b"perl"),
+        Some(_) => !is_program(file),
         None => file.extension().is_some_and(|extension| extension == "pl" || extension == "cgi"),
     }
 }

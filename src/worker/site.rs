@@ -8,6 +8,7 @@ use libperl::{Code, Interpreter, Interrupted};
 
 use super::error_logs::ErrorLogs;
 use super::located::{Located, PlaceKey};
+use super::program::Kinds;
 use super::texts::Texts;
 use super::{place, start_up};
 use crate::access::Users;
@@ -43,6 +44,8 @@ pub struct Site {
     /// The `.htaccess` files that requests have come to inside this process.
     pub(super) texts: Texts,
     registry: OnceCell<Code>,
+    /// Which files are programs that are not Perl.
+    pub(super) kinds: Kinds,
     /// Runs the handlers that Perl code pushed.
     pub(super) pushed: Option<Code>,
     /// The places of the subrequests of the current request, by the numbers of their records.
@@ -76,6 +79,7 @@ impl Site {
             opener: Opener::default(),
             texts: Texts::default(),
             registry: OnceCell::new(),
+            kinds: Kinds::default(),
         };
         if facts.reload {
             site.run_phase(Phase::Restart);

@@ -126,6 +126,11 @@ fn set_env_of_place(r: &mut RequestRec, gone: &[(String, String)]) {
     r.place.set_env.iter().for_each(|(name, value)| variables.set(name.as_bytes(), value.as_bytes()));
 }
 
+/// Nobody would hear more of its answer.
+pub fn is_unheard(request: u64) -> bool {
+    with(request, |r| r.number(Number::Unheard) != 0).unwrap_or(true)
+}
+
 /// The status that `$r->status` says.
 pub fn status(request: u64) -> u16 {
     with(request, |r| r.status).unwrap_or(500)

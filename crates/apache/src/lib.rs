@@ -13,7 +13,7 @@ mod place;
 pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
 mod log;
-pub use log::{Level, log_to, on_level, say};
+pub use log::{Level, complain, log_to, on_level, say};
 
 mod current;
 pub use current::{
@@ -34,8 +34,8 @@ pub use stack::{Stack, enter_phase, running_phase, stack};
 
 mod facts;
 pub use facts::{
-    Asked, Said, asked, filename, handler, has_file, is_https, keep_content_type, method, own_name, place_is, said,
-    set_location, set_note, set_status, status,
+    Asked, Said, asked, filename, handler, has_file, is_https, is_unheard, keep_content_type, method, own_name,
+    place_is, said, set_location, set_note, set_status, status,
 };
 
 mod visitor;

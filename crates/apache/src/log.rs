@@ -83,6 +83,11 @@ pub(crate) fn print(bytes: &[u8]) {
     });
 }
 
+/// What a program that the server has started says on its standard error.
+pub fn complain(bytes: &[u8]) {
+    print(bytes);
+}
+
 /// The program will not finish the line that it began.
 pub(crate) fn end_line() {
     let rest = UNFINISHED.take();

@@ -33,8 +33,18 @@ static void has_forked(void)
     cml_forked_in_request = 1;
 }
 
+static int next_speaks;
+
+/* The child of the next fork goes on with the worker's request, and is no stranger. */
+void cml_next_fork_speaks(int speaks)
+{
+    next_speaks = speaks;
+}
+
 static void in_forked_child(void)
 {
+    if (next_speaks)
+        return;
     cml_stranger = 1;
     if (private_fd >= 0)
         close(private_fd);

@@ -36,6 +36,14 @@ int cml_timed_out(void)
     return state == DIED;
 }
 
+/* For who waits outside of perl: it is late, and dies of it now. */
+int cml_is_late(void)
+{
+    if (state == NOTED)
+        state = DIED;
+    return state == DIED;
+}
+
 /* What follows up to `say_where` runs in the handler: no allocation, no lock, nothing of perl's but reading. */
 
 typedef struct {

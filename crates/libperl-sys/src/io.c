@@ -187,6 +187,15 @@ void cml_worker_boot(pTHX)
     cml_stdin_is(-1, 0);
 }
 
+/* In a child that goes on with the request: what its children print must not become the worker's. */
+void cml_is_request_child(void)
+{
+    dTHXa(cml_perl);
+    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
+    close(out_memfd);
+    new_out_memfd();
+}
+
 /* Throws away what the handle has buffered and reads descriptor 0 from where it stands. */
 static void rewind_stdin(pTHX)
 {

@@ -94,6 +94,8 @@ mod declarations {
         );
         pub fn cml_gave_up() -> c_int;
         pub fn cml_is_stranger() -> c_int;
+        pub fn cml_next_fork_speaks(speaks: c_int);
+        pub fn cml_is_request_child();
         pub fn cml_keep_from_children(fd: c_int);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
@@ -102,6 +104,7 @@ mod declarations {
         pub fn cml_request_is(number: u64);
         pub fn cml_request_is_in_time();
         pub fn cml_timed_out() -> c_int;
+        pub fn cml_is_late() -> c_int;
     }
 }
 pub use declarations::*;

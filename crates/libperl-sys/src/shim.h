@@ -93,6 +93,8 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
 int cml_is_stranger(void);
+void cml_next_fork_speaks(int speaks);
+void cml_is_request_child(void); /* io.c */
 void cml_keep_from_children(int fd);
 
 /* state.c */
@@ -143,5 +145,6 @@ void cml_deadline_signal(int signal); /* once in every worker */
 void cml_request_is(uint64_t number); /* 0: none */
 void cml_request_is_in_time(void);
 int cml_timed_out(void); /* it died of it */
+int cml_is_late(void); /* it has not died yet, and whoever asks ends it */
 
 #endif

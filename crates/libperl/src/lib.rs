@@ -25,8 +25,8 @@ pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;
 pub use process::{
-    deadline_signal, env_forget, env_put, gave_up, is_stranger, keep_from_children, request_is, request_is_in_time,
-    set_title, timed_out,
+    deadline_signal, env_forget, env_put, gave_up, is_late, is_stranger, keep_from_children, next_fork_speaks,
+    request_is, request_is_in_time, set_title, timed_out,
 };
 
 /// Why a call into Perl did not return.
@@ -130,6 +130,12 @@ impl Interpreter {
     pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_after_fork() }
+    }
+
+    /// To be called in a child that goes on with the request.
+    pub fn is_request_child(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_is_request_child() }
     }
 
     /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.

@@ -29,6 +29,12 @@ pub fn timed_out() -> bool {
     unsafe { sys::cml_timed_out() != 0 }
 }
 
+/// Whether the current request takes too long. Who asks waits for something that is not Perl, and has the request end.
+pub fn is_late() -> bool {
+    // SAFETY: reads and writes one such word.
+    unsafe { sys::cml_is_late() != 0 }
+}
+
 /// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
 pub fn is_stranger() -> bool {
     // SAFETY: reads a flag.
@@ -39,6 +45,12 @@ pub fn is_stranger() -> bool {
 pub fn gave_up() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_gave_up() != 0 }
+}
+
+/// Whether the child of the next fork goes on as this process, with its way to the front.
+pub fn next_fork_speaks(speaks: bool) {
+    // SAFETY: writes a flag that the handlers of fork read.
+    unsafe { sys::cml_next_fork_speaks(i32::from(speaks)) }
 }
 
 /// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.

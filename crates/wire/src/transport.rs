@@ -243,6 +243,11 @@ impl SocketWorker {
     pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> SocketWorker {
         SocketWorker { socket, packet, heard: VecDeque::new() }
     }
+
+    /// Whether something arrived in the middle of a request that [`WorkerPort::next`] will give.
+    pub fn has_heard(&self) -> bool {
+        !self.heard.is_empty()
+    }
 }
 
 /// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small

@@ -34,6 +34,25 @@ sub handler {
     return serve( $r, \&cached );
 }
 
+# Compiles the script, without running it, for a child that is about to be forked and will find it. Whatever is wrong with
+# the script is met again, and said, there.
+sub prepare {
+    my $r = $_[-1];
+    my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );
+    my $script = $SCRIPTS{$key};
+    return 0 if $script && $script->{stamp} eq $stamp;
+    return 0 unless -f $file && -r _ && -x _ && $r->allow_options & OPT_EXECCGI;
+    push @Apache::UNWIND, [ $r->number, \&leave ];
+    enter( $FILE = $file );
+    local *0    = \( my $name = $file );
+    local @ARGV = words($r);
+    my $compiled = eval { cached( $key, $file, $mtime ) };
+    $compiled->{stamp} = $stamp if $compiled;
+    pop @Apache::UNWIND;
+    leave();
+    return 0;
+}
+
 # Runs the script that `$find` makes of (key, file, mtime), if its file may be run.
 sub serve ( $r, $find ) {
     my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );

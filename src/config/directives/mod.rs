@@ -17,6 +17,7 @@ mod perl;
 mod perl_switches;
 mod phases;
 mod pool;
+mod program;
 mod redirects;
 mod remote_ip;
 mod sections;
@@ -253,6 +254,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         identity::ROWS,
         pool::ROWS,
+        program::ROWS,
         admission::ROWS,
         limits::ROWS,
         tls::ROWS,

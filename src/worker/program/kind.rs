@@ -1,0 +1,109 @@
+//! Which files are programs, and which are Perl.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// So much of a file tells what it is; the kernel reads less.
+const HEAD: usize = 512;
+/// Files that a worker remembers.
+const MAX_KNOWN: usize = 1000;
+
+/// What tells that a file is the one that was looked into.
+type Stamp = (u64, u64, u64, i64, i64);
+
+/// What is known of files, by name.
+#[derive(Debug, Default)]
+pub struct Kinds(RefCell<HashMap<PathBuf, (Stamp, bool)>>);
+
+impl Kinds {
+    /// Whether the kernel is to execute this file. What cannot be read, or is no file, is not: who refuses it says why.
+    pub fn is_program(&self, file: &Path) -> bool {
+        let Ok(found) = std::fs::metadata(file) else { return false };
+        if !found.is_file() {
+            return false;
+        }
+        let stamp = (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec());
+        if let Some((known, is_program)) = self.0.borrow().get(file)
+            && *known == stamp
+        {
+            return *is_program;
+        }
+        let is_program = is_program(file);
+        let mut known = self.0.borrow_mut();
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(file.to_owned(), (stamp, is_program));
+        is_program
+    }
+}
+
+/// The same, looked up each time.
+pub fn is_program(file: &Path) -> bool {
+    head(file).is_ok_and(|head| is_foreign(&head))
+}
+
+fn head(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(file)?.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// A `#!` line without a perl in it, or a binary. A text without such a line is Perl, as it has always been here.
+fn is_foreign(head: &[u8]) -> bool {
+    match head.strip_prefix(b"#!") {
+        Some(line) => {
+            let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            !line.split(|byte| byte.is_ascii_whitespace()).any(is_perl)
+        }
+        None => head.contains(&0),
+    }
+}
+
+/// `perl`, `/usr/local/bin/perl5.8`, `C:\perl\bin\perl.exe`, and the persistent ones. Beside `env`, and in `-*- perl -*-`
+/// behind another interpreter that starts perl itself, it is a word of its own.
+fn is_perl(word: &[u8]) -> bool {
+    let name = word.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default().to_ascii_lowercase();
+    [&b"perl"[..], b"speedy", b"pperl"].iter().any(|perl| name.starts_with(perl))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_foreign;
+
+    #[test]
+    fn perl_is_known_by_its_first_line() {
+        for head in [
+            "#!/usr/bin/perl\n",
+            "#!/usr/bin/perl -w\r\n",
+            "#!perl -T",
+            "#! /usr/local/bin/perl5.8 -w\n",
+            "#!/usr/bin/env perl\n",
+            "#!/usr/bin/env -S perl -w\n",
+            "#!C:\\perl\\bin\\perl.exe\n",
+            "#!/usr/bin/speedy -- -t60\n",
+            "#!/bin/sh -- # -*- perl -*-\n",
+            "print \"Content-Type: text/plain\\n\\n\";\n",
+            "",
+        ] {
+            assert!(!is_foreign(head.as_bytes()), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn all_others_are_programs() {
+        for head in [
+            "#!/bin/sh\n# not perl\n",
+            "#!/usr/bin/env python3",
+            "#!/home/perl/bin/ruby\n",
+            "\x7fELF\x02\x01\x01\0",
+            "#!\n",
+        ] {
+            assert!(is_foreign(head.as_bytes()), "{head:?}");
+        }
+    }
+}

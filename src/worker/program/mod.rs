@@ -1,0 +1,117 @@
+//! Programs in a place of CGI scripts that are not Perl: executed as httpd's mod_cgi does, a process for each request. Their
+//! output passes the same way as a script's, so headers, limits and errors are the same.
+//!
+//! `kind` tells them from Perl, `child` is the process, `relay` carries what it says.
+
+mod child;
+mod kind;
+mod relay;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use libperl::Interrupted;
+
+pub use kind::{Kinds, is_program};
+
+use super::located::Located;
+use super::phases::OK;
+use super::site::Site;
+use child::Child;
+use relay::Ended;
+
+const FORBIDDEN: i32 = 403;
+const FAILED: i32 = 500;
+
+impl Site {
+    /// Answers with what the program says, if the request's file is one.
+    pub(super) fn run_program(&self, located: &Located, request: u64) -> Option<i32> {
+        let name = apache::filename(request);
+        let file = Path::new(OsStr::from_bytes(&name));
+        self.kinds.is_program(file).then(|| self.execute(located, request, file))
+    }
+
+    fn execute(&self, located: &Located, request: u64, file: &Path) -> i32 {
+        if let Some(reason) = refusal(located, file) {
+            apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
+            return FORBIDDEN;
+        }
+        let child = match Child::start(file, arguments(request), &located.settings.program) {
+            Ok(child) => child,
+            Err(error) => {
+                let advice =
+                    "its first line must name an interpreter that is there, or it must be a program for this machine";
+                apache::say(
+                    apache::Level::Error,
+                    &format!("{}: cannot be executed: {error}: {advice}", file.display()),
+                );
+                return FAILED;
+            }
+        };
+        match relay::all(child, request) {
+            Ended::Whole | Ended::Unheard => OK,
+            Ended::TooLate => {
+                let text = format!("{}: the program took longer than RequestTimeout and was ended", file.display());
+                self.left(request, Interrupted::Died(text))
+            }
+            Ended::Lost(error) => {
+                self.left(request, Interrupted::Died(format!("{}: its output was lost: {error}", file.display())))
+            }
+        }
+    }
+}
+
+/// As scripts are refused.
+fn refusal(located: &Located, file: &Path) -> Option<&'static str> {
+    if !located.settings.options.exec_cgi {
+        return Some("Options ExecCGI is off here");
+    }
+    let mode = std::fs::metadata(file).map_or(0, |file| file.permissions().mode());
+    (mode & 0o111 == 0).then_some("it is not executable (chmod +x)")
+}
+
+/// The words of a query without `=`, as RFC 3875 gives them to a program.
+fn arguments(request: u64) -> Vec<Vec<u8>> {
+    let query = apache::said(request).args;
+    if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
+        return Vec::new();
+    }
+    let words: Vec<_> = query.split(|byte| *byte == b'+').map(decoded).collect();
+    // A NUL would end a word before its end.
+    if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
+}
+
+fn decoded(word: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
+    let mut decoded = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let escaped = match (first, tail) {
+            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        match escaped {
+            Some((high, low)) => {
+                decoded.push(high << 4 | low);
+                rest = &tail[2..];
+            }
+            None => decoded.push(*first),
+        }
+    }
+    decoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn words_are_decoded_and_what_is_no_escape_stays() {
+        for (word, expected) in [("a%20b", "a b"), ("%", "%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("", "")] {
+            assert_eq!(decoded(word.as_bytes()), expected.as_bytes(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a program says, on its way: its output into the response, its complaints into the error log. As soon as it has nothing
+//! more to say at the moment, what it said leaves.
+
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::child::Child;
+
+const PIECE: usize = 32 * 1024;
+/// How often somebody looks whether the client still waits, in milliseconds.
+const LOOK: u16 = 1000;
+
+/// How it came to its end.
+pub enum Ended {
+    /// All that it said was passed on.
+    Whole,
+    /// The client has left; the program was told to end.
+    Unheard,
+    /// `RequestTimeout`
+    TooLate,
+    /// Its output cannot be read any more.
+    Lost(io::Error),
+}
+
+/// Passes on all that the program says. Whoever is still there of its process group when this returns was told to end.
+pub fn all(mut child: Child, request: u64) -> Ended {
+    let mut buffer = vec![0; PIECE];
+    let mut has_said = false;
+    while child.stdout.is_some() || child.stderr.is_some() || !child.has_ended() {
+        let ready = match wait(&child, if has_said { 0 } else { LOOK }) {
+            Ok(ready) => ready,
+            Err(Errno::EINTR) if libperl::is_late() => return Ended::TooLate,
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Ended::Lost(error.into()),
+        };
+        if libperl::is_late() {
+            return Ended::TooLate;
+        }
+        if ready == Ready::default() {
+            has_said = false;
+            apache::flush();
+            if apache::is_unheard(request) {
+                return Ended::Unheard;
+            }
+            continue;
+        }
+        if ready.stderr {
+            pass(&mut child.stderr, &mut buffer, apache::complain);
+        }
+        if ready.stdout {
+            has_said = true;
+            pass(&mut child.stdout, &mut buffer, apache::output);
+            if apache::is_unheard(request) {
+                return Ended::Unheard;
+            }
+        }
+        if ready.end && !ready.stderr {
+            child.stderr = None;
+        }
+    }
+    Ended::Whole
+}
+
+#[derive(PartialEq, Eq, Default)]
+struct Ready {
+    stdout: bool,
+    stderr: bool,
+    end: bool,
+}
+
+fn wait(child: &Child, time: u16) -> Result<Ready, Errno> {
+    let (stdout, stderr) = (child.stdout.as_ref().map(AsFd::as_fd), child.stderr.as_ref().map(AsFd::as_fd));
+    // Once its end is known only the streams are waited for, which others may still hold.
+    let (has_stdout, has_stderr) = (stdout.is_some(), stderr.is_some());
+    let mut waited: Vec<PollFd<'_>> = stdout.into_iter().chain(stderr).map(readable).collect();
+    if !has_stdout || has_stderr {
+        waited.push(readable(child.end()));
+    }
+    poll(&mut waited, PollTimeout::from(time))?;
+    let mut is_ready = waited.iter().map(|fd| fd.any().unwrap_or(true));
+    let mut next = |is_there: bool| is_there && is_ready.next().unwrap_or(false);
+    Ok(Ready { stdout: next(has_stdout), stderr: next(has_stderr), end: next(!has_stdout || has_stderr) })
+}
+
+fn readable(stream: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::new(stream, PollFlags::POLLIN)
+}
+
+/// One piece; the stream is gone at its end.
+fn pass(stream: &mut Option<impl Read>, buffer: &mut [u8], to: fn(&[u8])) {
+    let got = stream.as_mut().map_or(Ok(0), |stream| stream.read(buffer));
+    match got {
+        Ok(0) => *stream = None,
+        Ok(length) => to(&buffer[..length]),
+        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+        Err(_) => *stream = None,
+    }
+}

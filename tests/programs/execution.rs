@@ -1,0 +1,143 @@
+//! What is executed, with what, and how its header counts. The cases are RFC 3875's and mod_cgi's.
+
+use super::{SH, URL, conf, serve, serve_with};
+use crate::support::{Request, Site};
+
+#[test]
+fn a_program_of_the_shell_is_executed_and_not_compiled_as_perl() {
+    let server = serve(&format!("{SH}x=`echo ran by the shell`\necho \"$x $0 $$\"\n"));
+    let first = server.text(URL);
+    assert!(first.starts_with(&format!("ran by the shell {}", server.site.filled("@DIR@/scripts/test"))), "{first}");
+    assert_ne!(server.text(URL), first, "a process each");
+}
+
+#[test]
+fn it_has_the_variables_of_rfc_3875_and_none_of_the_server() {
+    let server = serve(&format!("{SH}env"));
+    let request = Request::post("/cgi/test/more/path?a=b", "12345").header("X-Own", "own");
+    let said = server.send(request).is(200).text();
+    for line in [
+        "GATEWAY_INTERFACE=CGI/1.1",
+        "REQUEST_METHOD=POST",
+        "SCRIPT_NAME=/cgi/test",
+        "PATH_INFO=/more/path",
+        "QUERY_STRING=a=b",
+        "CONTENT_LENGTH=5",
+        "SERVER_PROTOCOL=HTTP/1.1",
+        "REMOTE_ADDR=127.0.0.1",
+        "HTTP_X_OWN=own",
+        "SERVER_NAME=localhost",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line} is missing in {said}");
+    }
+    assert!(said.lines().any(|line| line.starts_with("PATH=/")) && said.contains("SERVER_SOFTWARE="), "{said}");
+    for name in ["MOD_PERL", "CAMELEER_", "HTTP_PROXY="] {
+        assert!(!said.contains(name), "{name} in {said}");
+    }
+}
+
+#[test]
+fn it_reads_the_body_in_its_folder_and_has_the_words_of_a_query() {
+    let server = serve(&format!("{SH}pwd -P; cat; echo \" $# $1 $2\""));
+    let folder = std::fs::canonicalize(server.site.path("scripts")).expect("it is there");
+    let folder = folder.display();
+    for size in [0, 10, 3 << 20] {
+        let body = vec![b'x'; size];
+        let said = server.send(Request::new("POST", URL).body(body)).is(200).text();
+        assert_eq!(said, format!("{folder}\n{} 0  \n", "x".repeat(size)));
+    }
+    assert_eq!(server.text("/cgi/test?one+t%77o"), format!("{folder}\n 2 one two\n"));
+    assert_eq!(server.text("/cgi/test?one=two"), format!("{folder}\n 0  \n"));
+}
+
+#[test]
+fn its_header_is_read_as_that_of_a_script() {
+    let server = serve(
+        "#!/bin/sh\nprintf 'Status: 404 Nothing Here\\r\\nX-A: b\\r\\nContent-Type: text/x-own\\r\\n\\r\\nnothing'\n",
+    );
+    let response = server.get(URL).is(404);
+    assert_eq!((response.header("x-a").as_deref(), response.text().as_str()), (Some("b"), "nothing"));
+    let server = serve("#!/bin/sh\nprintf 'Location: http://example.org/x\\n\\n'\n");
+    assert_eq!(server.get(URL).is(302).header("location").as_deref(), Some("http://example.org/x"));
+    let site = Site::new()
+        .file("htdocs/page.html", "the page")
+        .script("scripts/test", "#!/bin/sh\nprintf 'Location: /page.html\\n\\n'\n");
+    assert_eq!(site.serve(&conf("")).text(URL), "the page");
+    let site =
+        Site::new().script("scripts/nph-test", "#!/bin/sh\nprintf 'HTTP/1.0 203 Own\\r\\nX-A: b\\r\\n\\r\\nbody'\n");
+    assert_eq!(site.serve(&conf("")).get("/cgi/nph-test").is(203).text(), "body");
+}
+
+#[test]
+fn a_program_without_a_header_is_a_500() {
+    for text in ["#!/bin/sh\n", "#!/bin/sh\necho no header at all\n"] {
+        let server = serve(text);
+        server.get(URL).is(500);
+        server.logged("header");
+    }
+}
+
+#[test]
+fn what_cannot_be_executed_is_a_500_that_names_file_and_reason() {
+    let server = serve("#!/no/such/interpreter\n");
+    server.get(URL).is(500);
+    let line = server.logged("No such file or directory");
+    assert!(line.contains(&server.site.filled("@DIR@/scripts/test: cannot be executed")), "{line}");
+    let site = Site::new().script("scripts/test", "\u{7f}ELF\u{2}\u{1}\u{1}\0 broken");
+    let server = site.serve(&conf(""));
+    server.get(URL).is(500);
+    server.logged("Exec format error");
+}
+
+#[test]
+fn a_program_that_is_not_executable_or_has_no_leave_is_refused() {
+    let server = Site::new().file("scripts/test", &format!("{SH}echo ran")).serve(&conf(""));
+    server.get(URL).is(403);
+    server.logged("chmod +x");
+    let server = Site::new().script("htdocs/test.cgi", &format!("{SH}echo ran")).serve("AddHandler cgi-script .cgi\n");
+    server.get("/test.cgi").is(403);
+    server.logged("ExecCGI");
+}
+
+#[test]
+fn a_binary_is_executed() {
+    let site = Site::new();
+    std::fs::copy("/usr/bin/printf", site.path("scripts/printf")).expect("coreutils are there");
+    let server = site.serve(&conf(""));
+    assert_eq!(server.text("/cgi/printf?Content-Type:%20text/plain%5cn%5cnbinary"), "binary");
+}
+
+#[test]
+fn perl_scripts_stay_compiled_whatever_their_perl_is_called() {
+    for line in ["#!/usr/bin/env perl", "#!perl -w", "#!/usr/local/bin/perl5.8", "#!/usr/bin/env -S perl -w", ""] {
+        let server = serve(&format!("{line}\nour $n; print \"Content-Type: text/plain\\n\\n\", ++$n;"));
+        assert_eq!(server.text(URL) + &server.text(URL), "12", "{line}");
+    }
+}
+
+#[test]
+fn a_file_that_becomes_a_program_is_executed_from_then_on() {
+    let server = serve("#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nperl\";");
+    assert_eq!(server.text(URL), "perl");
+    server.site.write("scripts/test", &format!("{SH}printf shell"));
+    assert_eq!(server.text(URL), "shell");
+}
+
+#[test]
+fn limits_of_the_configuration_hold_for_it() {
+    let text =
+        format!("{SH}ulimit -S -t; ulimit -H -t; ulimit -S -v; awk '/Max processes/ {{ print $3 }}' /proc/self/limits");
+    let server = serve_with(&text, "RLimitCPU 7 9\nRLimitMEM 536870912 max\nRLimitNPROC 5000");
+    assert_eq!(server.text(URL), "7\n9\n524288\n5000\n");
+}
+
+#[test]
+fn a_program_may_be_run_alone() {
+    let server = Site::new().script("hello.sh", &format!("{SH}printf \"hello $PATH_INFO\"")).run(["hello.sh"]);
+    assert_eq!(server.text("/you"), "hello /you");
+    let server = Site::new()
+        .script("bin/one", &format!("{SH}printf one"))
+        .script("bin/two.pl", "print \"Content-Type: text/plain\\n\\ntwo\";")
+        .run(["bin"]);
+    assert_eq!(server.text("/one") + &server.text("/two.pl"), "onetwo");
+}

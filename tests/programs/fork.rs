@@ -1,0 +1,116 @@
+//! `CgiMode fork`: a Perl script runs in a child of the worker.
+
+use super::{URL, serve_with};
+use crate::support::{Request, Server, until};
+
+const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";";
+
+#[track_caller]
+fn serve(script: &str) -> Server {
+    serve_with(script, "CgiMode fork\nRequestTimeoutGrace 60s")
+}
+
+#[test]
+fn globals_are_fresh_and_compiled_code_is_kept() {
+    let server = serve(&format!(
+        "BEGIN {{ open my $f, '>>', '@DIR@/compiled'; print $f '.' }} our $n; my $m; {TEXT} $main::other++; print ++$n, ++$m, $main::other, ' ', getppid, ' ', $$;"
+    ));
+    let (worker, _) = server.workers()[0];
+    let first = server.text(URL);
+    assert!(first.starts_with(&format!("111 {worker} ")), "{first}");
+    let second = server.text(URL);
+    assert!(second.starts_with(&format!("111 {worker} ")) && second != first, "{second}");
+    assert_eq!(server.site.read("compiled"), ".");
+}
+
+#[test]
+fn a_run_ends_as_a_process_does() {
+    let server = serve(&format!(
+        "package Last {{ sub DESTROY {{ open my $f, '>>', '@DIR@/destroyed'; print $f \"$_[0][0] \" }} }}\n\
+         our $global = bless ['global'], 'Last'; {TEXT} open our $file, '>', '@DIR@/file'; print $file 'flushed'; print 'said '; \
+         END {{ print 'ended' }} exit 3 if $ENV{{QUERY_STRING}} eq 'exit'; die 'broken' if $ENV{{QUERY_STRING}} eq 'die';"
+    ));
+    assert_eq!(server.text(URL), "said ended");
+    assert_eq!(server.text("/cgi/test?exit"), "said ended");
+    until("objects are destroyed", || server.site.read("destroyed") == "global global ");
+    assert_eq!(server.site.read("file"), "flushed");
+    server.get("/cgi/test?die");
+    server.logged("broken at ");
+    assert_eq!(server.text(URL), "said ended");
+}
+
+#[test]
+fn a_script_that_does_not_compile_is_a_500_until_it_does() {
+    let server = serve("my $x = ;");
+    server.get(URL).is(500);
+    server.logged("syntax error");
+    server.site.write("scripts/test", &format!("{TEXT}print 'mended';"));
+    assert_eq!(server.text(URL), "mended");
+}
+
+#[test]
+fn cgi_pm_and_r_answer_and_bodies_arrive() {
+    let server = serve(
+        "use CGI; my $q = CGI->new; print $q->header('text/plain'), $q->param('a') || ''; \
+         Apache->request->print(' printed') if $ENV{MOD_PERL}; system 'printf \" child\"';",
+    );
+    for _ in 0..3 {
+        let said = server.post(URL, "a=body").is(200).text();
+        assert!(said.starts_with("body") && said.ends_with(" child"), "{said}");
+    }
+    assert!(server.text("/cgi/test?a=query").starts_with("query"));
+}
+
+#[test]
+fn each_run_draws_numbers_of_its_own() {
+    let server = serve(&format!("{TEXT}print rand;"));
+    assert_ne!(server.text(URL), server.text(URL));
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_a_504_with_its_stack_in_the_log() {
+    let server = serve_with(
+        &format!("sub deep {{ 1 while 1 }} deep() if $ENV{{QUERY_STRING}}; {TEXT} print $$;"),
+        "CgiMode fork\nRequestTimeout 500ms\nRequestTimeoutGrace 60s",
+    );
+    let (worker, _) = server.workers()[0];
+    server.get("/cgi/test?1").is(504);
+    server.logged("the request took longer than RequestTimeout");
+    server.logged("deep");
+    server.text(URL);
+    assert_eq!(server.workers()[0].0, worker);
+}
+
+#[test]
+fn a_run_that_is_killed_costs_its_own_request() {
+    let server = serve(&format!("{TEXT}kill 9, $$ if $ENV{{QUERY_STRING}}; print 'alive';"));
+    assert_eq!(server.get("/cgi/test?1").status, 502);
+    server.logged("killed by SIGKILL");
+    until("the next worker answers", || server.get(URL).status == 200);
+}
+
+#[test]
+fn a_stream_leaves_piece_by_piece_and_ends_with_its_client() {
+    let server = serve(&format!("{TEXT} $| = 1; print 'x' x 10000 for 1 .. 20000; open my $f, '>', '@DIR@/ended';"));
+    let mut connection = server.connect();
+    connection.raw(format!("GET {URL} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assert_eq!(connection.head().status, 200);
+    assert!(!connection.chunk().is_empty());
+    drop(connection);
+    server.until_idle(1);
+}
+
+#[test]
+fn a_reload_in_the_middle_of_a_run_loses_nothing() {
+    let server = serve(&format!(
+        "{TEXT} $| = 1; print 'begun'; if ($ENV{{QUERY_STRING}}) {{ print ' ' and select undef, undef, undef, 0.01 until -e '@DIR@/go' }} print 'end';"
+    ));
+    let mut connection = server.connect();
+    connection.raw(format!("GET {URL}?1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assert_eq!(connection.head().status, 200);
+    server.reload().succeeded();
+    server.site.write("go", "");
+    let rest = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(rest.contains("end") && rest.ends_with("0\r\n\r\n"), "{rest:.100}");
+    assert_eq!(server.send(Request::get(URL)).is(200).text(), "begunend");
+}

@@ -1,0 +1,29 @@
+//! Programs of a CGI folder that have a process for each request: those that are not Perl, and `CgiMode fork`.
+
+mod ends;
+mod execution;
+mod fork;
+
+use crate::support::{Server, Site};
+
+/// Serves `text` as /cgi/test with one worker.
+#[track_caller]
+fn serve(text: &str) -> Server {
+    serve_with(text, "")
+}
+
+/// The same with more configuration for the folder.
+#[track_caller]
+fn serve_with(text: &str, inside: &str) -> Server {
+    Site::new().script("scripts/test", text).serve(&conf(inside))
+}
+
+fn conf(inside: &str) -> String {
+    format!(
+        "MaxClients 1\nStartServers 1\nMaxSpareServers 1\nScriptAlias /cgi/ @DIR@/scripts/\n<Directory @DIR@/scripts>\n{inside}\n</Directory>\n"
+    )
+}
+
+const URL: &str = "/cgi/test";
+/// The beginning of a program of the shell.
+const SH: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\n";

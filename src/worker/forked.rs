@@ -58,7 +58,7 @@ impl Site {
 
     /// Ends the child.
     pub(super) fn end_child(&self, next: Next) -> ! {
-        self.perl.end(true);
+        self.perl.end_as_process();
         sys::exit_now(if next == Next::Leave { LEAVES } else { STAYS })
     }
 

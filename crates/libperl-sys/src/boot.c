@@ -138,12 +138,13 @@ void cml_after_fork(void)
     cml_remember_state();
 }
 
-/* END blocks, and with `destruct` also global destruction, which un-shares the mold's pages just to free them. */
+/* END blocks, and with `destruct` also the end of every object. At 2 all memory is freed, too, which un-shares the mold's
+ * pages for nothing; a process of perl's does it like 1. */
 void cml_end(int destruct)
 {
     dTHXa(cml_perl);
     if (destruct) {
-        PL_perl_destruct_level = 1;
+        PL_perl_destruct_level = destruct - 1;
         perl_destruct(cml_perl);
         return;
     }

@@ -148,7 +148,13 @@ impl Interpreter {
     /// free it.
     pub fn end(&self, destruct: bool) {
         // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
-        unsafe { sys::cml_end(c_int::from(destruct)) }
+        unsafe { sys::cml_end(if destruct { 2 } else { 0 }) }
+    }
+
+    /// The same as perl does it at the end of a process: objects end, memory is left to the kernel.
+    pub fn end_as_process(&self) {
+        // SAFETY: END blocks and destructors are guarded; the caller ends the process.
+        unsafe { sys::cml_end(1) }
     }
 
     /// Runs `code`; messages name `file` and `line`.

@@ -158,9 +158,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Logs => reopen_logs(front, fds)?,
-        ToFront::Status => {
-            front.status().pieces().into_iter().for_each(|piece| front.master.say(FromFront::Status(piece)));
-        }
+        ToFront::Status => front.master.say(FromFront::Status(front.status())),
         ToFront::Ping => front.master.say(FromFront::Alive),
         ToFront::Stop => front.stop(),
         ToFront::Exit => {}

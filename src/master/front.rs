@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use wire::control::{Exit, FromFront, Generation, GenerationState, Listener, ToFront};
-use wire::status::Pieces;
 
 use super::Master;
 use super::children::start_front;
@@ -84,11 +83,7 @@ impl Master {
                 }
             }
             FromFront::Retired { generation } => self.retired(generation),
-            FromFront::Status(piece) => match self.status_pieces.add(&piece) {
-                Ok(Some(status)) => self.answer_status(Some(status)),
-                Ok(None) => {}
-                Err(error) => log::error("master", format_args!("front: {error}")),
-            },
+            FromFront::Status(status) => self.answer_status(Some(status)),
             FromFront::Drained => self.drained(),
         }
     }
@@ -97,7 +92,6 @@ impl Master {
     pub(super) fn front_ended(&mut self, exit: Exit) {
         let now = Instant::now();
         self.front = None;
-        self.status_pieces = Pieces::default();
         let serving = self.serving().filter(|_| self.stop.is_none());
         self.workers.lose_front(serving, now + LEAVE);
         self.answer_status(None);

@@ -34,7 +34,6 @@ use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
 use wire::control::{Generation as Number, Load};
-use wire::status::Pieces;
 
 use self::backoff::Backoff;
 use self::certificates::Certificates;
@@ -118,8 +117,6 @@ struct Master {
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
     status_asked: Vec<Client>,
-    /// What the front has said of its answer.
-    status_pieces: Pieces,
     status_by: Option<Instant>,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
@@ -167,7 +164,6 @@ impl Master {
             reloads: Reloads::default(),
             expansion: None,
             status_asked: Vec::new(),
-            status_pieces: Pieces::default(),
             status_by: None,
             stop: None,
         };

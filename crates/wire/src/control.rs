@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::status::Piece;
-
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
 
@@ -130,8 +128,8 @@ pub enum FromFront {
         /// Which.
         generation: Generation,
     },
-    /// Answer to `ToFront::Status`, or the next piece of it.
-    Status(Piece),
+    /// Answer to `ToFront::Status`.
+    Status(FrontStatus),
     /// Answer to `ToFront::Ping`.
     Alive,
     /// Nothing is under way any more; sent after `ToFront::Stop`.

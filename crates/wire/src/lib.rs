@@ -16,7 +16,6 @@ pub mod frame;
 pub mod outbox;
 pub mod overrides;
 pub mod reply;
-pub mod status;
 pub mod transport;
 
 /// A message that does not keep to its own format. The text says which rule it broke.

@@ -21,7 +21,6 @@ use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
 use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront};
-use wire::status::Pieces;
 use wire::transport::in_memory;
 
 use crate::config::{Bundle, Facts, parse};
@@ -140,12 +139,9 @@ impl Server {
 
     fn status(&self) -> FrontStatus {
         self.say(ToFront::Status);
-        let mut pieces = Pieces::default();
         loop {
-            let FromFront::Status(piece) = self.hear(|said| matches!(said, FromFront::Status(_))) else { continue };
-            if let Some(status) = pieces.add(&piece).expect("a status") {
-                return status;
-            }
+            let FromFront::Status(status) = self.hear(|said| matches!(said, FromFront::Status(_))) else { continue };
+            return status;
         }
     }
 

@@ -8,6 +8,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use crate::config::LogLevel;
 use crate::printable;
@@ -15,9 +16,30 @@ use crate::printable;
 /// Set once from `LogLevel`; read before each line. The only state that the parts of `-X`'s one process share.
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 
+/// `LogLevel module:level`, likewise.
+static MODULES: RwLock<Vec<(String, LogLevel)>> = RwLock::new(Vec::new());
+
 /// From now on, less urgent lines are not written.
 pub fn set_level(level: LogLevel) {
     LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+/// The same, and what holds for single modules.
+pub fn set_levels((level, modules): (LogLevel, &[(String, LogLevel)])) {
+    set_level(level);
+    // Who panicked while it held the lock has written nothing half.
+    let mut known = MODULES.write().unwrap_or_else(PoisonError::into_inner);
+    if *known != modules {
+        *known = modules.to_vec();
+    }
+}
+
+fn enabled_in(level: LogLevel, module: &str) -> bool {
+    let modules = MODULES.read().unwrap_or_else(PoisonError::into_inner);
+    match modules.iter().find(|(known, _)| known == module) {
+        Some((_, most)) => level <= *most,
+        None => enabled(level),
+    }
 }
 
 /// Whether a line of this level would be written: for messages that are expensive to make.
@@ -60,7 +82,7 @@ static LOST: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a line, with the client that it is about.
 pub fn write(level: LogLevel, module: &str, client: Option<&dyn Display>, message: &dyn Display) {
-    if enabled(level) {
+    if enabled_in(level, module) {
         let lost = LOST.swap(0, Ordering::Relaxed);
         let note = format_args!("{lost} lines were lost: the program that ErrorLog names does not read them");
         if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", None, &note) {

@@ -41,6 +41,13 @@ pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     if decoded.windows(2).any(|pair| pair == b"//" || pair == b"/.") { resolve(&decoded) } else { Ok(decoded) }
 }
 
+/// The same with its repeated slashes; `None` when there are none, or when the path climbs, which only its canonical form can.
+pub fn unmerged(raw: &[u8]) -> Option<Vec<u8>> {
+    let decoded = decode(raw).ok()?;
+    let climbs = || decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
+    (decoded.windows(2).any(|pair| pair == b"//") && !climbs()).then_some(decoded)
+}
+
 fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     let mut decoded = Vec::with_capacity(raw.len());
     let mut rest = raw;

@@ -11,7 +11,9 @@ fuzz_target!(|asked: (u8, &[u8])| {
     let (size, bytes) = asked;
     let whole = sift(bytes, bytes.len());
     assert_eq!(sift(bytes, usize::from(size)), whole);
-    assert!(bytes.starts_with(&whole.0));
+    // As it came, but for the digit of a version after 1.1.
+    let is_same = |(sent, through): (&u8, &u8)| sent == through || (matches!(sent, b'2'..=b'9') && *through == b'1');
+    assert!(whole.0.len() <= bytes.len() && bytes.iter().zip(&whole.0).all(is_same));
     if let (false, Step::Pass(length)) = (bytes.is_empty(), Scanner::new(LIMITS).step(bytes)) {
         let mut headers = [httparse::EMPTY_HEADER; LIMITS.fields];
         match httparse::Request::new(&mut headers).parse(bytes) {
@@ -29,7 +31,8 @@ fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, bool, u32) {
     let mut sieve = Sieve::new(LIMITS);
     let mut through = Vec::new();
     for piece in bytes.chunks(size.max(1)) {
-        let passed = sieve.take(piece);
+        let mut piece = piece.to_vec();
+        let passed = sieve.take(&mut piece);
         through.extend_from_slice(&piece[..passed]);
         while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
     }

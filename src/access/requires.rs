@@ -29,13 +29,18 @@ pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<Answer> {
 pub fn is_about_users(what: &Require) -> bool {
     match what {
         Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Other => true,
+        Require::Lines(lines) => lines.iter().any(|line| is_about_users(&line.what)),
         what => parts(what).iter().any(is_about_users),
     }
 }
 
 /// Whether it, or a part of it, asks for a name.
 pub fn is_about_names(what: &Require) -> bool {
-    matches!(what, Require::Host(_)) || parts(what).iter().any(is_about_names)
+    match what {
+        Require::Host(_) => true,
+        Require::Lines(lines) => lines.iter().any(|line| is_about_names(&line.what)),
+        what => parts(what).iter().any(is_about_names),
+    }
 }
 
 fn parts(what: &Require) -> &[Require] {
@@ -66,6 +71,8 @@ fn ask(what: &Require, facts: &Facts<'_>) -> Answer {
             Answer::Denied | Answer::Neutral | Answer::NeedsUser => Answer::Neutral,
             Answer::NeedsName => Answer::NeedsName,
         },
+        // What a section says of other methods only asks nothing of this one.
+        Require::Lines(lines) => answer(lines, facts).unwrap_or(Answer::Granted),
         Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any),
         Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, every),
         Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any) {

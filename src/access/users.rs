@@ -91,11 +91,15 @@ impl Users {
     }
 
     fn by_header(&self, rules: &Rules, header: Option<&[u8]>, since: Instant) -> Attempt {
-        let (Some(file), Some(_), true) = (&rules.user_file, &rules.auth_name, rules.has_users()) else {
-            let needs = "Require needs AuthType Basic, AuthName and AuthUserFile here";
+        if rules.auth_name.is_none() || !rules.is_basic() {
+            let needs = "Require needs AuthType Basic and AuthName here";
+            return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
+        }
+        let Some(claimed) = header.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
+        let Some(file) = &rules.user_file else {
+            let needs = "Require needs an AuthUserFile here: nobody's password can be compared";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
-        let Some(claimed) = header.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
         match self.passwords.ask(file, since) {
             Ok(Ok(passwords)) => self.compare(rules, claimed, passwords.as_ref(), since),
             Ok(Err(error)) => Attempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),

@@ -13,6 +13,7 @@ use super::draft::Draft;
 use super::identity::Tokens;
 use super::overrides::PerlHtaccess;
 use super::remote_ip::{self, RemoteIp};
+use super::strictness::Strictness;
 use super::{
     Clients, Config, ConfigError, Directive, Host, KeepAlive, Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
     ReadTimeouts, Said, Scope, Section, Spooling, Timeouts, logs, protocols, tls,
@@ -113,6 +114,7 @@ impl Draft {
             host.remote_ip.inherit(&main.remote_ip);
             host.read_timeouts.inherit(&main.read_timeouts);
             host.keep_alive.inherit(&main.keep_alive);
+            host.strictness.inherit(&main.strictness);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
             host.tls.inherit(&main.tls);
@@ -221,6 +223,7 @@ pub(super) fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         control_socket: None,
         warnings: Vec::new(),
         tokens: Tokens::default(),
+        methods: Vec::new(),
         perl_htaccess: PerlHtaccess::Off,
         perl_access: false,
         facts: facts.clone(),
@@ -240,8 +243,10 @@ pub(super) fn empty_host() -> Host {
         redirects: Vec::new(),
         read_timeouts: ReadTimeouts::default(),
         keep_alive: KeepAlive::default(),
+        strictness: Strictness::default(),
         error_log: None,
         log_level: None,
+        module_levels: None,
         access_logs: Vec::new(),
         remote_ip: RemoteIp::default(),
         base: 0,

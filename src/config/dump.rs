@@ -161,6 +161,9 @@ fn access(said: &access::Said) -> String {
         requires,
         lookups,
         throttles,
+        merging,
+        forbids,
+        allowed_methods,
     } = said;
     let mut out = String::new();
     if let Some(hosts) = hosts {
@@ -185,6 +188,15 @@ fn access(said: &access::Said) -> String {
     if let Some(satisfy) = satisfy {
         write!(out, " satisfy {satisfy:?}").unwrap();
     }
+    if *merging != access::Merging::Off {
+        write!(out, " merging {merging:?}").unwrap();
+    }
+    if let Some(forbids) = forbids {
+        write!(out, " forbids {forbids}").unwrap();
+    }
+    if let Some(methods) = allowed_methods.as_ref().filter(|methods| !methods.is_empty()) {
+        write!(out, " methods {methods:?}").unwrap();
+    }
     if let Some(lookups) = lookups {
         write!(out, " lookups {lookups:?}").unwrap();
     }
@@ -205,6 +217,9 @@ fn rules(rules: &access::Rules) -> access::Said {
         requires: Some(rules.requires),
         lookups: Some(rules.lookups),
         throttles: Some(rules.throttles),
+        merging: access::Merging::Off,
+        forbids: rules.forbids,
+        allowed_methods: Some(rules.allowed_methods),
     }
 }
 

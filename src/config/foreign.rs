@@ -17,7 +17,7 @@ struct Group {
     fate: Fate,
     /// Follows "is not supported".
     advice: &'static str,
-    /// Separated by spaces; `Name=value` is harmless with that value.
+    /// Separated by spaces; `Name=value` is harmless with that value, `Name:word` with that word before others.
     names: &'static str,
 }
 
@@ -55,6 +55,17 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
+        advice: "it would limit nothing here, and whoever wrote it counts on it: limit workers with Apache::Resource and RequestTimeout, \
+            or remove the line",
+        names: "RLimitCPU RLimitMEM RLimitNPROC",
+    },
+    Group {
+        fate: Refused,
+        advice: "OpenSSL is not what speaks TLS here: say it with SSLProtocol and SSLCipherSuite, or remove the line",
+        names: "SSLOpenSSLConfCmd:DHParameters:ECDHParameters:Curves:Groups:RecordPadding",
+    },
+    Group {
+        fate: Refused,
         advice: "certificates are read from files, and none is fetched: name them by SSLCertificateFile",
         names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
             SSLProxyCACertificatePath SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
@@ -68,8 +79,8 @@ const GROUPS: &[Group] = &[
         advice: "it is about what TLS does otherwise here",
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
-            SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce SSLOpenSSLConfCmd \
-            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile SSLStrictSNIVHostCheck \
+            SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
+            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile \
             SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
             SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
             SSLStaplingStandardCacheTimeout MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
@@ -89,7 +100,7 @@ const GROUPS: &[Group] = &[
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
-            AuthnProviderAlias AuthzProviderAlias AuthMerging AuthzSendForbiddenOnFailure AuthDBDUserPWQuery \
+            AuthnProviderAlias AuthzProviderAlias AuthDBDUserPWQuery \
             AuthDBDUserRealmQuery AuthzDBDLoginToReferer AuthzDBDQuery AuthzDBDRedirectQuery AuthDBMType AuthDBMUserFile \
             AuthDBMGroupFile AuthDBMAuthoritative AuthzDBMType AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
             AuthnCacheContext AuthnCacheEnable AuthnCacheProvideFor AuthnCacheSOCache AuthnCacheTimeout \
@@ -103,20 +114,20 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "allow methods with <LimitExcept>, or in a Perl handler",
-        names: "AllowMethods AllowOverrideList RegexDefaultOptions UnsafeRedirect",
+        names: "AllowOverrideList RegexDefaultOptions UnsafeRedirect",
     },
     Group {
         fate: Refused,
         advice: "use SetHandler or AddHandler with a Perl handler",
-        names: "CGIMapExtension CGIPassAuth CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
+        names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
-            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc AcceptPathInfo=off=default AllowEncodedSlashes=off \
+            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc AllowEncodedSlashes=off \
             MultiviewsMatch",
     },
     Group {
         fate: Refused,
         advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE",
-        names: "AddOutputFilter AddInputFilter SetInputFilter RemoveInputFilter RemoveOutputFilter ExtFilterDefine \
+        names: "ExtFilterDefine \
             ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
             SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",
     },
@@ -146,7 +157,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "write the lines out, use <IfDefine>, or <Perl>",
-        names: "If ElseIf Else IfVersion IfFile IfDirective IfSection Macro Use UndefMacro Error SetEnvIfExpr",
+        names: "If ElseIf Else IfVersion IfDirective IfSection Macro Use UndefMacro Error ",
     },
     Group {
         fate: Ignored,
@@ -196,17 +207,17 @@ const GROUPS: &[Group] = &[
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \
             H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \
-            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets HttpProtocolOptions IdentityCheckTimeout \
+            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets IdentityCheckTimeout \
             ISAPIAppendLogToErrors ISAPIAppendLogToQuery ISAPICacheFile ISAPIFakeAsync ISAPILogNotSupported \
             ISAPIReadAheadBuffer LDAPCacheEntries LDAPCacheTTL LDAPConnectionPoolTTL LDAPConnectionTimeout LDAPLibraryDebug \
             LDAPOpCacheEntries LDAPOpCacheTTL LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \
             LDAPSharedCacheFile LDAPSharedCacheSize LDAPTimeout ListenCoresBucketsRatio ListenTCPDeferAccept LoadFile \
             LockFile LuaCodeCache LuaInherit LuaPackageCPath LuaPackagePath LuaRoot LuaScope MaxMemFree MaxSpareThreads \
-            MaxThreads MaxThreadsPerChild MergeSlashes MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
+            MaxThreads MaxThreadsPerChild MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
             Protocol ProtocolReqCheck QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
-            RedirectRelative RegisterHttpMethod ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
-            ServerLimit ShmemUIDisUser StartThreads StrictHostCheck ThreadLimit ThreadsPerChild \
-            ThreadStackSize TraceEnable UNCList UseCanonicalPhysicalPort WatchdogInterval",
+            RedirectRelative ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
+            ServerLimit ShmemUIDisUser StartThreads ThreadLimit ThreadsPerChild \
+            ThreadStackSize UNCList UseCanonicalPhysicalPort WatchdogInterval",
     },
 ];
 
@@ -217,9 +228,11 @@ pub fn find(name: &str, args: &[String]) -> Option<(Fate, String)> {
     }
     let entries = GROUPS.iter().flat_map(|group| group.names.split_whitespace().map(move |entry| (group, entry)));
     for (group, entry) in entries {
-        let mut parts = entry.split('=');
+        let mut parts = entry.split(['=', ':']);
+        let is_first_enough = entry.contains(':');
         if parts.next().is_some_and(|known| known.eq_ignore_ascii_case(name)) {
-            let harmless = matches!(args, [value] if parts.any(|known| known.eq_ignore_ascii_case(value)));
+            let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
+            let harmless = word.is_some_and(|word| parts.any(|known| known.eq_ignore_ascii_case(word)));
             let fate = if harmless { Ignored } else { group.fate };
             let end = if fate == Refused { "" } else { " (this line is ignored)" };
             return Some((fate, format!("is not supported: {}{end}", group.advice)));
@@ -234,7 +247,10 @@ mod tests {
     use super::*;
 
     fn names() -> impl Iterator<Item = &'static str> {
-        GROUPS.iter().flat_map(|group| group.names.split_whitespace()).filter_map(|entry| entry.split('=').next())
+        GROUPS
+            .iter()
+            .flat_map(|group| group.names.split_whitespace())
+            .filter_map(|entry| entry.split(['=', ':']).next())
     }
 
     #[test]
@@ -249,6 +265,56 @@ mod tests {
         assert_eq!(twice, None);
     }
 
+    /// What a site asks for its safety is never only a warning: each of these acts (and is a row of the table), or is an error.
+    #[test]
+    fn what_is_about_safety_is_never_passed_over() {
+        for name in [
+            "AllowMethods",
+            "AllowOverrideList",
+            "AuthMerging",
+            "AuthzSendForbiddenOnFailure",
+            "AuthDigestProvider",
+            "AuthLDAPURL",
+            "AuthFormProvider",
+            "Anonymous",
+            "CGIPassAuth",
+            "ChrootDir",
+            "Header",
+            "HttpProtocolOptions",
+            "LDAPVerifyServerCert",
+            "LimitRequestBody",
+            "LimitRequestFields",
+            "LimitRequestFieldSize",
+            "LimitRequestLine",
+            "MDRequireHttps",
+            "MergeSlashes",
+            "ProxyBlock",
+            "RegexDefaultOptions",
+            "RequestReadTimeout",
+            "Require",
+            "RLimitCPU",
+            "RLimitMEM",
+            "RLimitNPROC",
+            "SSLCARevocationCheck",
+            "SSLCipherSuite",
+            "SSLOCSPEnable",
+            "SSLOpenSSLConfCmd",
+            "SSLProtocol",
+            "SSLRequire",
+            "SSLRequireSSL",
+            "SSLStrictSNIVHostCheck",
+            "SSLVerifyClient",
+            "SSLVerifyDepth",
+            "StrictHostCheck",
+            "SuexecUserGroup",
+            "TraceEnable",
+        ] {
+            let acts = directives::is_known(name);
+            let fate = find(name, &["on".to_owned()]).map(|(fate, _)| fate);
+            assert!(acts || fate == Some(Refused), "{name}: {fate:?}");
+        }
+    }
+
     #[test]
     fn the_value_that_changes_nothing_is_harmless() {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
@@ -256,6 +322,9 @@ mod tests {
         assert_eq!(fate("rewriteengine", "on"), Some(Refused));
         assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
         assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
+        let dh = ["DHParameters".to_owned(), "/etc/dh.pem".to_owned()];
+        assert_eq!(find("SSLOpenSSLConfCmd", &dh).map(|(fate, _)| fate), Some(Ignored));
+        assert_eq!(fate("SSLOpenSSLConfCmd", "Protocol"), Some(Refused));
         assert_eq!(fate("DocumentRot", "/"), None);
     }
 }

@@ -77,10 +77,12 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let files = Files::new(input);
     let env = |name: &str| (name == "HOME").then(|| "/home/camel".to_owned());
     let (read, list) = (|path: &Path| files.read(path), |path: &Path| files.list(path));
+    let exists = |path: &Path| files.read(path).is_ok();
     let source = Source {
         defines: vec!["TEST".into()],
         env: &env,
         read: &read,
+        exists: &exists,
         list: &list,
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),

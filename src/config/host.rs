@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::protocols::Protocols;
 use super::remote_ip::RemoteIp;
+use super::strictness::Strictness;
 use super::tls::Tls;
 use super::{Config, KeepAlive, Listen, LogLevel, ReadTimeouts, rules};
 
@@ -33,10 +34,14 @@ pub struct Host {
     pub read_timeouts: ReadTimeouts,
     /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`
     pub keep_alive: KeepAlive,
+    /// `StrictHostCheck` and its kin.
+    pub strictness: Strictness,
     /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
     pub error_log: Option<usize>,
     /// `LogLevel`; `None`: the main server's.
     pub log_level: Option<LogLevel>,
+    /// `LogLevel module:level`; `None`: the main server's.
+    pub module_levels: Option<Vec<(String, LogLevel)>>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
     /// `RemoteIP…`
@@ -54,7 +59,7 @@ pub struct Host {
 impl Host {
     /// Whether its errors are logged otherwise than the main server's.
     pub fn logs_errors_itself(&self) -> bool {
-        self.error_log.is_some() || self.log_level.is_some()
+        self.error_log.is_some() || self.log_level.is_some() || self.module_levels.is_some()
     }
 }
 
@@ -96,6 +101,22 @@ pub struct AccessLog {
     pub format: String,
     /// Which requests; `None`: all.
     pub condition: Option<rules::setenv::Condition>,
+}
+
+impl Config {
+    /// What is worth a line where this host answers: a level, and those of single modules.
+    pub fn levels<'a>(&'a self, host: Option<&'a Host>) -> (LogLevel, &'a [(String, LogLevel)]) {
+        let host = host.or(self.hosts.first());
+        let level = host.and_then(|host| host.log_level).unwrap_or(self.log_level);
+        let own = host.and_then(|host| host.module_levels.as_deref());
+        (level, own.or_else(|| self.hosts.first()?.module_levels.as_deref()).unwrap_or_default())
+    }
+
+    /// The same for one of our modules.
+    pub fn level_of(&self, host: Option<&Host>, module: &str) -> LogLevel {
+        let (level, modules) = self.levels(host);
+        modules.iter().find(|(known, _)| known == module).map_or(level, |(_, level)| *level)
+    }
 }
 
 impl Config {
@@ -167,6 +188,11 @@ impl Host {
             let port = address.port.is_none_or(|port| port == listen.port());
             port && (listen.ip().is_unspecified() || address.ip.is_none_or(|ip| ip == plain(listen.ip())))
         })
+    }
+
+    /// Whether `ServerName` or `ServerAlias` has this name, without port.
+    pub fn has_name(&self, host_header: &str) -> bool {
+        self.is_called(bare_name(host_header))
     }
 
     fn is_called(&self, name: &str) -> bool {

@@ -40,7 +40,7 @@ pub fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `CustomLog target format [env=[!]name]`
 pub fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let condition = args.get(2).map(|text| Condition::parse(text)).transpose()?;
+    let condition = args.get(2).map(|text| Condition::parse(text, &mut draft.patterns)).transpose()?;
     access_log(draft, args, args[1].clone(), condition)
 }
 
@@ -84,23 +84,50 @@ pub fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         ("debug", LogLevel::Debug),
     ];
     for arg in args {
-        if arg.contains(':') {
-            draft.warn(&format!("levels of single modules are not supported yet: {arg} is ignored"));
-            continue;
-        }
+        let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
         // httpd has trace1 to trace8 below debug.
-        let name = if arg.to_ascii_lowercase().starts_with("trace") { "debug" } else { arg };
+        let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
         let level = LEVELS
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
-        if draft.host == 0 {
-            draft.config.log_level = level.1;
-        } else {
-            draft.host().log_level = Some(level.1);
+        match module {
+            Some(module) => {
+                let levels = draft.host().module_levels.get_or_insert_default();
+                for module in modules_of(module) {
+                    levels.retain(|(known, _)| known != module);
+                    levels.push(((*module).to_owned(), level.1));
+                }
+            }
+            // As in httpd, a level for all replaces those that were said of single modules before.
+            None => {
+                draft.host().module_levels = Some(Vec::new());
+                if draft.host == 0 {
+                    draft.config.log_level = level.1;
+                } else {
+                    draft.host().log_level = Some(level.1);
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// Those of ours that write what a module of httpd would: `ssl`, `ssl_module` and `mod_ssl.c` are one. A module whose work
+/// writes no lines here has none.
+fn modules_of(name: &str) -> &'static [&'static str] {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("mod_").unwrap_or(&name);
+    match name.strip_suffix("_module").or_else(|| name.strip_suffix(".c")).unwrap_or(name) {
+        "ssl" => &["ssl"],
+        "perl" | "modperl" => &["perl"],
+        "config" | "so" => &["config"],
+        "core" => &["front", "config", "master"],
+        "http" | "front" => &["front"],
+        "http2" => &["http2"],
+        "master" | "prefork" | "mpm_prefork" | "mpm_event" | "mpm_worker" | "unixd" => &["master"],
+        _ => &[],
+    }
 }
 
 /// `-` is the terminal; `|command`, `||command` and `|$command` are piped logs.

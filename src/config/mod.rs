@@ -40,6 +40,7 @@ pub mod phases;
 pub mod protocols;
 pub mod regular;
 mod site;
+pub mod strictness;
 pub mod tls;
 pub mod tls_suites;
 mod value;
@@ -194,6 +195,8 @@ pub struct Config {
     pub warnings: Vec<ConfigError>,
     /// `ServerTokens`
     pub tokens: Tokens,
+    /// `RegisterHttpMethod`
+    pub methods: Vec<String>,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
     /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.

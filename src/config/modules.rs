@@ -9,6 +9,8 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_access_compat.c", "access_compat_module"),
     ("mod_actions.c", "actions_module"),
     ("mod_alias.c", "alias_module"),
+    ("mod_allowmethods.c", "allowmethods_module"),
+    ("mod_asis.c", "asis_module"),
     ("mod_auth.c", "auth_module"),
     ("mod_auth_basic.c", "auth_basic_module"),
     ("mod_authn_core.c", "authn_core_module"),

@@ -23,6 +23,8 @@ pub struct Source<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The text of a file; what is not UTF-8 becomes U+FFFD, which is reported outside of comments.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// Whether there is such a file or folder.
+    pub exists: &'a dyn Fn(&Path) -> bool,
     /// What is in a folder, as whole paths; an error when it is not a folder.
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
     /// Includes are relative to it until a `ServerRoot` is read.
@@ -36,7 +38,8 @@ impl<'a> Source<'a> {
     pub fn disk(server_root: impl Into<PathBuf>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let server_root = server_root.into();
         let started_in = server_root.clone();
-        Source { defines: Vec::new(), env, read: &read_lossy, list: &list_folder, server_root, started_in }
+        let defines = Vec::new();
+        Source { defines, env, read: &read_lossy, exists: &Path::exists, list: &list_folder, server_root, started_in }
     }
 }
 
@@ -233,6 +236,10 @@ impl<'a> Reader<'a> {
         let fate = match name.to_ascii_lowercase().as_str() {
             "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => Fate::Kept,
             "ifmodule" => condition(&name, &args, modules::is_embodied)?,
+            "iffile" if !self.reads_files => {
+                return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
             _ => Fate::Kept,
         };

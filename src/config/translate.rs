@@ -34,6 +34,12 @@ impl Config {
         self.sections_of(host, &Request::new(path, filename))
     }
 
+    /// The same where `MergeSlashes` is off: sections for URL paths see the path as it was `sent`, too. Those that hold for the
+    /// path without repeated slashes hold in any case.
+    pub fn sections_as_sent(&self, host: u16, (path, sent): (&str, &str), filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &Request { sent: Some(sent), ..Request::new(path, filename) })
+    }
+
     /// The same for a path that stands for no file: its end is what `<Files>` look at, as in httpd.
     pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
         self.sections_of(host, &Request::without_file(path))
@@ -94,6 +100,8 @@ fn join(folder: &Path, rest: &str) -> PathBuf {
 /// A request, as sections see it.
 pub(super) struct Request<'a> {
     path: &'a str,
+    /// With repeated slashes, where they count.
+    sent: Option<&'a str>,
     filename: &'a Path,
     /// The same as text.
     text: &'a str,
@@ -105,12 +113,16 @@ impl<'a> Request<'a> {
     pub fn new(path: &'a str, filename: &'a Path) -> Self {
         let text = filename.to_str().unwrap_or_default();
         let name = text.rsplit('/').next().unwrap_or_default();
-        Request { path, filename, text, name }
+        Request { path, sent: None, filename, text, name }
     }
 
     fn without_file(path: &'a str) -> Self {
         let name = path.rsplit('/').next().unwrap_or_default();
-        Request { path, filename: Path::new(""), text: "", name }
+        Request { path, sent: None, filename: Path::new(""), text: "", name }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &'a str> {
+        std::iter::once(self.path).chain(self.sent)
     }
 
     pub fn is_in(&self, scope: &Scope) -> bool {
@@ -120,10 +132,10 @@ impl<'a> Request<'a> {
             // As httpd 2.4 does: not the folder but all of the file's path.
             Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
             Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
-            Scope::Location(prefix) => {
-                self.path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))
-            }
-            Scope::LocationMatch(regex) => regex.is_match(self.path),
+            Scope::Location(prefix) => self
+                .paths()
+                .any(|path| path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))),
+            Scope::LocationMatch(regex) => self.paths().any(|path| regex.is_match(path)),
         }
     }
 }

@@ -12,6 +12,7 @@ use chrono::{DateTime, Local};
 use super::exchange::Exchange;
 use super::format::Format;
 use super::record::Record;
+use super::variables;
 use crate::config::Config;
 use crate::config::rules::setenv::Condition;
 use crate::log;
@@ -66,7 +67,7 @@ impl AccessLogs {
     /// Adds the lines of one request.
     pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
         for (file, format, condition) in &self.hosts[record.host()] {
-            if condition.as_ref().is_some_and(|condition| !condition.holds(&record.variables.borrow())) {
+            if condition.as_ref().is_some_and(|condition| !variables::holds(record, condition)) {
                 continue;
             }
             let mut files = self.files.borrow_mut();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use http::StatusCode;
-use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 use tokio::sync::Semaphore;
 
@@ -24,6 +24,8 @@ use crate::config::access::{Lookups, Methods, Rules};
 const HASHES_AT_ONCE: usize = 2;
 /// Password files that are read at once: many requests may wait for the same.
 const FILES_AT_ONCE: usize = 2;
+
+const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// What the door of a place needs.
 pub struct Door {
@@ -70,6 +72,11 @@ pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Re
             .because("This page is sent over TLS only: its address begins with https."));
     }
     let rules = &route.settings.access;
+    if !rules.allows(head.method.as_str()) {
+        visit.complain(route, &format_args!("client method denied by AllowMethods: {}", head.method));
+        let allowed = HeaderValue::from_str(&rules.allowed_methods.join(", "));
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
+    }
     if rules.lookups != Lookups::Off {
         // Nobody is let in or kept out by it: what cannot be looked up is not in the log.
         let name = look_up(visit, rules.lookups == Lookups::Double).await;
@@ -186,6 +193,9 @@ fn not_among(visit: &Record, route: &Route, user: Option<&User>) -> Refusal {
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
     visit.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
+    if rules.forbids == Some(true) {
+        return Refusal::new(StatusCode::FORBIDDEN);
+    }
     unauthorized(rules)
 }
 

@@ -22,8 +22,9 @@ use super::locate::refusal;
 use super::own_name;
 use super::payload::Kind;
 use super::record::Record;
-use super::route::Route;
+use super::route::{Route, once_read};
 use super::static_files::METHODS;
+use super::visible::View;
 use crate::config::rules::listing::{Column, Listing};
 use crate::open::Opened;
 use crate::path::PATH;
@@ -69,7 +70,17 @@ struct Wanted {
     foot: String,
 }
 
-/// The list of `folder` under `route`'s path; the query `C=S;O=D` sorts it.
+/// What was read of a folder.
+struct Contents {
+    entries: Vec<Entry>,
+    /// There is more.
+    is_cut: bool,
+}
+
+/// So many entries are held against the rules of their places before others get their turn.
+const AT_A_TIME: usize = 100;
+
+/// The list of `folder` under `route`'s path, of what this client may enter; the query `C=S;O=D` sorts it.
 pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
@@ -78,36 +89,59 @@ pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts)
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = own_name::foot(&visit.site, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
-    let page = visit.client.front.lists.make(wanted).await?.map_err(refusal)?;
+    let lists = &visit.client.front.lists;
+    let (contents, wanted) = lists.make(move || (wanted.contents(), wanted)).await?;
+    let visible = visible(visit, route, contents.map_err(refusal)?).await;
+    let page = lists.make(move || wanted.page(visible)).await?;
     let mut response = Response::new(Kind::whole(page.into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
 }
 
+/// Without what the client may not enter.
+async fn visible(visit: &Record, route: &Route, contents: Contents) -> Contents {
+    let view = View::of(visit, route);
+    let Contents { entries: all, is_cut } = contents;
+    let mut entries = Vec::with_capacity(all.len());
+    for (number, entry) in all.into_iter().enumerate() {
+        // What cannot be found out is not shown.
+        if once_read(&visit.site, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
+            entries.push(entry);
+        }
+        if number % AT_A_TIME == AT_A_TIME - 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+    Contents { entries, is_cut }
+}
+
 impl Lists {
     /// The permit goes with the thread: a list that nobody waits for any more counts.
-    async fn make(&self, wanted: Wanted) -> Result<io::Result<String>, NoThread> {
+    async fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> Result<T, NoThread> {
         let permit = self.0.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let make = move || {
-            let page = wanted.page();
+            let made = make();
             drop(permit);
-            page
+            made
         };
         blocking::run("list a folder", make).await
     }
 }
 
 impl Wanted {
-    fn page(&self) -> io::Result<String> {
+    fn contents(&self) -> io::Result<Contents> {
         let folder = format!("/proc/self/fd/{}", self.folder.as_raw_fd());
         let mut entries = Vec::new();
         let mut names = std::fs::read_dir(folder)?;
         for entry in names.by_ref().take(MOST) {
             entries.extend(Entry::of(&entry?, &self.listing));
         }
-        let is_cut = names.next().is_some();
-        entries.sort_by(|a, b| self.order.compare(a, b, &self.listing));
-        Ok(page(self, &entries, is_cut))
+        Ok(Contents { entries, is_cut: names.next().is_some() })
+    }
+
+    fn page(&self, mut contents: Contents) -> String {
+        contents.entries.sort_by(|a, b| self.order.compare(a, b, &self.listing));
+        page(self, &contents.entries, contents.is_cut)
     }
 }
 

@@ -40,12 +40,12 @@ pub struct Gzip {
 /// Compresses an answer if the configuration, the client and the answer agree.
 pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
     let route = visit.route.borrow();
-    let Some(rules) = route.as_ref().map(|route| &route.settings.rules.compress).filter(|rules| rules.is_on()) else {
-        return kind;
-    };
+    let Some(route) = route.as_ref().filter(|route| route.settings.rules.compress.is_on()) else { return kind };
+    let rules = &route.settings.rules.compress;
+    let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mime = mime(said);
-    if !rules.takes(mime) || !may_change(head) {
+    if !rules.takes(mime, &file) || !may_change(head) {
         return kind;
     }
     let variables = visit.variables.borrow();

@@ -44,7 +44,10 @@ pub async fn serve(client: Client, socket: Socket, _place: Place) {
     match patiently(&client, &guest, greet(&client, socket)).await {
         Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
         Some(Ok(Greeted::Http2(line))) => Box::pin(http2::drive(&client, line, &guest)).await,
-        Some(Err(error)) => log::info("front", format_args!("client={} no connection: {error}", client.remote)),
+        Some(Err(error)) => {
+            let module = if client.security.pace().is_some() { "ssl" } else { "front" };
+            log::info(module, format_args!("client={} no connection: {error}", client.remote));
+        }
         None => {}
     }
     client.left();

@@ -188,7 +188,7 @@ fn configure(front: &Front, site: Site) {
 }
 
 fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
-    log::set_level(site.config.log_level);
+    log::set_levels(site.config.levels(None));
     front.serve_with(site.clone());
     let listeners = site.listeners.take();
     if !listeners.is_empty() && !front.is_stopping() {

@@ -27,8 +27,7 @@ impl ErrorLogs {
     /// Writes an error about a request of `host`.
     pub fn error(&self, config: &Config, host: u16, client: Option<&dyn Display>, message: &dyn Display) {
         let host = config.hosts.get(usize::from(host));
-        let level = host.and_then(|host| host.log_level).unwrap_or(config.log_level);
-        if level < LogLevel::Error {
+        if config.level_of(host, "front") < LogLevel::Error {
             return;
         }
         let mut files = self.files.borrow_mut();

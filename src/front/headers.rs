@@ -7,8 +7,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 
 use super::record::Record;
-use super::remote_ip;
 use super::route::Route;
+use super::{remote_ip, variables};
 use crate::config::rules::Rules;
 use crate::config::rules::headers::{Action, HeaderRule, Moment};
 
@@ -72,14 +72,15 @@ fn change(visit: &Record, headers: &mut HeaderMap, rules: &Rules, refused: bool)
 }
 
 fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
-    let variables = visit.variables.borrow();
-    if rule.condition.as_ref().is_some_and(|condition| !condition.holds(&variables)) {
+    if rule.condition.as_ref().is_some_and(|condition| !variables::holds(visit, condition)) {
         return;
     }
+    let variables = visit.variables.borrow();
     let moment = Moment {
         received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         took: visit.started.elapsed().as_micros() as u64,
         variables: &variables,
+        tls: &|name| visit.client.session().and_then(|session| session.variable(name)),
     };
     if let Action::Echo(pattern) = &rule.action {
         let echoed = visit.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
@@ -118,15 +119,20 @@ fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
 /// What rules make of a header's value is no longer: one could double what another has made, and the next again.
 const LONGEST: usize = 32 << 10;
 
+/// To the first field of the name; the others stay as they are.
 fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
-    let joined = match headers.get(&name) {
+    let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
+    let joined = match values.first() {
         Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
         None => text.as_bytes().to_vec(),
     };
     if joined.len() <= LONGEST
         && let Ok(value) = HeaderValue::from_bytes(&joined)
     {
-        headers.insert(name, value);
+        headers.insert(name.clone(), value);
+        for value in values.into_iter().skip(1) {
+            headers.append(name.clone(), value);
+        }
     }
 }
 
@@ -171,6 +177,8 @@ fn expire(headers: &mut HeaderMap, rules: &Rules, route: &Route) {
     };
     let length = Duration::from_secs(span.seconds.unsigned_abs());
     let until = if span.seconds < 0 { from.checked_sub(length) } else { from.checked_add(length) };
+    // What has expired has done so now, as far as clients need to know.
+    let until = until.map(|until| until.max(now));
     let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
     let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
     append(headers, CACHE_CONTROL, &format!("max-age={age}"));

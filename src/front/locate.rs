@@ -13,7 +13,7 @@ use super::error_page::Refusal;
 use super::route::{Route, bytes};
 use super::site::Site;
 use crate::open::{Links, Opened, is_link, root};
-use crate::path::ways;
+use crate::path::{Text, normalise, ways};
 
 /// A place on disk that a path leads to.
 pub enum Spot {
@@ -23,6 +23,8 @@ pub enum Spot {
     NoSlash,
     /// A folder without an index, whose contents may be listed.
     Folder(Opened),
+    /// A folder whose index is what this path of the site leads to.
+    Elsewhere(String),
 }
 
 /// A file and how it was named.
@@ -104,7 +106,18 @@ fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
 
 fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
-    for name in route.settings.directory_index.iter().filter(|name| stays_below(name)) {
+    let names = &route.settings.directory_index;
+    for name in names {
+        if name.starts_with('/') {
+            // As a path of the site it has rules of its own; only whether there is a file must be known to try the next.
+            if names.last() == Some(name) || leads_to_a_file(site, route, name) {
+                return Ok(Spot::Elsewhere(name.clone()));
+            }
+            continue;
+        }
+        if !stays_below(name) {
+            continue;
+        }
         let file = folder.join(name);
         if let Ok(opened) = site.opener.open(root, &file, links)
             && opened.kind.is_file()
@@ -117,6 +130,14 @@ fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Ope
         true => Ok(Spot::Folder(itself)),
         false => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
+}
+
+fn leads_to_a_file(site: &Site, route: &Route, path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    let Ok(path) = normalise(path.as_bytes()) else { return false };
+    let file = Text::bytes_of(site.config.translate(route.host, &Text::new(&path).0).filename);
+    let opened = site.opener.open(root(&site.config, route.host, &file), &file, Links::of(route.settings.options));
+    opened.is_ok_and(|opened| opened.kind.is_file())
 }
 
 /// `DirectoryIndex` may stand in a `.htaccess` file, whose owner is not everybody's.

@@ -19,6 +19,7 @@ mod actions;
 mod admit;
 mod adopted;
 mod ahead;
+mod as_is;
 mod authority;
 mod autoindex;
 mod blocking;
@@ -82,12 +83,14 @@ mod spool;
 mod static_files;
 mod stream;
 pub mod strict;
+mod strictness;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod throttle;
 mod unread;
 mod variables;
+mod visible;
 mod waiting;
 mod worker;
 

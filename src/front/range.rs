@@ -29,13 +29,31 @@ pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
             Ok(None) => {}
         }
     }
-    let total: u128 = parts.iter().map(|(from, to)| u128::from(to - from)).sum();
     match parts.len() {
         0 => Wanted::Nothing,
-        // Overlapping ranges can ask for a file many times over.
-        2.. if total > u128::from(size) || !is_in_order(&parts, allowed) => Wanted::Whole,
-        _ => Wanted::Parts(parts),
+        2.. if !is_in_order(&parts, allowed) => Wanted::Whole,
+        _ => match merged(parts) {
+            // Parts that are no neighbours can still ask for a file many times over.
+            parts if parts.len() > 1 && length(&parts) > u128::from(size) => Wanted::Whole,
+            parts => Wanted::Parts(parts),
+        },
     }
+}
+
+fn length(parts: &[(u64, u64)]) -> u128 {
+    parts.iter().map(|(from, to)| u128::from(to - from)).sum()
+}
+
+/// As httpd does: a part that overlaps the one before it, or begins where that ends, becomes one with it.
+fn merged(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let mut merged: Vec<(u64, u64)> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match merged.last_mut() {
+            Some(last) if part.0 <= last.1 && last.0 <= part.1 => *last = (last.0.min(part.0), last.1.max(part.1)),
+            _ => merged.push(part),
+        }
+    }
+    merged
 }
 
 /// As far as is `allowed`. Each part is held against the one before, as httpd does.
@@ -53,8 +71,8 @@ fn part(spec: &str, size: u64) -> Result<Option<(u64, u64)>, NotARange> {
     let (first, last) = spec.split_once('-').ok_or(NotARange)?;
     let (first, last) = (number(first)?, number(last)?);
     match (first, last) {
-        (None, None) => Err(NotARange),
-        (None, Some(0)) => Ok(None),
+        // As httpd: the last no bytes are none that could be meant.
+        (None, None | Some(0)) => Err(NotARange),
         (None, Some(suffix)) => Ok(Some((size - suffix.min(size), size))),
         (Some(first), Some(last)) if last < first => Err(NotARange),
         (Some(first), _) if first >= size => Ok(None),
@@ -91,11 +109,18 @@ mod tests {
             ("Bytes = 1-2 , 4-5", 10, Parts(vec![(1, 3), (4, 6)])),
             ("bytes=0-1,,8-", 10, Parts(vec![(0, 2), (8, 10)])),
             ("bytes=10-", 10, Nothing),
-            ("bytes=-0", 10, Nothing),
+            ("bytes=-0", 10, Whole),
+            ("bytes=20-30,-0", 10, Whole),
+            ("bytes=20-30,5-2", 10, Whole),
+            ("bytes=0-5,3-8", 10, Parts(vec![(0, 9)])),
+            ("bytes=0-3,4-5", 10, Parts(vec![(0, 6)])),
+            ("bytes=2-5,0-3", 10, Parts(vec![(0, 6)])),
+            ("bytes=0-3,2-5,9-", 10, Parts(vec![(0, 6), (9, 10)])),
+            ("bytes=5-6,0-1", 10, Parts(vec![(5, 7), (0, 2)])),
             ("bytes=99999999999999999999999-", 10, Nothing),
             ("bytes=0-18446744073709551615", 10, Parts(vec![(0, 10)])),
             ("bytes=0-5,20-30", 10, Parts(vec![(0, 6)])),
-            ("bytes=0-9,0-9", 10, Whole),
+            ("bytes=0-9,0-9", 10, Parts(vec![(0, 10)])),
             ("bytes=5-2", 10, Whole),
             ("bytes=a-b", 10, Whole),
             ("bytes=-", 10, Whole),
@@ -103,7 +128,7 @@ mod tests {
             ("bytes", 10, Whole),
             ("lines=1-2", 10, Whole),
             ("bytes=0-", 0, Whole),
-            ("bytes=0-,-5", u64::MAX, Whole),
+            ("bytes=0-,-5", u64::MAX, Parts(vec![(0, u64::MAX)])),
         ];
         for (value, size, expected) in cases {
             assert_eq!(parse(value.as_bytes(), *size, Ranges::default()), *expected, "{value}");
@@ -127,13 +152,14 @@ mod tests {
         let usual = Ranges::default();
         assert_eq!((count(ordered(200), usual), count(ordered(201), usual)), (Some(200), None));
         assert_eq!((count(reversed(21), usual), count(reversed(22), usual)), (Some(21), None));
-        assert_eq!((count(overlapping(21), usual), count(overlapping(22), usual)), (Some(21), None));
+        assert_eq!((count(overlapping(21), usual), count(overlapping(22), usual)), (Some(1), None));
         let mut wide = Ranges::default();
         for bound in [Bound::Most, Bound::Overlaps, Bound::Reversals] {
             wide.set(bound, "Unlimited").expect("a word");
         }
         assert_eq!((count(ordered(999), wide), count(reversed(999), wide)), (Some(999), Some(999)));
-        assert_eq!(count(overlapping(999), wide), Some(999));
-        assert_eq!(count(["0-"; 999].map(str::to_owned).to_vec(), wide), None, "more than the file");
+        assert_eq!(count(overlapping(999), wide), Some(1));
+        let far = |n: usize| if n % 2 == 0 { "0-9000" } else { "9500-" }.to_owned();
+        assert_eq!(count((0..99).map(far).collect(), wide), None, "more than the file");
     }
 }

@@ -22,7 +22,7 @@ use super::static_files::Found;
 use super::submit::submit;
 use super::{
     actions, authority, autoindex, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip,
-    response, session, static_files, unread, variables,
+    response, session, static_files, strictness, unread, variables,
 };
 use crate::config::Handler;
 use crate::path::{BadPath, MAX_SEGMENTS};
@@ -39,14 +39,26 @@ pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option
     let site = client.front.serving().unwrap_or_else(|| client.site.clone());
     let visit = Visit::begin(client, site, head, stream);
     let mut unread = Some(body);
-    let answer = dispatch(&visit, named, &mut unread).await;
-    let refused = answer.as_ref().err().map(|refusal| refusal.close);
-    let close = refused == Some(true) || !unread::is_out_of_the_way(&visit, unread).await;
+    let mut answer = dispatch(&visit, named, &mut unread).await;
+    let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
+    if !close {
+        match unread::clear(&visit, unread).await {
+            unread::Left::Nothing => {}
+            unread::Left::InTheWay => close = true,
+            unread::Left::TooLarge => {
+                close = true;
+                if answer.as_ref().err().is_none_or(|refusal| is_about_what_is_there(refusal.status)) {
+                    answer = Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
+                }
+            }
+        }
+    }
+    let refused = answer.is_err();
     let response = match answer {
         Ok(response) => response,
         Err(refusal) => error_document::answer(&visit, refusal).await,
     };
-    finish(visit, response, Ending { refused: refused.is_some(), close })
+    finish(visit, response, Ending { refused, close })
 }
 
 /// What [`finish`] has to know besides the response.
@@ -128,11 +140,13 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
     }
     if route.is_static() && !route.settings.has_perl_phases() {
         let found = find_file(visit, head, &route).await;
+        measure(head, &route, &found)?;
         if let Some(onward) = actions::script(visit, head, &route, &found)? {
             return Ok(Answer::Onward(Box::new(onward)));
         }
         match found? {
             Found::Response(response) => return Ok(Answer::Here(response)),
+            Found::Index(path) => return index(head, &path),
             Found::Folder(folder) => return autoindex::answer(visit, &route, folder, head).await.map(Answer::Here),
             Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             Found::File(file, opened) => {
@@ -180,6 +194,26 @@ async fn find_file(visit: &Record, head: &Parts, route: &Route) -> Result<Found,
         admit(visit, head, file).await?;
     }
     found
+}
+
+/// A body that nobody wants is no longer than one may be, either. Who may not come in hears of that first.
+fn measure(head: &Parts, route: &Route, found: &Result<Found, Refusal>) -> Result<(), Refusal> {
+    let route = match found {
+        Ok(found) => found.file().unwrap_or(route),
+        Err(refusal) if is_about_what_is_there(refusal.status) => route,
+        Err(_) => return Ok(()),
+    };
+    let limit = route.settings.limit_request_body;
+    let said = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match said.is_some_and(|length| limit != 0 && length > limit) {
+        true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
+        false => Ok(()),
+    }
+}
+
+/// Not about who asks.
+fn is_about_what_is_there(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
 }
 
 /// From here on the request is about `route`.
@@ -234,6 +268,7 @@ async fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
     if session::is_misdirected(visit, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }
+    strictness::check(visit, head, &route)?;
     Ok(route)
 }
 
@@ -259,7 +294,7 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: &mut Option<
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
     if let Some(file) = file {
-        return send_file(visit, head, &route, (&file, said)).await.map(Answer::Here);
+        return send_file(visit, head, &route, (&file, said)).await;
     }
     if let Some(said) = said {
         return response::response(ticket, said).map(Answer::Here).map_err(|bad| complain(visit, &route, &bad));
@@ -281,17 +316,18 @@ async fn send_file(
     head: &Parts,
     route: &Route,
     (file, said): (&[u8], Option<wire::reply::Head>),
-) -> Result<Response<Kind>, Refusal> {
+) -> Result<Answer, Refusal> {
     let page = std::str::from_utf8(file).ok().and_then(|name| pages::answer(visit, head, route, &Handler::named(name)));
     if let Some(page) = page {
-        return page;
+        return page.map(Answer::Here);
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
     let found = once_read(&visit.site, || static_files::find_declined(&visit.site, route, file, &head)).await?;
     let response = match found {
-        Found::Response(response) => return Ok(response),
-        Found::Folder(folder) => return autoindex::answer(visit, route, folder, &head).await,
+        Found::Response(response) => return Ok(Answer::Here(response)),
+        Found::Index(path) => return index(&head, &path),
+        Found::Folder(folder) => return autoindex::answer(visit, route, folder, &head).await.map(Answer::Here),
         Found::File(file, opened) => {
             // A handler may have named another file than the one that was asked for.
             if !Rc::ptr_eq(&file.settings, &route.settings) {
@@ -305,6 +341,15 @@ async fn send_file(
         Some(said) => response::with_file(response, said).map_err(|bad| complain(visit, route, &bad)),
         None => Ok(response),
     }
+    .map(Answer::Here)
+}
+
+/// `DirectoryIndex /path`: the request goes on there, with its method, query and body.
+fn index(head: &Parts, path: &str) -> Result<Answer, Refusal> {
+    let query = head.uri.query().filter(|_| !path.contains('?')).map(|query| format!("?{query}")).unwrap_or_default();
+    let mut head = head.clone();
+    head.uri = Uri::try_from(format!("{path}{query}")).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
+    Ok(Answer::Onward(Box::new(head)))
 }
 
 /// A page that stands in the place of another is sent whole: what the client knows is about the other.

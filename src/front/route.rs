@@ -20,7 +20,7 @@ use super::{own_name, redirection};
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
-use crate::path::{BadPath, Text, normalise};
+use crate::path::{BadPath, Text, normalise, unmerged};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
@@ -38,6 +38,8 @@ pub struct Route {
     pub server_port: u16,
     /// Decoded and normalised.
     pub path: Vec<u8>,
+    /// The same as it was sent, where repeated slashes count: see `MergeSlashes`.
+    pub sent: Option<Rc<str>>,
     /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
     pub filename: PathBuf,
     /// Whether `ScriptAlias` led there.
@@ -175,7 +177,8 @@ impl Routes {
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let found = self.look(config, (host, &text), &filename, mapping.script_alias)?;
+        let sent = self.sent(config, host, asked.path);
+        let found = self.look(config, (host, &text, sent.as_deref()), &filename, mapping.script_alias)?;
         let settings = found.settings;
         let redirect = redirection::find(&config.hosts[host as usize], &settings, &text.0);
         let script_length = match settings.handler {
@@ -192,6 +195,7 @@ impl Routes {
             server_port,
             filename,
             path,
+            sent,
             script_alias: mapping.script_alias,
             sections: found.sections,
             settings,
@@ -205,17 +209,27 @@ impl Routes {
         })
     }
 
+    fn sent(&self, config: &Config, host: u16, path: &str) -> Option<Rc<str>> {
+        let merges =
+            config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
+        let sent = unmerged(path.as_bytes()).filter(|_| !merges)?;
+        Some(Text::new(&sent).0.into())
+    }
+
     /// What the sections and `.htaccess` files say of a path and its file.
     fn look(
         &self,
         config: &Config,
-        (host, path): (u16, &Text),
+        (host, path, sent): (u16, &Text, Option<&str>),
         filename: &Path,
         script_alias: bool,
     ) -> Result<Said, Unread> {
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
-        let sections = config.sections(host, &path.0, named);
+        let sections = match sent {
+            Some(sent) => config.sections_as_sent(host, (&path.0, sent), named),
+            None => config.sections(host, &path.0, named),
+        };
         let chain = match &self.overrides {
             Some(store) => store.chain(host, &sections, filename)?,
             None => Chain::default(),
@@ -267,7 +281,8 @@ impl Routes {
             ..route.clone()
         };
         if self.by_file || path != route.path || filename != route.filename || !route.overrides.is_empty() {
-            let found = self.look(config, (route.host, &Text::new(path)), filename, route.script_alias)?;
+            let named = (route.host, &Text::new(path), route.sent.as_deref());
+            let found = self.look(config, named, filename, route.script_alias)?;
             refined.sections = found.sections;
             refined.settings = found.settings;
             refined.overrides = found.overrides;

@@ -105,7 +105,7 @@ impl Inner {
             }
             let before = into.filled().len();
             ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
-            let fresh = into.filled().get(before..).unwrap_or_default();
+            let fresh = into.filled_mut().get_mut(before..).unwrap_or_default();
             if fresh.is_empty() {
                 self.ended = true;
                 let may_listen = self.is_owed_an_answer() && self.client.hangs_up();

@@ -14,6 +14,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
+use super::as_is;
 use super::conditional::{Validators, Verdict};
 use super::error_page::Refusal;
 use super::locate::{Spot, is_folder, locate, refusal, reopen};
@@ -23,6 +24,7 @@ use super::route::{NotYet, Route};
 use super::site::Site;
 use super::{mime, own_name};
 use crate::config::Handler;
+use crate::config::rules::PathInfo;
 use crate::config::rules::ranges::Ranges;
 use crate::open::{Links, Opened};
 use crate::path::PATH;
@@ -42,6 +44,8 @@ pub enum Found {
     Folder(Opened),
     /// A redirection.
     Response(Response<Kind>),
+    /// A folder whose index this path of the site leads to.
+    Index(String),
 }
 
 impl Found {
@@ -49,7 +53,7 @@ impl Found {
     pub fn file(&self) -> Option<&Route> {
         match self {
             Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
-            Found::Folder(_) | Found::Response(_) => None,
+            Found::Response(_) | Found::Folder(_) | Found::Index(_) => None,
         }
     }
 }
@@ -75,12 +79,18 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
-        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 => Ok(Found::Beyond(found)),
+        Handler::CgiScript if spot.extra > 0 && found.settings.rules.path_info == Some(PathInfo::Off) => {
+            Ok(Found::Beyond(found))
+        }
+        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
+            Ok(Found::Beyond(found))
+        }
         Handler::Default | Handler::AsIs | Handler::Named(_) => {
             let opened = of_its_own(site, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))
@@ -98,10 +108,13 @@ pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
         return Err(Refusal::new(StatusCode::NOT_FOUND).into());
     }
     let spot = match locate(site, route, file)? {
-        Spot::File(spot) if spot.extra > 0 => return Err(Refusal::new(StatusCode::NOT_FOUND).into()),
+        Spot::File(spot) if spot.extra > 0 && !takes_path_info(route) => {
+            return Err(Refusal::new(StatusCode::NOT_FOUND).into());
+        }
         Spot::File(spot) => spot,
         Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
     };
     let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len())?;
     found.refused()?;
@@ -112,6 +125,11 @@ pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> R
             Ok(Found::File(found, opened))
         }
     }
+}
+
+/// `AcceptPathInfo On`: the file is sent, whatever stands behind its name.
+fn takes_path_info(route: &Route) -> bool {
+    route.settings.rules.path_info == Some(PathInfo::On)
 }
 
 /// What was found, unless its own sections have other rules about links than those it was found by.
@@ -134,6 +152,9 @@ pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<
     }
     if !opened.kind.is_file() {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if route.settings.handler == Handler::AsIs {
+        return as_is::send(opened.file, opened.size);
     }
     let validators = Validators::of(&opened, route.settings.rules.file_etag);
     let Opened { file, size, .. } = opened;

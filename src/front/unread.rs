@@ -17,14 +17,29 @@ const MOST: u64 = 64 * 1024;
 /// The client may still be sending it; its answer waits so long.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether the next request can follow on the connection. A stream of HTTP/2 is in nobody's way.
-pub async fn is_out_of_the_way(visit: &Record, body: Option<Source>) -> bool {
+/// What is left of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// The next request can follow.
+    Nothing,
+    /// It stands between this request and the next.
+    InTheWay,
+    /// More than `LimitRequestBody` allows came.
+    TooLarge,
+}
+
+/// Makes room on the connection for the next request, if that is worth it. A stream of HTTP/2 is in nobody's way.
+pub async fn clear(visit: &Record, body: Option<Source>) -> Left {
     match body {
         Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
-            is_worth_it(visit, &body)
-                && timeout(visit.site.config.timeouts.client.min(PATIENCE), drain(body)).await.unwrap_or(false)
+            if !is_worth_it(visit, &body) {
+                return Left::InTheWay;
+            }
+            let limit = visit.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
+            let patience = visit.site.config.timeouts.client.min(PATIENCE);
+            timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
         }
-        _ => true,
+        _ => Left::Nothing,
     }
 }
 
@@ -35,16 +50,19 @@ fn is_worth_it(visit: &Record, body: &Source) -> bool {
     goes_on && !waits && body.size_hint().lower() <= MOST
 }
 
-async fn drain(mut body: Source) -> bool {
+async fn drain(mut body: Source, limit: u64) -> Left {
     let mut length = 0;
     while let Some(frame) = body.frame().await {
         match frame.map(|frame| frame.into_data().unwrap_or_default()) {
             Ok(piece) => length += piece.len() as u64,
-            Err(_) => return false,
+            Err(_) => return Left::InTheWay,
+        }
+        if limit != 0 && length > limit {
+            return Left::TooLarge;
         }
         if length > MOST {
-            return false;
+            return Left::InTheWay;
         }
     }
-    true
+    Left::Nothing
 }

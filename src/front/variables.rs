@@ -7,7 +7,8 @@ use http::request::Parts;
 use super::record::Record;
 use super::route::Route;
 use super::submit::protocol;
-use crate::config::rules::setenv::{Attribute, Variables};
+use crate::config::rules::expr::Seen;
+use crate::config::rules::setenv::{Attribute, Condition, Variables};
 
 /// Works out the variables of a request that leads to `route`.
 pub fn settle(visit: &Record, head: &Parts, route: &Route) {
@@ -52,12 +53,27 @@ fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &At
         },
         Attribute::ServerAddr => Some(visit.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),
+        Attribute::QueryString => head.uri.query().map(Cow::Borrowed),
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
         Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
+        Attribute::Headers(pattern) => {
+            let meant = head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+            meant.last().map(|(_, value)| String::from_utf8_lossy(value.as_bytes()))
+        }
         Attribute::Named(name, _) => {
             head.headers.get(name.as_str()).map(|value| String::from_utf8_lossy(value.as_bytes()))
         }
     }
+}
+
+/// Whether a condition holds for a request whose variables are known.
+pub fn holds(visit: &Record, condition: &Condition) -> bool {
+    let route = visit.route.borrow();
+    let known = |attribute: &Attribute| {
+        let route = route.as_deref()?;
+        look(visit, &visit.head, route, attribute).map(Cow::into_owned)
+    };
+    condition.holds(Seen { variables: &visit.variables.borrow(), look: &known })
 }
 
 /// As they travel to a worker: `NAME=value`, each followed by a zero byte.

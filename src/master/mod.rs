@@ -132,7 +132,7 @@ impl Master {
         prctl::set_child_subreaper(true)?;
         sys::raise_file_limit()?;
         privileges::wanted(&site.config)?;
-        log::set_level(site.config.log_level);
+        log::set_levels(site.config.levels(None));
         let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
         let control = match &site.config.control_socket {
             Some(path) => ControlSocket::open(path)?,

@@ -15,12 +15,17 @@ impl Site {
     /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
     pub(super) fn admit(&self, located: &Rc<Located>, request: u64, is_judged: bool) -> Going {
         let rules = &located.settings.access;
+        let method = apache::method(request);
+        if !rules.allows(&method) {
+            complain(request, &format!("client method denied by AllowMethods: {method}"));
+            return Err(Stop(405));
+        }
         let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(located, request, p));
         let any = rules.satisfy == Some(Satisfy::Any);
         if is_judged && !asks_perl && !any {
             return self.all(located, request, Phase::Access);
         }
-        let methods = Methods::of(&apache::method(request));
+        let methods = Methods::of(&method);
         let is_welcome = self
             .all(located, request, Phase::Access)
             .and_then(|()| ask(&rules.of_addresses(), rules, (request, methods), None));
@@ -101,7 +106,7 @@ fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Op
         Verdict::WrongUser => {
             let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
             complain(request, &format!("user {name} is none of those that are required"));
-            Err(unauthorized(rules, request))
+            if rules.forbids == Some(true) { Err(Stop(403)) } else { Err(unauthorized(rules, request)) }
         }
         Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),
     }

@@ -54,7 +54,7 @@ impl Site {
         subject.becomes_current();
         let config = self.config.clone();
         let host = config.hosts.get(usize::from(frame.host()));
-        self.error_logs.borrow().enter(host)?;
+        self.error_logs.borrow().enter(&config, host)?;
         let located = self.located(key, frame.field(Field::Filename));
         let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let client = Box::new(ToFront { port: port.clone(), request: frame.id() });

@@ -42,11 +42,9 @@ impl ErrorLogs {
     }
 
     /// A request of `host` begins.
-    pub fn enter(&self, host: Option<&Host>) -> io::Result<()> {
+    pub fn enter(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
         let Some(host) = host.filter(|host| host.logs_errors_itself()) else { return Ok(()) };
-        if let Some(level) = host.log_level {
-            log::set_level(level);
-        }
+        log::set_levels(config.levels(Some(host)));
         match host.error_log.and_then(|index| self.own.get(index)) {
             Some(log) => sys::replace(log.as_raw_fd(), 2),
             None => Ok(()),
@@ -58,7 +56,7 @@ impl ErrorLogs {
         if !host.is_some_and(Host::logs_errors_itself) {
             return Ok(());
         }
-        log::set_level(config.log_level);
+        log::set_levels(config.levels(None));
         match &self.main {
             Some(main) => sys::replace(main.as_raw_fd(), 2),
             None => Ok(()),

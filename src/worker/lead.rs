@@ -15,7 +15,7 @@ use super::phases::{DECLINED, Kind, OK, Stop};
 use super::site::Site;
 use super::variables;
 use super::way::{Way, plain};
-use crate::config::rules::ErrorDocument;
+use crate::config::rules::{ErrorDocument, PathInfo};
 use crate::config::{Handler, Named, Phase};
 use crate::open::{Links, root};
 use crate::path::normalise;
@@ -71,7 +71,7 @@ impl Site {
             Some(b'/') => normalise(path).ok()?,
             _ => normalise(&[b"/", path].concat()).ok().map(|name| beside(&apache::said(from).uri, &name[1..]))?,
         };
-        Some(Target { path, query: query.to_vec(), filename: Vec::new() })
+        Some(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
     }
 
     /// Runs the phases of a subrequest up to Fixup.
@@ -149,7 +149,9 @@ impl Site {
 
     /// No handler wanted to answer: the front sends the file, if there is one.
     pub(super) fn conclude_with_file(&self, request: u64, located: &Located, path: &[u8]) {
-        if Path::new(OsStr::from_bytes(path)).exists() {
+        let takes_more = located.settings.rules.path_info == Some(PathInfo::On);
+        let file = if takes_more { apache::filename(request) } else { path.to_vec() };
+        if Path::new(OsStr::from_bytes(&file)).exists() {
             return apache::send_file(request, path);
         }
         apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));

@@ -17,6 +17,7 @@ use libperl::{Code, Interrupted};
 use super::cycle::{note, report};
 use super::located::Located;
 use super::site::Site;
+use crate::config::rules::PathInfo;
 use crate::config::{Handler, Phase};
 
 /// A handler's answers that are no HTTP status.
@@ -171,6 +172,12 @@ impl Site {
     pub(super) fn respond(&self, located: &Located, request: u64) -> i32 {
         match self.handler_of(located, request) {
             Handler::PerlScript => self.phase(located, request, Phase::Handler),
+            Handler::CgiScript
+                if located.settings.rules.path_info == Some(PathInfo::Off)
+                    && !apache::path_info(request).is_empty() =>
+            {
+                404
+            }
             Handler::CgiScript => self.run_script(located, request),
             Handler::Psgi => self.run_psgi(located, request),
             Handler::Default if located.settings.asks_perl_for_folders() && names_folder(request) => {

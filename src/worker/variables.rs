@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::located::Located;
+use super::way::plain;
 use crate::config::rules::Rules;
 use crate::config::rules::setenv::{Attribute, Variables};
 
@@ -36,8 +37,14 @@ fn look(request: u64, attribute: &Attribute) -> Option<String> {
         Attribute::RemoteHost => apache::remote_host(request).or_else(|| Some(apache::addresses(request).0)),
         Attribute::ServerAddr => Some(apache::addresses(request).1),
         Attribute::RequestMethod => Some(apache::method(request)),
+        Attribute::QueryString => Some(text(apache::said(request).args)),
         Attribute::RequestProtocol => Some(apache::protocol(request)),
-        Attribute::RequestUri => Some(text(apache::said(request).uri)),
+        // Rules must not depend on how many slashes a client writes.
+        Attribute::RequestUri => Some(text(plain(&apache::said(request).uri))),
+        Attribute::Headers(pattern) => {
+            let meant = |name: &[u8]| pattern.is_match(&String::from_utf8_lossy(name));
+            apache::headers_in(request).into_iter().rfind(|(name, _)| meant(name)).map(|(_, value)| text(value))
+        }
         Attribute::Named(name, _) => apache::header_in(request, name.as_bytes()).map(text),
     }
 }

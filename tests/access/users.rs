@@ -176,7 +176,7 @@ fn a_slow_hash_holds_nobody_else_up() {
 #[test]
 fn what_is_missing_is_an_error_of_the_server_and_named() {
     let cases = [
-        ("Require valid-user", "AuthType Basic, AuthName and AuthUserFile"),
+        ("Require valid-user", "AuthType Basic and AuthName"),
         ("AuthType Basic\nAuthName x\nAuthUserFile none\nRequire valid-user", "AuthUserFile: @DIR@/none: No such file"),
     ];
     for (rules, said) in cases {

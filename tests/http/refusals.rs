@@ -23,7 +23,7 @@ fn the_access_log_has_the_request_line_of_what_was_refused() {
     let cases: [(&[u8], &str); 7] = [
         (b"GET /a?b HTTP/1.1\r\nHost: a\r\nBad : x\r\n\r\n", r#""GET /a?b HTTP/1.1" 400"#),
         (b"\r\nPOST /c HTTP/1.1\r\nContent-Length: x\r\n\r\n", r#""POST /c HTTP/1.1" 400"#),
-        (b"GET /d HTTP/1.7\r\n\r\n", r#""GET /d HTTP/1.7" 505"#),
+        (b"GET /d HTTP/3.7\r\n\r\n", r#""GET /d HTTP/3.7" 505"#),
         (b"GET / HTTP/1.1\" 200 1 \\\r\n\r\n", r#""GET / HTTP/1.1\" 200 1 \\" 400"#),
         (b"GET /\x1b[2J\x00\xff\t HTTP/1.1\r\n\r\n", r#""GET /\x1b[2J\x00\xff\t HTTP/1.1" 400"#),
         (b"GET /e\rHost: a\r\n\r\n", r#""GET /e\rHost: a" 400"#),

@@ -188,7 +188,7 @@ fn a_thousand_ranges_and_ranges_over_one_another_are_the_whole_file() {
     for text in [format!("bytes={thousand}"), format!("bytes={}", vec!["0-"; 90].join(","))] {
         assert_eq!(ranges(text).is(200).body.len(), 10_000);
     }
-    let so_many = |count: u32| (0..count).map(|n| format!("{n}-{n}")).collect::<Vec<_>>().join(",");
+    let so_many = |count: u32| (0..count).map(|n| format!("{0}-{0}", 2 * n)).collect::<Vec<_>>().join(",");
     let parts = ranges(format!("bytes={}", so_many(200))).is(206).text();
     assert_eq!(parts.matches("Content-Range: bytes ").count(), 200);
     assert_eq!(ranges(format!("bytes={}", so_many(201))).is(200).body.len(), 10_000);

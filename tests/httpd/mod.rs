@@ -1,10 +1,15 @@
 //! What httpd's documents say, asserted: each test names the page of the manual (httpd.apache.org/docs/2.4/) or the section
 //! of the RFC where its sentence stands. What was not plain there was tried with httpd 2.4.
 
+mod access;
 mod actions;
+mod files;
 mod handlers;
+mod headers;
 mod sections;
 mod server_status;
+mod slashes;
+mod strictness;
 
 use crate::support::{Server, Site};
 

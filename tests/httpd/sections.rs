@@ -37,3 +37,31 @@ fn a_location_without_a_slash_is_legal_and_holds_for_nothing() {
     let line = server.logged("site.conf");
     assert!(line.contains("Location") && line.contains("nothing in it protects anything"), "{line}");
 }
+
+/// core.html#iffile: "contains directives that will be processed only if file exists at startup".
+#[test]
+fn lines_may_depend_on_a_file() {
+    let server = serve(
+        "<IfFile base.conf>\nHeader set X-There yes\n</IfFile>\n<IfFile !none.conf>\nHeader set X-None yes\n</IfFile>\n\
+         <IfFile \"@DIR@/none.conf\">\nHeader set X-Never yes\n</IfFile>",
+    );
+    let page = server.get("/plain.txt");
+    assert_eq!(["x-there", "x-none", "x-never"].map(|name| page.header(name).is_some()), [true, true, false]);
+}
+
+/// core.html#loglevel: "[module:]level"; the level of one module differs from the others'.
+#[test]
+fn the_level_of_one_module_is_its_own() {
+    let says = "<Perl>\nsub My::say { my $r = shift; $r->log->info('from perl'); $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n</Perl>\n\
+        <Location /say>\nSetHandler perl-script\nPerlHandler My::say\n</Location>\n<Location /shut>\nDeny from all\n</Location>";
+    let server = serve(&format!("LogLevel warn perl_module:info core:crit ssl:warn rewrite:trace3\n{says}"));
+    assert_eq!(server.text("/say"), "ok");
+    server.logged("from perl");
+    server.get("/shut").is(403);
+    assert!(!server.log().contains("client denied"), "{}", server.log());
+    let server = serve(&format!("LogLevel info perl:warn\n{says}"));
+    assert_eq!(server.text("/say"), "ok");
+    server.get("/shut").is(403);
+    server.logged("client denied");
+    assert!(!server.log().contains("from perl"), "{}", server.log());
+}

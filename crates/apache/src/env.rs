@@ -78,7 +78,7 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
 
 /// The path with the repeated slashes that the front took out to find the location: a PSGI application gets them, as
 /// Plack's suite wants. `None` when there is nothing to put back, or when the path climbs, which only the front resolves.
-fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
+pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     let target = frame.field(Field::Target);
     let raw = target.split(|byte| *byte == b'?').next()?;
     if !raw.starts_with(b"/") || !raw.windows(2).any(|pair| pair == b"//") {

@@ -17,7 +17,7 @@ use crate::tables::Id;
 pub struct Asked {
     /// Index of the virtual host.
     pub host: u16,
-    /// Decoded and normalised.
+    /// As programs see it.
     pub path: Vec<u8>,
     /// What stands for the file; empty until the path was translated.
     pub filename: Vec<u8>,
@@ -25,11 +25,8 @@ pub struct Asked {
 
 /// See [`Asked`].
 pub fn asked(request: u64) -> Asked {
-    let asked = with(request, |r| Asked {
-        host: r.frame.host(),
-        path: r.frame.field(Field::Path).to_vec(),
-        filename: r.mapped_name().to_vec(),
-    });
+    let asked =
+        with(request, |r| Asked { host: r.frame.host(), path: r.uri().to_vec(), filename: r.mapped_name().to_vec() });
     asked.unwrap_or_default()
 }
 
@@ -86,6 +83,11 @@ pub fn filename(request: u64) -> Vec<u8> {
 /// Whether a file, there or not, stands for what was asked.
 pub fn has_file(request: u64) -> bool {
     with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)
+}
+
+/// `$r->path_info`
+pub fn path_info(request: u64) -> Vec<u8> {
+    with(request, |r| r.text(Text::PathInfo).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
 /// `$r->handler`, when a handler set it: `None` when not, an inner `None` for undef.

@@ -35,13 +35,13 @@ pub use stack::{Stack, enter_phase, running_phase, stack};
 mod facts;
 pub use facts::{
     Asked, Said, asked, filename, handler, has_file, is_https, is_unheard, keep_content_type, method, own_name,
-    place_is, said, set_location, set_note, set_status, status,
+    path_info, place_is, said, set_location, set_note, set_status, status,
 };
 
 mod visitor;
 pub use visitor::{
-    addresses, change_variables, has_variable, header_in, protocol, remote_host, set_challenge, user, user_is,
-    variables,
+    addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_challenge, user,
+    user_is, variables,
 };
 
 mod answer;
@@ -58,6 +58,7 @@ pub use request::{Client, Ended, Finished, Incoming};
 mod field;
 mod method;
 mod script_name;
+mod slashes;
 mod table;
 mod tables;
 

@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -15,6 +16,7 @@ use crate::log::own_level;
 use crate::method;
 use crate::output::Output;
 use crate::script_name::{self, Split};
+use crate::slashes::{beyond, uri_as_sent};
 use crate::stack::Stacks;
 use crate::table::Table;
 use crate::tables::{self, Id, Tables};
@@ -80,6 +82,8 @@ pub(crate) struct RequestRec {
     /// Values that a handler set, or that were put together once; they stand before the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
+    /// See [`uri_as_sent`].
+    sent: OnceCell<Option<Vec<u8>>>,
     /// What the file's name says about its type, when somebody asked.
     usual_type: Option<Vec<u8>>,
     method_number: Option<i64>,
@@ -112,6 +116,7 @@ impl RequestRec {
             shown_response: None,
             said: [const { None }; Text::ALL.len()],
             split: None,
+            sent: OnceCell::new(),
             usual_type: None,
             method_number: None,
             allowed: 0,
@@ -132,6 +137,12 @@ impl RequestRec {
     /// All of the path names whatever answers.
     fn without_file(&self) -> Split {
         Split { script: self.frame.field(Field::Path).len(), file: 0 }
+    }
+
+    /// The path that programs see.
+    pub fn uri(&self) -> &[u8] {
+        let sent = self.sent.get_or_init(|| uri_as_sent(&self.frame));
+        sent.as_deref().unwrap_or_else(|| self.frame.field(Field::Path))
     }
 
     pub fn is_head(&self) -> bool {
@@ -179,11 +190,12 @@ impl RequestRec {
         match field {
             Text::Protocol => Some(frame.field(Field::Protocol)),
             Text::Method => Some(frame.field(Field::Method)),
-            Text::Uri => Some(path),
+            Text::Uri => Some(self.uri()),
             Text::UnparsedUri => Some(frame.field(Field::Target)),
             Text::Args => Some(frame.field(Field::Query)).filter(|query| !query.is_empty()),
             Text::Filename => Some(&frame.field(Field::Filename)[..split.file]),
-            Text::PathInfo => Some(&path[split.script..]),
+            Text::PathInfo if split.script == path.len() => Some(b""),
+            Text::PathInfo => Some(beyond(self.uri(), split.script)),
             Text::ScriptName => Some(&path[..split.script]),
             Text::Hostname => Some(frame.field(Field::ServerName)),
             Text::Handler => place.handler.as_deref().map(str::as_bytes),
@@ -244,6 +256,7 @@ impl RequestRec {
 
     /// What was found out about a path that is no longer meant.
     pub fn forget_target(&mut self) {
+        self.sent = OnceCell::new();
         self.forget_file();
         for field in [Text::Uri, Text::Args] {
             self.said[field as usize] = None;

@@ -21,6 +21,15 @@ pub fn header_in(request: u64, name: &[u8]) -> Option<Vec<u8>> {
     with(request, |r| r.table_value(Id::HeadersIn as u32, name).map(<[u8]>::to_vec)).ok().flatten()
 }
 
+/// All headers that the client sent.
+pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let all = |r: &mut crate::request::RequestRec| {
+        let table = r.table(Id::HeadersIn as u32)?;
+        Some(table.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect())
+    };
+    with(request, all).ok().flatten().unwrap_or_default()
+}
+
 /// Whether a variable is set for the request, or was for the one that was redirected to it: what the front found out
 /// about the client holds for all that it is led to.
 pub fn has_variable(request: u64, name: &str) -> bool {

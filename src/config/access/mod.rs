@@ -43,6 +43,12 @@ pub struct Said {
     pub lookups: Option<Lookups>,
     /// `MaxConcurrentReqs`: one replaces all of the outer section.
     pub throttles: Option<Vec<Throttle>>,
+    /// `AuthMerging`: what becomes of the outer section's `Require`.
+    pub merging: Merging,
+    /// `AuthzSendForbiddenOnFailure`
+    pub forbids: Option<bool>,
+    /// `AllowMethods`; empty: every method.
+    pub allowed_methods: Option<Vec<String>>,
 }
 
 /// What all sections of a request say together.
@@ -68,6 +74,22 @@ pub struct Rules {
     pub lookups: Lookups,
     /// All hold.
     pub throttles: Vec<Throttle>,
+    /// A user of ours who is not among those that are required is told 403 instead of being asked again.
+    pub forbids: Option<bool>,
+    /// `AllowMethods`; empty: every method.
+    pub allowed_methods: Vec<String>,
+}
+
+/// `AuthMerging`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Merging {
+    /// The inner section's `Require` replaces the outer's.
+    #[default]
+    Off,
+    /// Both must be met.
+    And,
+    /// One is enough.
+    Or,
 }
 
 /// Whether address and user must both please, or one of them.
@@ -105,7 +127,9 @@ pub struct Throttle {
 impl Rules {
     pub(super) fn merge(&mut self, said: &Said) {
         replace(&mut self.hosts, &said.hosts);
-        replace(&mut self.requires, &said.requires);
+        self.merge_requires(said);
+        replace(&mut self.allowed_methods, &said.allowed_methods);
+        keep(&mut self.forbids, &said.forbids);
         replace(&mut self.lookups, &said.lookups);
         replace(&mut self.throttles, &said.throttles);
         keep(&mut self.satisfy, &said.satisfy);
@@ -114,6 +138,27 @@ impl Rules {
         keep(&mut self.user_file, &said.user_file);
         keep(&mut self.group_file, &said.group_file);
         keep(&mut self.authoritative, &said.authoritative);
+    }
+
+    fn merge_requires(&mut self, said: &Said) {
+        let Some(inner) = &said.requires else { return };
+        match said.merging {
+            Merging::And if !self.requires.is_empty() => {
+                let outer = std::mem::take(&mut self.requires);
+                let text = "AuthMerging And".to_owned();
+                let what = Require::Every(vec![Require::Lines(outer), Require::Lines(inner.clone())]);
+                self.requires = vec![Requirement { methods: Methods::ALL, text, what }];
+            }
+            Merging::Or => self.requires.extend_from_slice(inner),
+            Merging::Off | Merging::And => self.requires.clone_from(inner),
+        }
+    }
+
+    /// Whether `AllowMethods` lets it pass; who may GET may HEAD.
+    pub fn allows(&self, method: &str) -> bool {
+        let method = if method == "HEAD" { "GET" } else { method };
+        let known = |known: &String| known == method || method == "GET" && known == "HEAD";
+        self.allowed_methods.is_empty() || self.allowed_methods.iter().any(known)
     }
 
     /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
@@ -202,6 +247,33 @@ pub(super) fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), Stri
         "double" => Lookups::Double,
         _ => return Err(format!("expected On, Off or Double, got \"{text}\"")),
     });
+    Ok(())
+}
+
+/// `AuthMerging Off|And|Or`
+pub(super) fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.said().access.merging = match text.to_ascii_lowercase().as_str() {
+        "off" => Merging::Off,
+        "and" => Merging::And,
+        "or" => Merging::Or,
+        _ => return Err(format!("expected Off, And or Or, got \"{text}\"")),
+    };
+    Ok(())
+}
+
+/// `AllowMethods reset|method…`
+pub(super) fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut methods = Vec::new();
+    for word in words {
+        match word.as_str() {
+            reset if reset.eq_ignore_ascii_case("reset") => methods.clear(),
+            method if method.bytes().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(&byte)) => {
+                methods.push(method.to_owned());
+            }
+            other => return Err(format!("expected methods like GET, in capitals, got \"{other}\"")),
+        }
+    }
+    draft.said().access.allowed_methods = Some(methods);
     Ok(())
 }
 

@@ -47,6 +47,8 @@ pub enum Require {
     Every(Vec<Require>),
     /// `<RequireNone>`
     None(Vec<Require>),
+    /// All that a section says, which is one part of what is asked: `AuthMerging And`.
+    Lines(Vec<Requirement>),
 }
 
 /// `Require what…`

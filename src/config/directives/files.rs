@@ -60,7 +60,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("index.html"),
         because: "httpd's",
         effect: Effect::Reload,
-        about: "The files tried, in this order, when a folder is asked for.",
+        about: "The files tried, in this order, when a folder is asked for. One that begins with `/` is a path of the site, to which the request \
+            goes on.",
     },
     Row {
         name: "Options",

@@ -1,7 +1,7 @@
 //! Folders: their slash, and the list of what is in them.
 
 use super::super::draft::Draft;
-use super::super::rules::{FileEtag, listing};
+use super::super::rules::{FileEtag, PathInfo, listing};
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -49,29 +49,59 @@ pub(super) static ROWS: &[Row] = &[
         about: "How lists of folders are sorted at first.",
     },
     Row {
+        name: "AcceptPathInfo",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("On|Off|Default", accept_path_info),
+        default: None,
+        because: "Default: a file has one path, a script has many",
+        effect: Effect::Reload,
+        about: "Whether a path may go on behind a file's name (PATH_INFO). On: any file is sent, whatever follows; Off: a CGI script with more \
+            behind its name is answered 404, too; Default: scripts and handlers take it, files do not.",
+    },
+    Row {
         name: "FileETag",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[INode] [MTime] [Size]|All|None", 1..=3, file_etag),
+        takes: Takes::Words("[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag),
         default: None,
         because: "as httpd 2.4: time and size, which are the same on every machine of a site",
         effect: Effect::Reload,
-        about: "What the ETag of a file is made from.",
+        about: "What the ETag of a file is made from. With `+` and `-` what an outer section says is changed.",
     },
 ];
 
+/// With `+` and `-` what an outer section says is changed, otherwise replaced.
 fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let mut etag = FileEtag::default();
+    let (mut whole, mut more, mut less) = (None, FileEtag::default(), FileEtag::default());
     for arg in args {
-        match arg.trim_start_matches('+').to_ascii_lowercase().as_str() {
-            "inode" => etag.inode = true,
-            "mtime" => etag.mtime = true,
-            "size" => etag.size = true,
-            "all" => etag = FileEtag { inode: true, mtime: true, size: true },
-            "none" => etag = FileEtag::default(),
+        let (part, name) = match arg.split_at_checked(1) {
+            Some(("+", name)) => (&mut more, name),
+            Some(("-", name)) => (&mut less, name),
+            _ => (whole.get_or_insert_default(), arg.as_str()),
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "inode" => part.inode = true,
+            "mtime" => part.mtime = true,
+            "size" => part.size = true,
+            "all" => *part = FileEtag { inode: true, mtime: true, size: true },
+            "none" if name == arg => *part = FileEtag::default(),
             _ => return Err(format!("expected INode, MTime, Size, All or None, got \"{arg}\"")),
         }
     }
-    draft.said().rules.file_etag = Some(etag);
+    let rules = &mut draft.said().rules;
+    rules.file_etag = whole.or(rules.file_etag);
+    rules.file_etag_change =
+        (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
+    Ok(())
+}
+
+fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
+    draft.said().rules.path_info = Some(match word.to_ascii_lowercase().as_str() {
+        "on" => PathInfo::On,
+        "off" => PathInfo::Off,
+        "default" => PathInfo::Default,
+        _ => return Err(format!("expected On, Off or Default, got \"{word}\"")),
+    });
     Ok(())
 }

@@ -16,7 +16,7 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "answers have the headers that they need",
         effect: Effect::Reload,
-        about: "Changes a header of answers; with `always` of errors, too. `%t` is when the request came, `%D` how long it took, `%{name}e` a variable.",
+        about: "Changes a header of answers; with `always` of errors, too. `%t` is when the request came, `%D` how long it took, `%{name}e` a variable, `%{SSL_name}s` one of mod_ssl's.",
     },
     Row {
         name: "RequestHeader",
@@ -66,21 +66,90 @@ pub(super) static ROWS: &[Row] = &[
         name: "SetOutputFilter",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("DEFLATE|None", compress::set_filter),
+        takes: Takes::Word("filter[;filter…]|None", |d, names| {
+            compress::set_filter(d, names);
+            Ok(())
+        }),
         default: None,
         because: "see AddOutputFilterByType",
         effect: Effect::Reload,
-        about: "Compresses all answers for clients that take gzip.",
+        about: "DEFLATE compresses all answers for clients that take gzip. Other filters are passed over with a warning.",
     },
     Row {
         name: "AddOutputFilterByType",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("DEFLATE type…", 2..=MANY, compress::by_type),
+        takes: Takes::Words("filter[;filter…] type…", 2..=MANY, |d, args| {
+            compress::by_type(d, args);
+            Ok(())
+        }),
         default: None,
         because: "compressing costs time, and a proxy in front may do it",
         effect: Effect::Reload,
-        about: "Compresses answers of these MIME types for clients that take gzip. The variable no-gzip prevents it.",
+        about: "DEFLATE compresses answers of these MIME types for clients that take gzip; the variable no-gzip prevents it. Other filters are \
+            passed over with a warning.",
+    },
+    Row {
+        name: "AddOutputFilter",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("filter[;filter…] extension…", 2..=MANY, |d, args| {
+            compress::by_extension(d, args);
+            Ok(())
+        }),
+        default: None,
+        because: "see AddOutputFilterByType",
+        effect: Effect::Reload,
+        about: "As SetOutputFilter, for files with these extensions.",
+    },
+    Row {
+        name: "RemoveOutputFilter",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            compress::remove_filter(d, args);
+            Ok(())
+        }),
+        default: None,
+        because: "see AddOutputFilter",
+        effect: Effect::Reload,
+        about: "Takes back an AddOutputFilter of an outer section.",
+    },
+    Row {
+        name: "SetInputFilter",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("filter[;filter…]|None", |d, names| {
+            compress::input_filter(d, names);
+            Ok(())
+        }),
+        default: None,
+        because: "programs read what clients send",
+        effect: Effect::Reload,
+        about: "Accepted with a warning: bodies of requests reach programs as they were sent.",
+    },
+    Row {
+        name: "AddInputFilter",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("filter[;filter…] extension…", 2..=MANY, |d, args| {
+            args.first().into_iter().for_each(|names| compress::input_filter(d, names));
+            Ok(())
+        }),
+        default: None,
+        because: "see SetInputFilter",
+        effect: Effect::Reload,
+        about: "Accepted with a warning: bodies of requests reach programs as they were sent.",
+    },
+    Row {
+        name: "RemoveInputFilter",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |_, _| Ok(())),
+        default: None,
+        because: "see SetInputFilter",
+        effect: Effect::Reload,
+        about: "Accepted: there is nothing to take back.",
     },
     Row {
         name: "DeflateCompressionLevel",

@@ -86,7 +86,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("1G"),
         because: "httpd's since 2.4.54; bodies are buffered, so a limit protects the disk",
         effect: Effect::Reload,
-        about: "Bytes of a request body; 0 is unlimited. A longer one is answered 413.",
+        about: "Bytes of a request body; 0 is unlimited. A longer one is answered 413, also where files are, which take none.",
     },
     Row {
         name: "MaxRanges",

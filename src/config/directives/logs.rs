@@ -18,11 +18,11 @@ pub(super) static ROWS: &[Row] = &[
         name: "LogLevel",
         aliases: &[],
         contexts: HOSTS,
-        takes: Takes::Words("level…", 1..=MANY, logs::log_level),
+        takes: Takes::Words("[module:]level…", 1..=MANY, logs::log_level),
         default: Some("warn"),
         because: "httpd's",
         effect: Effect::Reload,
-        about: "What is worth a line: emerg, alert, crit, error, warn, notice, info or debug, and all before it.",
+        about: "What is worth a line: emerg, alert, crit, error, warn, notice, info or debug, and all before it. `ssl:info` says it of one module: core, http, http2, ssl, perl, config, mpm_prefork (by httpd's names); others write no lines here.",
     },
     Row {
         name: "LogFormat",

@@ -22,6 +22,7 @@ mod redirects;
 mod remote_ip;
 mod sections;
 mod server;
+mod strictness;
 mod tls;
 mod types;
 mod variables;
@@ -257,6 +258,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         program::ROWS,
         admission::ROWS,
         limits::ROWS,
+        strictness::ROWS,
         tls::ROWS,
         http2::ROWS,
         remote_ip::ROWS,

@@ -113,6 +113,16 @@ pub(super) static ROWS: &[Row] = &[
         about: "Read only if the name is given by `-D` or Define, or with `!` is not.",
     },
     Row {
+        name: "IfFile",
+        aliases: &[],
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]path", Form::Section),
+        default: None,
+        because: "see the directives in it",
+        effect: Effect::Reload,
+        about: "Read only if there is such a file or folder, or with `!` is none; a relative path starts at ServerRoot.",
+    },
+    Row {
         name: "Define",
         aliases: &[],
         contexts: ANYWHERE,

@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Row] = &[
         default: None,
         because: "see BrowserMatch",
         effect: Effect::Reload,
-        about: "Sets variables when the regular expression is found in a header, in Remote_Addr, Remote_Host, Server_Addr, Request_Method, Request_Protocol, Request_URI or an earlier variable; `$1` in a value is what its first group found.",
+        about: "Sets variables when the regular expression is found in a header (or in the last of those whose names a pattern like `^X-` is found in), in Remote_Addr, Remote_Host, Server_Addr, Request_Method, Request_Protocol, Request_URI or an earlier variable; `$1` in a value is what its first group found.",
     },
     Row {
         name: "SetEnvIfNoCase",
@@ -58,6 +58,18 @@ pub(super) static ROWS: &[Row] = &[
         because: "see SetEnvIf",
         effect: Effect::Reload,
         about: "As SetEnvIf, with letters of either case.",
+    },
+    Row {
+        name: "SetEnvIfExpr",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("expression [!]name[=value]…", 2..=MANY, setenv::set_env_if_expr),
+        default: None,
+        because: "see SetEnvIf",
+        effect: Effect::Reload,
+        about: "Sets variables when an expression of httpd 2.4 holds: comparisons (`==`, `=~ /x/`, `-eq`, `in {…}`, `-ipmatch`, …) of texts, \
+            %{REQUEST_METHOD}, %{REQUEST_URI}, %{QUERY_STRING}, %{REMOTE_ADDR}, %{req:header}, %{reqenv:variable} and others of the \
+            request, with `&&`, `||`, `!` and brackets. The same stands behind `expr=`. A name that is not known is an error.",
     },
     Row {
         name: "BrowserMatch",

@@ -60,10 +60,12 @@ enum Piece {
     Took,
     /// `%{name}e`
     Variable(String),
+    /// `%{SSL_name}s`
+    Tls(String),
 }
 
 /// What a value may say of its request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Moment<'a> {
     /// When it came, in microseconds since 1970.
     pub received: u64,
@@ -71,6 +73,8 @@ pub struct Moment<'a> {
     pub took: u64,
     /// See [`Variables`].
     pub variables: &'a Variables,
+    /// mod_ssl's variables, where the client speaks TLS.
+    pub tls: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Value {
@@ -83,6 +87,7 @@ impl Value {
                 Piece::Received => out.push_str(&format!("t={}", moment.received)),
                 Piece::Took => out.push_str(&format!("D={}", moment.took)),
                 Piece::Variable(name) => out.push_str(moment.variables.get(name).unwrap_or("(null)")),
+                Piece::Tls(name) => out.push_str(&(moment.tls)(name).unwrap_or_else(|| "(null)".to_owned())),
             }
         }
         out
@@ -104,15 +109,19 @@ impl Value {
 }
 
 fn piece(after: &str) -> Result<(Piece, &str), String> {
-    if let Some((name, left)) = after.strip_prefix('{').and_then(|inner| inner.split_once("}e")) {
-        return Ok((Piece::Variable(name.to_owned()), left));
+    if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+        match rest.split_at_checked(1) {
+            Some(("e", left)) => return Ok((Piece::Variable(name.to_owned()), left)),
+            Some(("s", left)) => return Ok((Piece::Tls(name.to_owned()), left)),
+            _ => {}
+        }
     }
     let mut left = after.chars();
     let piece = match left.next() {
         Some('t') => Piece::Received,
         Some('D') => Piece::Took,
         Some('%') => Piece::Text("%".to_owned()),
-        _ => return Err(format!("expected %t, %D, %{{name}}e or %%, got \"%{after}\"")),
+        _ => return Err(format!("expected %t, %D, %{{name}}e, %{{SSL_name}}s or %%, got \"%{after}\"")),
     };
     Ok((piece, left.as_str()))
 }
@@ -154,7 +163,7 @@ fn parse(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String> {
     let (early, condition) = match rest {
         [] => (false, None),
         [word] if word.eq_ignore_ascii_case("early") => (true, None),
-        [word] => (false, Some(Condition::parse(word)?)),
+        [word] => (false, Some(Condition::parse(word, &mut draft.patterns)?)),
         _ => return Err("put a value with spaces in quotation marks".to_owned()),
     };
     draft.is_looked_at_always()?;
@@ -169,7 +178,7 @@ fn parse(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String> {
 
 fn action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<Action, String> {
     if given.first().is_some_and(|value| value.starts_with("expr=")) {
-        return Err("expressions are not supported: write the value, with %{name}e for a variable".to_owned());
+        return Err("expressions as values are not supported: write the value, with %{name}e for a variable".to_owned());
     }
     let word = word.to_ascii_lowercase();
     Ok(match (word.as_str(), given) {
@@ -200,13 +209,19 @@ mod tests {
     fn values_are_filled_in_for_each_request() {
         let mut variables = Variables::default();
         variables.set("USER", Some("camel".into()));
-        let moment = Moment { received: 12, took: 34, variables: &variables };
-        for (value, expected) in
-            [("plain", "plain"), ("%t %D", "t=12 D=34"), ("a%{USER}e%%b", "acamel%b"), ("%{NONE}e", "(null)"), ("", "")]
-        {
+        let tls = |name: &str| (name == "SSL_PROTOCOL").then(|| "TLSv1.3".to_owned());
+        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls };
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("%t %D", "t=12 D=34"),
+            ("a%{USER}e%%b", "acamel%b"),
+            ("%{NONE}e", "(null)"),
+            ("%{SSL_PROTOCOL}s%{SSL_X}s", "TLSv1.3(null)"),
+            ("", ""),
+        ] {
             assert_eq!(Value::parse(value).unwrap().text(moment), expected, "{value}");
         }
-        for wrong in ["%", "%x", "%{a}s", "%{a"] {
+        for wrong in ["%", "%x", "%{a}x", "%{a"] {
             assert!(Value::parse(wrong).is_err(), "{wrong}");
         }
     }

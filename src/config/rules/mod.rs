@@ -5,6 +5,7 @@ pub mod actions;
 pub mod compress;
 pub mod error_document;
 pub mod expires;
+pub mod expr;
 pub mod headers;
 pub mod listing;
 pub mod ranges;
@@ -58,6 +59,8 @@ pub struct Rules {
     pub signature: Option<Signature>,
     /// `FileETag`; default size and time.
     pub file_etag: Option<FileEtag>,
+    /// `FileETag +X -Y`: what is added to what an outer section says, and what is taken away.
+    pub file_etag_change: Option<(FileEtag, FileEtag)>,
     /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
     pub ranges: Ranges,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
@@ -66,6 +69,19 @@ pub struct Rules {
     pub ssl: Ssl,
     /// `Action`, `Script`
     pub actions: Actions,
+    /// `AcceptPathInfo`; default: what answers says it.
+    pub path_info: Option<PathInfo>,
+}
+
+/// Whether more of a path may stand behind a file's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathInfo {
+    /// Behind any.
+    On,
+    /// Behind none.
+    Off,
+    /// Behind scripts, not behind files.
+    Default,
 }
 
 /// What an entity tag of a file is made from.
@@ -75,6 +91,19 @@ pub struct FileEtag {
     pub inode: bool,
     pub mtime: bool,
     pub size: bool,
+}
+
+impl FileEtag {
+    /// As httpd 2.4.
+    pub const USUAL: FileEtag = FileEtag { inode: false, mtime: true, size: true };
+
+    fn changed(self, more: FileEtag, less: FileEtag) -> FileEtag {
+        FileEtag {
+            inode: (self.inode || more.inode) && !less.inode,
+            mtime: (self.mtime || more.mtime) && !less.mtime,
+            size: (self.size || more.size) && !less.size,
+        }
+    }
 }
 
 impl Rules {
@@ -94,10 +123,14 @@ impl Rules {
         self.canonical_name = inner.canonical_name.or(self.canonical_name);
         self.signature = inner.signature.or(self.signature);
         self.file_etag = inner.file_etag.or(self.file_etag);
+        if let Some((more, less)) = inner.file_etag_change {
+            self.file_etag = Some(self.file_etag.unwrap_or(FileEtag::USUAL).changed(more, less));
+        }
         self.ranges.merge(inner.ranges);
         self.compress.merge(&inner.compress);
         self.ssl.merge(&inner.ssl);
         self.actions.merge(&inner.actions);
+        self.path_info = inner.path_info.or(self.path_info);
     }
 
     /// What is to be answered instead of the plain page of an error.

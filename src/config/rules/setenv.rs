@@ -4,18 +4,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::draft::Draft;
-use super::super::pattern::{Case, Pattern};
+use super::super::pattern::{Budget, Case, Pattern};
+use super::expr::{Expr, Seen};
 
 /// Of a value that is made from what a client sends: one rule could double what another has set, and the next again.
 const LONGEST: usize = 8 << 10;
 
-/// `SetEnvIf attribute regex [!]name[=value]…`
+/// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfExpr expression [!]name[=value]…`
 #[derive(Debug, Clone)]
 pub struct SetEnvIf {
-    attribute: Attribute,
-    pattern: Pattern,
+    when: When,
     /// `None` takes the variable away.
     changes: Vec<(String, Option<String>)>,
+}
+
+#[derive(Debug, Clone)]
+enum When {
+    /// The pattern is found in it.
+    Found(Attribute, Pattern),
+    Holds(Expr),
 }
 
 impl SetEnvIf {
@@ -26,7 +33,7 @@ impl SetEnvIf {
 }
 
 /// What of a request a pattern is held against.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "Apache's names")]
 pub enum Attribute {
     RemoteAddr,
@@ -35,15 +42,25 @@ pub enum Attribute {
     RequestProtocol,
     RequestUri,
     ServerAddr,
+    QueryString,
     /// A header, in lower case, or else a variable, as written.
     Named(String, String),
+    /// Headers whose names it is found in; as in httpd the last of them counts.
+    Headers(Pattern),
 }
 
-/// `env=name`, `env=!name`
+/// `env=name`, `env=!name`, `expr=expression`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
-    name: String,
-    wanted: bool,
+pub enum Condition {
+    /// Whether a variable is set, or is not.
+    Env {
+        /// Which.
+        name: String,
+        /// It is to be set.
+        wanted: bool,
+    },
+    /// Whether it holds.
+    Expr(Expr),
 }
 
 /// The variables of one request.
@@ -90,36 +107,72 @@ impl Variables {
     /// Changes them as a request that `look` describes wants it.
     pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
         for rule in rules {
-            let seen = look(&rule.attribute);
-            let value = match (&seen, &rule.attribute) {
-                (Some(seen), _) => seen.as_ref(),
-                (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
-                (None, _) => "",
-            };
-            let Some(found) = rule.pattern.find(value) else { continue };
-            let expand = |value: &String| found.expand(value, &str::to_owned, LONGEST);
-            let change = |value: &String| expand(value).unwrap_or_else(|cut| cut);
-            let changes: Vec<_> = rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(change))).collect();
-            changes.into_iter().for_each(|(name, value)| self.set(name, value));
+            let change = |name: &String, value: Option<String>, all: &mut Variables| all.set(name, value);
+            match &rule.when {
+                When::Found(attribute, pattern) => {
+                    let seen = look(attribute);
+                    let value = match (&seen, attribute) {
+                        (Some(seen), _) => seen.as_ref(),
+                        (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
+                        (None, _) => "",
+                    };
+                    let Some(found) = pattern.find(value) else { continue };
+                    let filled =
+                        |value: &String| found.expand(value, &str::to_owned, LONGEST).unwrap_or_else(|cut| cut);
+                    let changes: Vec<_> =
+                        rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(filled))).collect();
+                    changes.into_iter().for_each(|(name, value)| change(name, value, self));
+                }
+                When::Holds(expr) => {
+                    let owned = |attribute: &Attribute| look(attribute).map(Cow::into_owned);
+                    let Some(found) = expr.found(Seen { variables: self, look: &owned }) else { continue };
+                    let filled = |value: &String| filled(value, &found);
+                    rule.changes.iter().for_each(|(name, value)| change(name, value.as_ref().map(filled), self));
+                }
+            }
         }
     }
 }
 
+/// `$0` to `$9` in a value are what the last pattern of an expression found.
+fn filled(template: &str, found: &[String]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template.chars().peekable();
+    while let Some(c) = rest.next() {
+        let group = if c == '$' { rest.peek().and_then(|digit| digit.to_digit(10)) } else { None };
+        let piece = match group {
+            Some(group) => {
+                rest.next();
+                found.get(group as usize).cloned().unwrap_or_default()
+            }
+            None => c.to_string(),
+        };
+        if out.len() + piece.len() > LONGEST {
+            break;
+        }
+        out.push_str(&piece);
+    }
+    out
+}
+
 impl Condition {
     /// Whether it holds for these variables.
-    pub fn holds(&self, variables: &Variables) -> bool {
-        variables.get(&self.name).is_some() == self.wanted
+    pub fn holds(&self, seen: Seen<'_>) -> bool {
+        match self {
+            Condition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
+            Condition::Expr(expr) => expr.holds(seen),
+        }
     }
 
-    /// `env=[!]name`
-    pub fn parse(text: &str) -> Result<Condition, String> {
+    /// `env=[!]name`, `expr=expression`
+    pub fn parse(text: &str, budget: &mut Budget) -> Result<Condition, String> {
         match text.split_once('=') {
             Some((key, name)) if key.eq_ignore_ascii_case("env") && !name.trim_start_matches('!').is_empty() => {
                 let wanted = !name.starts_with('!');
-                Ok(Condition { name: name.trim_start_matches('!').to_owned(), wanted })
+                Ok(Condition::Env { name: name.trim_start_matches('!').to_owned(), wanted })
             }
-            Some((key, _)) if key.eq_ignore_ascii_case("expr") => {
-                Err("expressions are not supported: write SetEnvIf and env=name".to_owned())
+            Some((key, expression)) if key.eq_ignore_ascii_case("expr") => {
+                Expr::parse(expression, budget).map(Condition::Expr)
             }
             _ => Err(format!("expected env=name or env=!name, got \"{text}\"")),
         }
@@ -167,8 +220,21 @@ pub fn set_env_if(draft: &mut Draft, args: &[String], case: Case) -> Result<(), 
         draft.is_looked_at_always()?;
     }
     let rule = SetEnvIf {
-        attribute: Attribute::of(attribute)?,
-        pattern: draft.patterns.compile(regex, case)?,
+        when: When::Found(Attribute::of(draft, attribute)?, draft.patterns.compile(regex, case)?),
+        changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
+    };
+    draft.said().rules.set_env_if.push(rule);
+    Ok(())
+}
+
+/// `SetEnvIfExpr expression [!]name[=value]…`
+pub fn set_env_if_expr(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [expression, changes @ ..] = args else { return Ok(()) };
+    for _ in changes {
+        draft.is_looked_at_always()?;
+    }
+    let rule = SetEnvIf {
+        when: When::Holds(Expr::parse(expression, &mut draft.patterns)?),
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
     draft.said().rules.set_env_if.push(rule);
@@ -201,7 +267,11 @@ fn parse_change(text: &str) -> (String, Option<String>) {
 }
 
 impl Attribute {
-    fn of(name: &str) -> Result<Attribute, String> {
+    fn of(draft: &mut Draft, name: &str) -> Result<Attribute, String> {
+        Attribute::within(&mut draft.patterns, name)
+    }
+
+    fn within(budget: &mut Budget, name: &str) -> Result<Attribute, String> {
         Ok(match name.to_ascii_lowercase().as_str() {
             "remote_addr" => Attribute::RemoteAddr,
             "remote_host" => Attribute::RemoteHost,
@@ -212,11 +282,7 @@ impl Attribute {
             lower if lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
                 Attribute::Named(lower.to_owned(), name.to_owned())
             }
-            _ => {
-                return Err(format!(
-                    "expected the name of one header or attribute, got \"{name}\": write a line for each header"
-                ));
-            }
+            _ => Attribute::Headers(budget.compile(name, Case::Either)?),
         })
     }
 }
@@ -228,8 +294,9 @@ mod tests {
 
     fn rule(attribute: &str, regex: &str, changes: &[&str]) -> SetEnvIf {
         let changes = changes.iter().map(|change| parse_change(change)).collect();
-        let pattern = Budget::of_htaccess().compile(regex, Case::Exact).unwrap();
-        SetEnvIf { attribute: Attribute::of(attribute).unwrap(), pattern, changes }
+        let mut budget = Budget::of_htaccess();
+        let pattern = budget.compile(regex, Case::Exact).unwrap();
+        SetEnvIf { when: When::Found(Attribute::within(&mut budget, attribute).unwrap(), pattern), changes }
     }
 
     #[test]
@@ -254,9 +321,14 @@ mod tests {
     fn a_condition_asks_whether_a_variable_is_set() {
         let mut variables = Variables::default();
         variables.set("a", Some(String::new()));
-        assert!(Condition::parse("env=a").unwrap().holds(&variables));
-        assert!(!Condition::parse("env=!a").unwrap().holds(&variables));
-        assert!(Condition::parse("ENV=!b").unwrap().holds(&variables));
-        assert!(Condition::parse("env=").is_err() && Condition::parse("a").is_err());
+        let seen = Seen { variables: &variables, look: &|_| None };
+        assert!(Condition::parse("env=a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(!Condition::parse("env=!a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(Condition::parse("ENV=!b", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(Condition::parse("expr=-z %{reqenv:a}", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(
+            Condition::parse("env=", &mut Budget::of_htaccess()).is_err()
+                && Condition::parse("a", &mut Budget::of_htaccess()).is_err()
+        );
     }
 }

@@ -31,7 +31,10 @@ pub fn check(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
 fn is_large(headers: &HeaderMap, limits: &Limits) -> bool {
     let is_long =
         |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": ".len() > limits.field_size;
-    headers.len() > limits.fields || headers.iter().any(is_long)
+    let together = |name: &HeaderName| headers.get_all(name).iter().map(HeaderValue::len).sum::<usize>();
+    headers.len() > limits.fields
+        || headers.iter().any(is_long)
+        || headers.len() > headers.keys_len() && headers.keys().any(|name| together(name) > limits.field_size)
 }
 
 /// RFC 9113, 8.2.1: blanks at either end of a value make a request malformed. Who passes it on as HTTP/1 would lose them.

@@ -1,5 +1,7 @@
 //! A request's head, and what it says of the body's length.
 
+use std::collections::HashMap;
+
 use http::StatusCode;
 
 use super::line::{Lines, TooLong};
@@ -30,6 +32,8 @@ pub struct Head {
     fields: usize,
     length: Option<u64>,
     chunked: bool,
+    /// Where the digit stands that says HTTP/1.2 or later.
+    newer_at: Option<usize>,
 }
 
 impl Head {
@@ -41,8 +45,16 @@ impl Head {
             let Some(line) = self.next_line(bytes, limits)? else { return Ok(None) };
             match (line, self.version) {
                 (b"", None) if !self.skipped => self.skipped = true,
-                (line, None) => self.version = Some(request_line::read(line)?),
-                (b"", Some(version)) => return Ok(Some((self.lines.passed(), self.framing(version)?))),
+                (line, None) => {
+                    let version = request_line::read(line)?;
+                    let is_newer = version == Version::Current && line.last() != Some(&b'1');
+                    self.newer_at = is_newer.then(|| self.lines.passed() - b"2\r\n".len());
+                    self.version = Some(version);
+                }
+                (b"", Some(version)) => {
+                    repeated_fit(bytes.get(..self.lines.passed()).unwrap_or_default(), limits)?;
+                    return Ok(Some((self.lines.passed(), self.framing(version)?)));
+                }
                 (line, Some(_)) => self.field(line, limits)?,
             }
             if self.lines.passed() > limits.head {
@@ -54,6 +66,11 @@ impl Head {
     /// Where the line begins that was looked at last: what is wrong is there.
     pub fn at(&self) -> usize {
         self.at
+    }
+
+    /// Where the digit stands of a version after 1.1, which is served as 1.1 (RFC 9110, 2.5).
+    pub fn newer_at(&self) -> Option<usize> {
+        self.newer_at
     }
 
     /// What is no HTTP at all may never have an end of line.
@@ -122,6 +139,24 @@ impl Head {
             (false, length, _) => Ok(Framing::Fixed(length.unwrap_or(0))),
         }
     }
+}
+
+/// Fields of one name are one list: together they are no longer than one may be. A head that is shorter has none to look for.
+fn repeated_fit(head: &[u8], limits: &Limits) -> Result<(), Violation> {
+    if head.len() <= limits.field {
+        return Ok(());
+    }
+    let mut lengths: HashMap<Vec<u8>, usize> = HashMap::new();
+    for line in head.split(|byte| *byte == b'\n').skip(1) {
+        let Some(colon) = memchr::memchr(b':', line) else { continue };
+        let (name, value) = line.split_at(colon);
+        let length = lengths.entry(name.to_ascii_lowercase()).or_default();
+        *length += value.get(1..).unwrap_or_default().trim_ascii().len();
+        if *length > limits.field {
+            return Err(too_large("header fields of one name that are too long together"));
+        }
+    }
+    Ok(())
 }
 
 fn too_large(why: &'static str) -> Violation {

@@ -79,6 +79,8 @@ pub struct Scanner {
     limits: Limits,
     at: At,
     heads: u32,
+    /// Where, in the head that was passed last, the digit stands of a version that hyper does not read.
+    newer_at: Option<usize>,
 }
 
 enum At {
@@ -90,7 +92,7 @@ enum At {
 impl Scanner {
     /// At the beginning of a connection.
     pub fn new(limits: Limits) -> Scanner {
-        Scanner { limits, at: At::Head(Head::default()), heads: 0 }
+        Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None }
     }
 
     /// Heads that were in order so far.
@@ -101,6 +103,11 @@ impl Scanner {
     /// Whether a body is not over.
     pub fn is_in_body(&self) -> bool {
         !matches!(self.at, At::Head(_))
+    }
+
+    /// Where, in what was passed last, the digit stands that makes it a version later than HTTP/1.1: to be read as a 1.
+    fn take_newer(&mut self) -> Option<usize> {
+        self.newer_at.take()
     }
 
     /// What is known of a head that was refused; `bytes` are those that it was refused for.
@@ -125,6 +132,7 @@ impl Scanner {
             At::Head(head) => {
                 let Some((length, framing)) = head.look(bytes, &self.limits)? else { return Ok(None) };
                 self.heads = self.heads.wrapping_add(1);
+                self.newer_at = head.newer_at();
                 self.at = match framing {
                     Framing::Fixed(0) => At::Head(Head::default()),
                     Framing::Fixed(length) => At::Fixed(length),

@@ -46,6 +46,8 @@ fn version(text: &[u8]) -> Result<Version, Violation> {
     match text {
         b"HTTP/1.1" => Ok(Version::Current),
         b"HTTP/1.0" => Ok(Version::Old),
+        // Who speaks a later one of the same kind is answered in the one that we have (RFC 9110, 2.5).
+        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'2'..=b'9'] => Ok(Version::Current),
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
             Err(Violation::of(StatusCode::HTTP_VERSION_NOT_SUPPORTED, "a version other than 1.0 and 1.1"))
         }

@@ -51,8 +51,8 @@ impl Sieve {
     }
 
     /// Looks at bytes of the client, of which the first so many can go on as they are; the others are kept here. All that
-    /// was cleared before must have been given.
-    pub fn take(&mut self, fresh: &[u8]) -> usize {
+    /// was cleared before must have been given. A version after HTTP/1.1 is changed to that in place.
+    pub fn take(&mut self, fresh: &mut [u8]) -> usize {
         if self.refused.is_some() {
             return 0;
         }
@@ -65,7 +65,7 @@ impl Sieve {
         }
         let mut held = std::mem::take(&mut self.held);
         held.extend_from_slice(fresh);
-        self.cleared = self.scan(&held);
+        self.cleared = self.scan(&mut held);
         if self.refused.is_some() {
             held.truncate(self.cleared);
         }
@@ -73,11 +73,15 @@ impl Sieve {
         0
     }
 
-    fn scan(&mut self, bytes: &[u8]) -> usize {
+    fn scan(&mut self, bytes: &mut [u8]) -> usize {
         let mut passed = 0;
         while let Some(rest @ [_, ..]) = bytes.get(passed..) {
             match self.scanner.step(rest) {
-                Step::Pass(more) => passed += more,
+                Step::Pass(more) => {
+                    let newer = self.scanner.take_newer().and_then(|at| bytes.get_mut(passed + at));
+                    newer.into_iter().for_each(|digit| *digit = b'1');
+                    passed += more;
+                }
                 Step::Wait => break,
                 Step::Refuse(violation) => {
                     self.refused = Some(Box::new((violation, self.scanner.evidence(rest))));

@@ -7,7 +7,8 @@ fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
     let mut sieve = Sieve::new(LIMITS);
     let mut through = Vec::new();
     for piece in bytes.chunks(size) {
-        let passed = sieve.take(piece);
+        let mut piece = piece.to_vec();
+        let passed = sieve.take(&mut piece);
         through.extend_from_slice(&piece[..passed]);
         while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
     }
@@ -69,7 +70,7 @@ fn what_breaks_the_rules_is_refused() {
         (head(&format!("A: {}", "b".repeat(200))), 431),
         (format!("GET /{} HTTP/1.1\r\n\r\n", "b".repeat(200)), 414),
         (format!("GET /{}", "b".repeat(300)), 414),
-        ("GET / HTTP/1.2\r\n\r\n".to_owned(), 505),
+        ("GET / HTTP/2.1\r\n\r\n".to_owned(), 505),
         (format!("{} / HTTP/1.1\r\n\r\n", "A".repeat(33)), 501),
         ("\x16\x03\x01".to_owned(), 400),
         (head("Transfer-Encoding: chunked") + "1;" + &"a".repeat(5000), 400),
@@ -110,4 +111,22 @@ fn judgement_does_not_depend_on_the_segments() {
         let again = sift(&whole.0, whole.0.len().max(1));
         assert_eq!((&again.0, again.1, again.2), (&whole.0, None, whole.2), "{:?}", bytes.escape_ascii().to_string());
     }
+}
+
+#[test]
+fn a_version_after_1_1_is_read_as_that_however_it_arrives() {
+    let text = b"GET /1.2 HTTP/1.2\r\nHost: a\r\n\r\nGET /b HTTP/1.9\r\nHost: a\r\n\r\n";
+    for size in [1, 3, text.len()] {
+        let (through, violation, heads, _) = sift(text, size);
+        let expected = "GET /1.2 HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n";
+        assert_eq!((String::from_utf8_lossy(&through).as_ref(), violation, heads), (expected, None, 2));
+    }
+}
+
+#[test]
+fn fields_of_one_name_are_no_longer_together_than_one_may_be() {
+    let head = |a: usize, b: usize| {
+        format!("GET / HTTP/1.1\r\nHost: a\r\nX-A: {}\r\nx-a: {}\r\n\r\n", "a".repeat(a), "b".repeat(b))
+    };
+    assert_eq!((judge(&head(100, 100)), judge(&head(100, 101)), judge(&head(190, 190))), (200, 431, 431));
 }

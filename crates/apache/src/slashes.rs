@@ -1,0 +1,55 @@
+//! `$r->uri` and `$r->path_info` as the client wrote them: with its repeated slashes. Which place a path means, and whose
+//! rules hold there, is decided by the path without them; only what a program is told has them.
+
+use wire::frame::{Field, Frame};
+
+use crate::env::path_as_sent;
+
+/// The path as it was sent, when it says the same as the frame's path but for repeated slashes.
+pub(crate) fn uri_as_sent(frame: &Frame) -> Option<Vec<u8>> {
+    let sent = path_as_sent(frame)?;
+    let mut merged = sent.clone();
+    merged.dedup_by(|next, before| *next == b'/' && *before == b'/');
+    (merged == frame.field(Field::Path)).then_some(sent)
+}
+
+/// What stands in `uri` behind the part that is `length` bytes long without repeated slashes.
+pub(crate) fn beyond(uri: &[u8], length: usize) -> &[u8] {
+    let (mut at, mut merged) = (0, 0);
+    while let Some(byte) = uri.get(at) {
+        let is_repeated = *byte == b'/' && at > 0 && uri.get(at - 1) == Some(&b'/');
+        if merged == length {
+            // A script whose name ends with a slash has all that stand there.
+            let is_its_own = at > 0 && uri.get(at - 1) == Some(&b'/');
+            if !(is_repeated && is_its_own) {
+                break;
+            }
+        } else if !is_repeated {
+            merged += 1;
+        }
+        at += 1;
+    }
+    uri.get(at..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beyond;
+
+    #[test]
+    fn what_follows_a_script_keeps_its_slashes() {
+        let cases = [
+            ("/go.pl/http://x", "/go.pl", "/http://x"),
+            ("//a///go.pl//http://x", "/a/go.pl", "//http://x"),
+            ("/go.pl", "/go.pl", ""),
+            ("/a//", "/a/", ""),
+            ("/a//b", "/a/", "b"),
+            ("//", "/", ""),
+            ("/a//b", "", "/a//b"),
+            ("/a", "/a/b/c", ""),
+        ];
+        for (uri, script, rest) in cases {
+            assert_eq!(beyond(uri.as_bytes(), script.len()), rest.as_bytes(), "{uri} {script}");
+        }
+    }
+}

@@ -55,12 +55,6 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "it would limit nothing here, and whoever wrote it counts on it: limit workers with Apache::Resource and RequestTimeout, \
-            or remove the line",
-        names: "RLimitCPU RLimitMEM RLimitNPROC",
-    },
-    Group {
-        fate: Refused,
         advice: "OpenSSL is not what speaks TLS here: say it with SSLProtocol and SSLCipherSuite, or remove the line",
         names: "SSLOpenSSLConfCmd:DHParameters:ECDHParameters:Curves:Groups:RecordPadding",
     },

@@ -77,12 +77,17 @@ impl Draft {
     }
 
     /// A `.htaccess` file: its section is the first, those in it follow.
-    pub(super) fn of_htaccess(config: &Config, folder: &Path, rules: Rules, tree: &[Directive]) -> Self {
+    pub(super) fn of_htaccess(
+        config: &Config,
+        folder: &Path,
+        (rules, patterns): (Rules, Budget),
+        tree: &[Directive],
+    ) -> Self {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());
         draft.config.sections.clear();
         draft.config.perl_access = config.perl_access || access::has_perl_handler(tree);
         draft.htaccess = Some(rules);
-        draft.patterns = Budget::of_htaccess();
+        draft.patterns = patterns;
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
         draft.inside(Context::Htaccess, section, 0, tree);
@@ -110,6 +115,7 @@ impl Draft {
     pub(super) fn walk(&mut self, tree: &[Directive]) {
         for directive in tree {
             self.at = directive.at.clone();
+            self.patterns.line = directive.at.line;
             self.name.clone_from(&directive.name);
             if let Err(message) = self.apply(directive) {
                 let bracketed = directive.section.as_ref().map(|_| format!("<{}>", directive.name));

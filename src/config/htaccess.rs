@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use super::context::Rank;
 use super::draft::Draft;
+use super::meter::Meter;
 use super::overrides::{Overrides, Rules};
 use super::parse::{Reader, Source};
-use super::pattern::{OF_HTACCESS, Pattern};
+use super::pattern::{Budget, OF_HTACCESS, Pattern};
 use super::{Config, ConfigError, Scope, Section, StartUp, translate};
 
 /// A longer `.htaccess` file is refused, in bytes: its text goes to a worker with every request.
@@ -33,6 +34,8 @@ pub struct Htaccess {
     pub weight: usize,
     /// How much memory it takes, about.
     pub memory: usize,
+    /// How long its regular expressions take.
+    pub meter: Arc<Meter>,
     /// What was ignored in it.
     pub warnings: Vec<ConfigError>,
 }
@@ -94,7 +97,9 @@ impl Config {
         reader.text(text, &file.to_string_lossy());
         let (tree, errors) = reader.into_parts();
         let rules = Rules { allowed, perl: self.perl_htaccess };
-        let draft = Draft::of_htaccess(self, folder, rules, &tree);
+        let meter = Meter::new(file.to_string_lossy().into_owned());
+        let patterns = Budget::of_htaccess().measured_by(meter.clone());
+        let draft = Draft::of_htaccess(self, folder, (rules, patterns), &tree);
         match errors.into_iter().chain(draft.errors).next() {
             Some(error) => Err(error),
             None => Ok(Htaccess {
@@ -102,6 +107,7 @@ impl Config {
                 start_up: draft.config.start_up,
                 weight: draft.patterns.spent(),
                 memory: draft.patterns.memory() + text.len(),
+                meter,
                 warnings: draft.config.warnings,
             }),
         }

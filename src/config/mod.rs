@@ -33,6 +33,7 @@ mod address;
 pub mod admission;
 mod identity;
 mod logs;
+pub mod meter;
 mod options;
 mod overrides;
 pub mod pattern;

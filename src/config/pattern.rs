@@ -9,9 +9,15 @@ use std::sync::Arc;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
+use super::meter::Meter;
+
 /// A regular expression; its copies are one, and share what it needs at work.
 #[derive(Clone)]
-pub struct Pattern(Arc<Regex>);
+pub struct Pattern {
+    regex: Arc<Regex>,
+    /// Of a `.htaccess` file: what measures its time, and its line.
+    measured: Option<(Arc<Meter>, u32)>,
+}
 
 /// Whether a letter is one of either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +35,9 @@ pub struct Budget {
     left: usize,
     spent: usize,
     memory: usize,
+    meter: Option<Arc<Meter>>,
+    /// The line that is read.
+    pub line: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,39 +60,51 @@ const LONGEST_UNICODE: usize = 256;
 impl Pattern {
     /// What it was made from.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        self.regex.as_str()
     }
 
     /// Whether it is found in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text.as_bytes())
+        self.look(|regex| regex.is_match(text.as_bytes())).unwrap_or_default()
+    }
+
+    /// `None`: the time of its file is used up. Whoever asked refuses the request then.
+    fn look<T>(&self, look: impl FnOnce(&Regex) -> T) -> Option<T> {
+        match &self.measured {
+            Some((meter, line)) => meter.run(*line, || look(&self.regex)),
+            None => Some(look(&self.regex)),
+        }
     }
 
     /// Where it is found first.
     pub fn find<'t>(&self, text: &'t str) -> Option<Groups<'t>> {
-        self.0.captures(text.as_bytes()).map(Groups)
+        self.look(|regex| regex.captures(text.as_bytes()))?.map(Groups)
     }
 
     /// `text` with what takes the place of the first find, or of all; `$1` in `by` is a group. `None`: it would be longer
     /// than `longest`.
     pub fn replaced(&self, text: &str, by: &str, all: bool, longest: usize) -> Option<String> {
-        let bytes = text.as_bytes();
-        let piece = |from: usize, to: usize| String::from_utf8_lossy(bytes.get(from..to).unwrap_or_default());
-        let (mut out, mut rest) = (String::new(), 0);
-        for found in self.0.captures_iter(bytes).take(if all { usize::MAX } else { 1 }) {
-            let whole = found.get_match();
-            out.push_str(&piece(rest, whole.start()));
-            out.push_str(&Groups(found).expand(by, &str::to_owned, longest.checked_sub(out.len())?).ok()?);
-            rest = whole.end();
-        }
-        out.push_str(&piece(rest, bytes.len()));
-        (out.len() <= longest).then_some(out)
+        self.look(|regex| replaced(regex, text, by, all, longest))?
     }
+}
+
+fn replaced(regex: &Regex, text: &str, by: &str, all: bool, longest: usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let piece = |from: usize, to: usize| String::from_utf8_lossy(bytes.get(from..to).unwrap_or_default());
+    let (mut out, mut rest) = (String::new(), 0);
+    for found in regex.captures_iter(bytes).take(if all { usize::MAX } else { 1 }) {
+        let whole = found.get_match();
+        out.push_str(&piece(rest, whole.start()));
+        out.push_str(&Groups(found).expand(by, &str::to_owned, longest.checked_sub(out.len())?).ok()?);
+        rest = whole.end();
+    }
+    out.push_str(&piece(rest, bytes.len()));
+    (out.len() <= longest).then_some(out)
 }
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.regex.fmt(f)
     }
 }
 
@@ -130,12 +151,17 @@ impl<'t> Groups<'t> {
 impl Budget {
     /// Of the main configuration.
     pub fn of_the_administrator() -> Budget {
-        Budget { whose: Whose::Administrator, left: usize::MAX, spent: 0, memory: 0 }
+        Budget { whose: Whose::Administrator, left: usize::MAX, spent: 0, memory: 0, meter: None, line: 0 }
     }
 
     /// Of a `.htaccess` file.
     pub fn of_htaccess() -> Budget {
-        Budget { whose: Whose::Htaccess, left: OF_HTACCESS, spent: 0, memory: 0 }
+        Budget { whose: Whose::Htaccess, left: OF_HTACCESS, spent: 0, memory: 0, meter: None, line: 0 }
+    }
+
+    /// What is made from now on has its time measured.
+    pub fn measured_by(self, meter: Arc<Meter>) -> Budget {
+        Budget { meter: Some(meter), ..self }
     }
 
     /// What was spent of it.
@@ -170,7 +196,8 @@ impl Budget {
             // The file is an error as it is: no further expression of it costs anything.
             self.left = 0;
         }
-        compiled.map(|regex| Pattern(Arc::new(regex)))
+        let measured = self.meter.clone().map(|meter| (meter, self.line));
+        compiled.map(|regex| Pattern { regex: Arc::new(regex), measured })
     }
 
     fn fitting(&mut self, source: &str, case: Case) -> Result<Regex, String> {

@@ -87,7 +87,7 @@ pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Re
 
 /// Finds out what the verdict hangs on until there is one.
 async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    variables::settle(visit, head, route);
+    variables::settle(visit, head, route)?;
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);

@@ -6,18 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
 use http::request::Parts;
 
+use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
 use super::{remote_ip, variables};
+use crate::config::meter;
 use crate::config::rules::Rules;
 use crate::config::rules::headers::{Action, HeaderRule, Moment};
 
-/// The request's head as programs are to see it.
-pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Cow<'a, Parts> {
+/// The request's head as programs are to see it. An error when to make it takes too long.
+pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.rules.request_headers;
     let origin = visit.origin.get();
     if rules.is_empty() && origin.is_none() && !head.headers.keys().any(is_between_servers) {
-        return Cow::Borrowed(head);
+        return Ok(Cow::Borrowed(head));
     }
     let mut changed = head.clone();
     for name in head.headers.keys().filter(|name| is_between_servers(name)) {
@@ -27,8 +29,9 @@ pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Cow<'a, Part
         remote_ip::rewrite(origin, &mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
-    early.into_iter().chain(others).for_each(|rule| apply(rule, visit, &mut changed.headers));
-    Cow::Owned(changed)
+    meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, visit, &mut changed.headers)));
+    route.in_time()?;
+    Ok(Cow::Owned(changed))
 }
 
 /// By these a program and the server before it agree which files the server sends; a client that names one would have a
@@ -40,10 +43,10 @@ fn is_between_servers(name: &HeaderName) -> bool {
         || name.starts_with("reproxy-")
 }
 
-/// Completes an answer's headers; `refused`: nobody has answered, the page is ours.
-pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) {
+/// Completes an answer's headers; `refused`: nobody has answered, the page is ours. An error when that takes too long.
+pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
     let route = visit.route.borrow();
-    let Some(route) = route.as_deref() else { return };
+    let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.rules;
     if let Some(Some(charset)) = &rules.types.default_charset {
         add_charset(headers, charset);
@@ -52,8 +55,9 @@ pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) {
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {
-        change(visit, headers, rules, refused);
+        meter::stretch(|| change(visit, headers, rules, refused));
     }
+    if refused { Ok(()) } else { route.in_time() }
 }
 
 fn change(visit: &Record, headers: &mut HeaderMap, rules: &Rules, refused: bool) {

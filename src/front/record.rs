@@ -17,6 +17,7 @@ pub use super::http2::Stream;
 use super::remote_ip::Origin;
 use super::route::Route;
 use super::site::Site;
+use super::variables::Basis;
 use crate::config::KeepAlive;
 use crate::config::rules::setenv::Variables;
 
@@ -62,6 +63,8 @@ pub struct Record {
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
     pub variables: RefCell<Variables>,
+    /// What they were worked out from.
+    pub basis: RefCell<Option<Basis>>,
     /// Those that it brings from before it was sent on to an error document.
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
@@ -171,6 +174,7 @@ impl Visit {
             proto: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),
+            basis: RefCell::default(),
             before: RefCell::default(),
             exchange: RefCell::default(),
             visitor: RefCell::default(),

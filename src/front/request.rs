@@ -132,8 +132,9 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result<Answer, Refusal> {
     let mut route = find(visit, head).await?;
+    variables::forget(visit);
     remote_ip::settle(visit, head, &route);
-    settle(visit, head, &route);
+    settle(visit, head, &route)?;
     if let Some(answer) = &route.redirect {
         route.refused()?;
         return Err(redirection::refusal(answer, head.uri.query()));
@@ -151,14 +152,14 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
             Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             Found::File(file, opened) => {
                 let route = Rc::new(file);
-                settle(visit, head, &route);
+                settle(visit, head, &route)?;
                 take_turn(visit, head, &route)?;
-                let head = headers::asked(visit, head, &route);
+                let head = headers::asked(visit, head, &route)?;
                 return static_files::send(&visit.site, &route, opened, &head).map(Answer::Here);
             }
             Found::Handled(refined) => route = Rc::new(refined),
         }
-        settle(visit, head, &route);
+        settle(visit, head, &route)?;
     } else {
         let refined = once_read(&visit.site, || static_files::behind(&visit.site, &route)).await?;
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
@@ -173,12 +174,12 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         return page.map(Answer::Here);
     }
     route = own_name::looked_up(visit, route).await;
-    settle(visit, head, &route);
+    settle(visit, head, &route)?;
     keep_pace(visit, &route)?;
     take_turn(visit, head, &route)?;
     // Its name may be known since it was let in.
-    variables::settle(visit, head, &route);
-    let head = headers::asked(visit, head, &route);
+    variables::settle(visit, head, &route)?;
+    let head = headers::asked(visit, head, &route)?;
     work(visit, &head, route, body).await
 }
 
@@ -217,9 +218,9 @@ fn is_about_what_is_there(status: StatusCode) -> bool {
 }
 
 /// From here on the request is about `route`.
-fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) {
-    variables::settle(visit, head, route);
+fn settle(visit: &Record, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     *visit.route.borrow_mut() = Some(route.clone());
+    variables::settle(visit, head, route)
 }
 
 /// What no request may be. HTTP/1's were measured as they came, HTTP/2's are here.
@@ -383,7 +384,12 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     // A connection of HTTP/2 has a way of its own to end.
     let last = visit.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(visit.served + 1));
     kind = compress::apply(&visit, &mut head, kind);
-    headers::complete(&visit, &mut head.headers, ending.refused);
+    if headers::complete(&visit, &mut head.headers, ending.refused).is_err() {
+        // What was to be taken out of the answer may still be in it.
+        head.headers.clear();
+        head.status = StatusCode::INTERNAL_SERVER_ERROR;
+        kind = Kind::Empty;
+    }
     let wants = |name| visit.variables.borrow().get(name).is_some();
     let old = wants("downgrade-1.0") || wants("force-response-1.0");
     if old {

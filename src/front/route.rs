@@ -14,9 +14,10 @@ use http::StatusCode;
 
 use super::client::Address;
 use super::error_page::Refusal;
-use super::htaccess::{Chain, RECHECK, Store, Unread};
+use super::htaccess::{Chain, RECHECK, Store, Unread, complain};
 use super::site::Site;
 use super::{own_name, redirection};
+use crate::config::meter;
 use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
@@ -56,6 +57,8 @@ pub struct Route {
     pub resolved: bool,
     /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
     pub overrides: Rc<[u8]>,
+    /// Those files.
+    pub files: Rc<[Arc<Htaccess>]>,
     /// Why it is not answered: one of those files is broken, or the file is one of them.
     pub refusal: Option<StatusCode>,
     /// Until when a folder that cannot be watched is believed to be as it was.
@@ -66,12 +69,24 @@ pub struct Route {
 
 impl Route {
     fn is_current(&self) -> bool {
-        self.until.is_none_or(|until| Instant::now() < until)
+        self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
     }
 
     /// An error when it must not be answered.
     pub fn refused(&self) -> Result<(), Refusal> {
-        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))
+        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;
+        self.in_time()
+    }
+
+    /// An error when the expressions of a `.htaccess` file take too long: what they were to find is not known.
+    pub fn in_time(&self) -> Result<(), Refusal> {
+        for file in &*self.files {
+            if file.meter.is_used_up() {
+                file.meter.untold().into_iter().for_each(complain);
+                return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a worker's program may look for `filename`.
@@ -203,6 +218,7 @@ impl Routes {
             script_length,
             resolved: false,
             overrides: found.overrides,
+            files: found.files,
             refusal: found.refusal,
             until: found.until,
             ambiguous: found.ambiguous,
@@ -239,6 +255,7 @@ impl Routes {
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
         Ok(Said {
+            files: applied.files.as_slice().into(),
             settings: self.settings(config, &applied, script_alias, (&overrides, named)),
             sections: applied.sections,
             overrides,
@@ -286,6 +303,7 @@ impl Routes {
             refined.sections = found.sections;
             refined.settings = found.settings;
             refined.overrides = found.overrides;
+            refined.files = found.files;
             refined.refusal = found.refusal;
         }
         Ok(refined)
@@ -327,6 +345,7 @@ const MOST_TRIES: usize = 20;
 /// threads do.
 pub async fn once_read<T>(site: &Site, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
     let Some(store) = &site.routes.overrides else { return refused(ask()) };
+    let ask = || meter::stretch(&ask);
     for _ in 0..MOST_TRIES {
         match ask() {
             Err(NotYet::Unread(_)) => {}
@@ -351,6 +370,7 @@ fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
 
 /// What [`Routes::look`] finds.
 struct Said {
+    files: Rc<[Arc<Htaccess>]>,
     sections: Vec<u16>,
     settings: Rc<Settings>,
     overrides: Rc<[u8]>,

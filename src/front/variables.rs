@@ -1,17 +1,59 @@
 //! The variables of a request: what `SetEnvIf` finds in it, and what `SetEnv` says anyway.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use http::request::Parts;
 
+use super::error_page::Refusal;
 use super::record::Record;
 use super::route::Route;
 use super::submit::protocol;
 use crate::config::rules::expr::Seen;
 use crate::config::rules::setenv::{Attribute, Condition, Variables};
+use crate::config::{Settings, meter};
 
-/// Works out the variables of a request that leads to `route`.
-pub fn settle(visit: &Record, head: &Parts, route: &Route) {
+/// What the variables were worked out from, for one head.
+#[derive(Clone)]
+pub struct Basis {
+    settings: Rc<Settings>,
+    path: Vec<u8>,
+    name: Option<Rc<str>>,
+}
+
+impl Basis {
+    fn of(visit: &Record, route: &Route) -> Basis {
+        let name = visit.visitor.borrow().name.clone();
+        Basis { settings: route.settings.clone(), path: route.path.clone(), name }
+    }
+
+    fn is(&self, other: &Basis) -> bool {
+        Rc::ptr_eq(&self.settings, &other.settings) && self.path == other.path && self.name == other.name
+    }
+}
+
+/// Works out the variables of a request that leads to `route`, unless nothing has changed since. An error when that takes
+/// too long.
+pub fn settle(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    if !route.settings.rules.set_env_if.is_empty() {
+        let basis = Basis::of(visit, route);
+        if visit.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
+            return route.in_time();
+        }
+        visit.basis.replace(Some(basis));
+    } else {
+        visit.basis.take();
+    }
+    meter::stretch(|| work_out(visit, head, route));
+    route.in_time()
+}
+
+/// The request goes on with another head.
+pub fn forget(visit: &Record) {
+    visit.basis.take();
+}
+
+fn work_out(visit: &Record, head: &Parts, route: &Route) {
     let rules = &route.settings.rules;
     let mut variables = visit.before.borrow().clone();
     if rules.has_variables() {

@@ -1,7 +1,7 @@
 //! Regular expressions in `.htaccess` files: what they need is bounded, and nobody waits for those of others.
 
-use super::{SHOW, soon};
-use crate::support::{Connection, Request, Server, Site, eventually, peak_memory};
+use super::{SHOW, soon, soon_status};
+use crate::support::{Connection, Request, Server, Site, cpu_time, eventually, peak_memory};
 
 /// A hundred lines of 25 bytes, which would take seconds and 850 MB if `\w` meant the letters of all alphabets.
 fn greedy() -> String {
@@ -131,7 +131,7 @@ fn values_that_rules_double_stay_short() {
     let mut text = "SetEnvIf X \"(.*)\" A0=$1\n".to_owned();
     (1..40).for_each(|n| text.push_str(&format!("SetEnvIf A{} \"(.*)\" A{n}=$1$1\n", n - 1)));
     text.push_str("Header set Y \"aaaaaaaaaa\"\n");
-    text.push_str(&"Header edit* Y \"a\" \"aa\"\n".repeat(40));
+    text.push_str(&"Header edit* Y \"a\" \"aa\"\n".repeat(13));
     text.push_str(&"Header append Y \"%{A39}e\"\n".repeat(40));
     text.push_str(&format!("RedirectMatch ^/a/go(.*) http://localhost/{}\n", "$1".repeat(20_000)));
     let server = serve(Site::new().file("htdocs/a/.htaccess", &text).file("htdocs/a/page", "page"));
@@ -158,4 +158,69 @@ fn the_main_configuration_may_spend_more_but_not_without_end() {
         "{}",
         refused.err
     );
+}
+
+/// Small enough for its size, but each look at 8 KB of `a` takes 100 ms and more.
+const SLOW: &str = "(.{0,30}){0,30}x";
+
+#[test]
+fn a_folder_whose_patterns_take_long_is_refused_and_costs_nothing_from_then_on() {
+    let slow = format!("SetEnvIf X \"{SLOW}\" a\n").repeat(7);
+    let server = serve(Site::new().file("htdocs/a/.htaccess", &slow).file("htdocs/a/page", "page"));
+    let front = front(&server);
+    let value = "a".repeat(8000);
+    let ask = || server.send(Request::get("/a/page").header("X", &value));
+    server.get("/a/page").is(200);
+    let spent = |work: &dyn Fn()| {
+        let before = cpu_time(front);
+        work();
+        cpu_time(front) - before
+    };
+    let first = spent(&|| drop(ask().is(500)));
+    server.logged("htdocs/a/.htaccess:1: the regular expressions of this file take too long");
+    let others = spent(&|| (0..20).for_each(|_| drop(ask().is(500))));
+    assert!(others < first, "the first took {first:?}, twenty more {others:?}");
+    server.get("/a/page").is(500);
+    assert_eq!(server.text("/open.html"), "open");
+    let said = server.log().lines().filter(|line| line.contains("take too long")).count();
+    assert_eq!(said, 1, "{}", server.log());
+    server.site.write("htdocs/a/.htaccess", "SetEnvIf X a a\n");
+    soon_status(&server, "/a/page", 200);
+    ask().is(200);
+}
+
+#[test]
+fn whatever_a_slow_pattern_is_for_its_folder_is_refused() {
+    let value = "a".repeat(7000);
+    let (page, long) = ("/a/page".to_owned(), format!("/a/{}", &value));
+    for (line, target) in [
+        (format!("SetEnvIfNoCase X \"{SLOW}\" a"), &page),
+        (format!("BrowserMatch \"{SLOW}\" a"), &page),
+        (format!("SetEnvIfExpr \"%{{HTTP:X}} =~ /{SLOW}/\" a"), &page),
+        (format!("RequestHeader edit X \"{SLOW}\" a"), &page),
+        (format!("Header set Y {value}\nHeader edit Y \"{SLOW}\" a"), &page),
+        (format!("RedirectMatch \"{SLOW}\" http://localhost/"), &long),
+        (format!("<FilesMatch \"{SLOW}\">\nDeny from all\n</FilesMatch>"), &long),
+    ] {
+        let server = serve(Site::new().file("htdocs/a/.htaccess", &line).file("htdocs/a/page", "page"));
+        let ask = || server.send(Request::get(target).header("X", &value).header("User-Agent", &value)).status;
+        let status = (0..20).map(|_| ask()).find(|status| *status == 500);
+        assert_eq!(status, Some(500), "{line:.60}");
+        server.logged("the regular expressions of this file take too long");
+        server.get("/a/page").is(500);
+        assert_eq!(server.text("/open.html"), "open");
+    }
+}
+
+#[test]
+fn ordinary_lists_are_held_against_long_values_as_often_as_anybody_asks() {
+    let text: String = (0..300).map(|n| format!("SetEnvIfNoCase Cookie \"Robot{n}\" robot\n")).collect();
+    let text = text + "Order Allow,Deny\nAllow from all\nDeny from env=robot\n";
+    let server = serve(Site::new().file("htdocs/a/.htaccess", &text).file("htdocs/a/page", "page"));
+    let cookie = "name=Mozilla/5.0 (X11; Linux); ".repeat(255);
+    let mut connection = server.connect();
+    for _ in 0..200 {
+        connection.ask(Request::get("/a/page").header("Cookie", &cookie)).is(200);
+    }
+    connection.ask(Request::get("/a/page").header("Cookie", &format!("{cookie} robot299"))).is(403);
 }

@@ -225,6 +225,12 @@ impl Chain {
             Found::Absent => {}
             Found::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
             Found::Text(text) => match text.meaning(allowed).flatten() {
+                Some(file) if file.meter.is_used_up() => {
+                    file.meter.untold().into_iter().for_each(complain);
+                    // Nobody tells when its time comes again.
+                    self.brief = true;
+                    self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
+                }
                 Some(file) => {
                     wire::overrides::put(folder.as_os_str().as_bytes(), text.text(), &mut self.texts);
                     self.files.push(file);
@@ -240,7 +246,8 @@ fn later() -> Instant {
     Instant::now() + RECHECK
 }
 
-fn complain(message: impl Display) {
+/// A line of the error log.
+pub fn complain(message: impl Display) {
     log::write(crate::config::LogLevel::Error, "front", None, &message);
 }
 

@@ -107,7 +107,8 @@ fn a_request_on_a_kept_connection_that_came_before_a_stop_is_answered() {
     hold_front(&server);
     kept.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     server.signal(Signal::SIGTERM);
-    assert_eq!(kept.response().is(200).header("connection").as_deref(), Some("close"));
+    // Without "close" when the front read it before it heard of the stop.
+    kept.response().is(200);
     kept.is_closed();
     idle.is_closed();
     assert_eq!(server.wait(), 0);

@@ -8,14 +8,8 @@ use cameleer::config::{Config, Facts};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let source = Source {
-        defines: vec!["TEST".into()],
-        env: &|name| (name == "HOME").then(|| "/home/camel".into()),
-        read: &|_| Err(io::ErrorKind::NotFound.into()),
-        list: &|_| Err(io::ErrorKind::NotFound.into()),
-        server_root: "/srv".into(),
-    };
-    match parse::text(&String::from_utf8_lossy(bytes), "site.conf", &source) {
+    slope::watch(bytes, |bytes| drop(parse::text(&String::from_utf8_lossy(bytes), "site.conf", &source())));
+    match parse::text(&String::from_utf8_lossy(bytes), "site.conf", &source()) {
         Err(mistakes) => assert!(!mistakes.is_empty() && mistakes.iter().all(|mistake| mistake.at.is_some())),
         Ok(tree) => {
             let facts = Facts { server_root: "/srv".into(), ..Facts::default() };
@@ -26,3 +20,13 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
 });
+
+fn source() -> Source<'static> {
+    Source {
+        defines: vec!["TEST".into()],
+        env: &|name| (name == "HOME").then(|| "/home/camel".into()),
+        read: &|_| Err(io::ErrorKind::NotFound.into()),
+        list: &|_| Err(io::ErrorKind::NotFound.into()),
+        server_root: "/srv".into(),
+    }
+}

@@ -36,6 +36,7 @@ impl Client for Nobody {
 }
 
 fuzz_target!(|bytes: &[u8]| {
+    slope::watch(bytes, |bytes| drop((of_program(parsed(&request(bytes).0)), of_psgi(parsed(&request(bytes).0)))));
     // Whatever it is, it may not stop the worker.
     if let Ok(frame) = Frame::parse(bytes.to_vec()) {
         drop((of_program(frame), Frame::parse(bytes.to_vec()).map(of_psgi)));

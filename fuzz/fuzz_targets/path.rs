@@ -7,11 +7,12 @@ use std::path::Component;
 
 use cameleer::config::parse::{self, Source};
 use cameleer::config::{Config, Facts};
-use cameleer::path::{Text, normalise};
+use cameleer::path::{Text, normalise, ways};
 use libfuzzer_sys::fuzz_target;
 
 const SITE: &str = "Listen 80\nDocumentRoot /srv/www\nAlias /docs /srv/docs\nAlias /icons/ /srv/icons/\n\
-                    AliasMatch ^/m(.*) /srv/m/$1\nAliasMatch ^/~([^/]+)(.*) /home/$1/public$2";
+                    AliasMatch ^/m(.*) /srv/m/$1\nAliasMatch ^/~([^/]+)(.*) /home/$1/public$2\n\
+                    <Files ~ \"^a.*b\">\nForceType a/b\n</Files>\n<LocationMatch \"/x.*/y.*/z\">\nForceType a/b\n</LocationMatch>";
 
 thread_local!(static CONFIG: Config = {
     let tree = parse::text(SITE, "site.conf", &Source::disk("/", &|_| None)).expect("understood");
@@ -19,6 +20,7 @@ thread_local!(static CONFIG: Config = {
 });
 
 fuzz_target!(|raw: &[u8]| {
+    slope::watch(raw, lead);
     let Ok(path) = normalise(raw) else { return };
     assert!(path.starts_with(b"/") && !path.contains(&0));
     let inner: Vec<&[u8]> = path[1..].split(|byte| *byte == b'/').collect();
@@ -34,3 +36,14 @@ fuzz_target!(|raw: &[u8]| {
     assert!(!file.components().any(|part| part == Component::ParentDir));
     assert!(!file.as_os_str().as_bytes().contains(&0));
 });
+
+/// What the front does with a path before it looks at the disk.
+fn lead(raw: &[u8]) {
+    let Ok(path) = normalise(raw) else { return };
+    let text = Text::new(&path);
+    CONFIG.with(|config| {
+        let file = Text::bytes_of(config.translate(0, &text.0).filename);
+        drop(config.sections(0, &text.0, &file));
+        ways(file.as_os_str().as_bytes(), 0).for_each(drop);
+    });
+}

@@ -5,6 +5,7 @@ use cameleer::front::proxy_header::{Said, Step, step};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
+    slope::watch(bytes, |bytes| drop(read(bytes)));
     let Some((header, said)) = read(bytes) else { return };
     let is_line = header.starts_with(b"PROXY ");
     assert!(is_line || header.starts_with(b"\r\n\r\n\0\r\nQUIT\n"));

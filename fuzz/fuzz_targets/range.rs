@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|asked: (u64, &[u8])| {
     let (size, value) = asked;
+    slope::watch(value, |value| drop(range::parse(value, size, Ranges::default())));
     let Wanted::Parts(parts) = range::parse(value, size, Ranges::default()) else { return };
     assert!(!parts.is_empty() && parts.len() <= 200);
     assert!(parts.iter().all(|(from, to)| from < to && *to <= size));

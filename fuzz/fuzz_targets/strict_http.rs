@@ -9,6 +9,7 @@ const LIMITS: Limits = Limits { line: 400, field: 400, fields: 20, head: 2000 };
 
 fuzz_target!(|asked: (u8, &[u8])| {
     let (size, bytes) = asked;
+    slope::watch(bytes, |bytes| drop(sift(bytes, 8192)));
     let whole = sift(bytes, bytes.len());
     assert_eq!(sift(bytes, usize::from(size)), whole);
     // As it came, but for the digit of a version after 1.1.

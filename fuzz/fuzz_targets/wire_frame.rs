@@ -5,6 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use wire::frame::{Field, Frame};
 
 fuzz_target!(|bytes: &[u8]| {
+    slope::watch(bytes, |bytes| drop(Frame::parse(bytes.to_vec()).map(|frame| frame.headers().count() + frame.sections().count())));
     let Ok(frame) = Frame::parse(bytes.to_vec()) else { return };
     frame.headers().for_each(drop);
     frame.sections().for_each(drop);

@@ -5,6 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use wire::reply::{MAX_PAYLOAD, Packet, Reply};
 
 fuzz_target!(|bytes: &[u8]| {
+    slope::watch(bytes, |bytes| Packet::new(bytes).take_while(Result::is_ok).for_each(drop));
     for message in Packet::new(bytes) {
         let Ok((id, reply)) = message else { break };
         if let Reply::Body(body) = &reply {

@@ -1,0 +1,192 @@
+//! Fails a fuzz target whose cost grows faster than its input: [`watch`] gives it the input, and the input several times
+//! over, and compares.
+//!
+//! Two things are counted. Steps: the blocks of instrumented code that were entered, which [`run`](../../run) has the
+//! compiler count; they are the same each time, but what the standard library and libc do is not among them. So there is
+//! the thread's processor time, too: it is believed only after several looks, of which the shortest counts, and only when
+//! it grows much more than the input does.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Shorter inputs show nothing.
+const SHORTEST: usize = 16;
+/// Longer ones than this are not made.
+const LONGEST: usize = 256 * 1024;
+/// So many times the input is what is compared with it.
+const TIMES: usize = 16;
+/// One input of so many is watched, the first always: a run of one input repeats what was found.
+const EVERY: u32 = 16;
+/// Looks of which the shortest counts.
+const LOOKS: usize = 7;
+/// What costs no more steps a byte than this is well, however it has grown.
+const STEPS_A_BYTE: u64 = 200;
+/// A shorter time is noise.
+const MOMENT: Duration = Duration::from_millis(2);
+
+/// What some work has cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Blocks of code that were entered.
+    pub steps: u64,
+    /// Of the processor, for this thread.
+    pub time: Duration,
+}
+
+thread_local!(static SEEN: Cell<u32> = const { Cell::new(0) });
+
+/// Panics when `work` costs much more for a longer input than the longer input explains.
+pub fn watch(input: &[u8], work: impl Fn(&[u8])) {
+    if SEEN.replace(SEEN.get().wrapping_add(1)) % EVERY == 0 {
+        look(input, work);
+    }
+}
+
+/// The same of every input: all of it repeated, or the second half of it behind the first.
+pub fn look(input: &[u8], work: impl Fn(&[u8])) {
+    let times = TIMES.min(LONGEST / input.len().max(1));
+    if input.len() < SHORTEST || times < 4 {
+        return;
+    }
+    let (head, tail) = input.split_at(input.len() / 2);
+    for longer in [input.repeat(times), [head, &tail.repeat(2 * times)].concat()] {
+        let lengths = (input.len(), longer.len());
+        if let Some(steep) = compare(lengths, || (cost(&work, input), cost(&work, &longer))) {
+            panic!("{steep}");
+        }
+    }
+}
+
+/// What is wrong, if the costs of two lengths are too far apart each time that they are measured.
+pub fn compare(lengths: (usize, usize), mut measure: impl FnMut() -> (Cost, Cost)) -> Option<String> {
+    let (mut short, mut long) = measure();
+    for _ in 1..LOOKS {
+        // Most inputs are well at the first look.
+        if !is_steep(lengths, short, long) {
+            return None;
+        }
+        let again = measure();
+        short = cheaper(short, again.0);
+        long = cheaper(long, again.1);
+    }
+    is_steep(lengths, short, long).then(|| {
+        let (from, to) = lengths;
+        let a_byte = |cost: Cost, length: usize| format!("{:.1}", cost.steps as f64 / length as f64);
+        format!(
+            "{from} bytes cost {} steps ({} a byte) and {:?}, {to} bytes {} steps ({} a byte) and {:?}",
+            short.steps,
+            a_byte(short, from),
+            short.time,
+            long.steps,
+            a_byte(long, to),
+            long.time
+        )
+    })
+}
+
+/// Twice the slope of the input, for steps; four times, for time. Where the cost grows with the square, both are sixteen
+/// times as steep.
+fn is_steep((from, to): (usize, usize), short: Cost, long: Cost) -> bool {
+    let growth = to as u64 / from as u64;
+    let many = long.steps > STEPS_A_BYTE * to as u64 && long.steps > 2 * growth * short.steps.max(1);
+    let slow = long.time > MOMENT && long.time > 4 * growth as u32 * short.time.max(Duration::from_micros(1));
+    many || slow
+}
+
+fn cheaper(a: Cost, b: Cost) -> Cost {
+    Cost { steps: a.steps.min(b.steps), time: a.time.min(b.time) }
+}
+
+fn cost(work: impl Fn(&[u8]), input: &[u8]) -> Cost {
+    let (steps, time) = (steps::count(), now());
+    work(input);
+    Cost { steps: steps::count() - steps, time: now().saturating_sub(time) }
+}
+
+fn now() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock").into()
+}
+
+/// The counter behind the blocks of instrumented code.
+pub mod steps {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static STEPS: AtomicU64 = AtomicU64::new(0);
+
+    /// So far.
+    pub fn count() -> u64 {
+        STEPS.load(Ordering::Relaxed)
+    }
+
+    /// Called where a block begins; the name is the compiler's, which does not instrument what is called so.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn __sanitizer_cov_trace_pc() {
+        STEPS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// Compares each byte with each, out of the sight of instrumentation.
+    fn square(input: &[u8]) {
+        let pairs = input.iter().flat_map(|a| input.iter().map(move |b| (a, b)));
+        black_box(pairs.filter(|(a, b)| black_box(a) == b).count());
+    }
+
+    fn line(input: &[u8]) {
+        for _ in 0..200 {
+            black_box(black_box(input).iter().map(|byte| u64::from(*byte)).sum::<u64>());
+        }
+    }
+
+    const INPUT: [u8; 200] = [b'/'; 200];
+
+    #[test]
+    fn time_that_grows_with_the_square_fails() {
+        let found = catch_unwind(|| look(&INPUT, square));
+        assert!(found.is_err(), "16 times the input takes 256 times as long");
+    }
+
+    #[test]
+    fn steps_that_grow_with_the_square_fail() {
+        let of = |length: usize| Cost { steps: (length * length) as u64, time: Duration::ZERO };
+        let message = compare((1000, 16_000), || (of(1000), of(16_000))).expect("it is too steep");
+        assert!(message.contains("1000 bytes cost 1000000 steps (1000.0 a byte)"), "{message}");
+        let counted = catch_unwind(|| {
+            look(&INPUT, |input| (0..input.len() * input.len() / 2).for_each(|_| steps::__sanitizer_cov_trace_pc()));
+        });
+        assert!(counted.is_err());
+    }
+
+    #[test]
+    fn what_grows_with_its_input_is_well() {
+        look(&INPUT, line);
+        look(&INPUT, |input| (0..300 * input.len()).for_each(|_| steps::__sanitizer_cov_trace_pc()));
+        look(b"short", square);
+    }
+
+    #[test]
+    fn one_slow_look_is_not_believed() {
+        let mut looks = 0;
+        let mut measure = || {
+            looks += 1;
+            let time = if looks == 1 { Duration::from_secs(1) } else { Duration::from_micros(170) };
+            (Cost { steps: 0, time: Duration::from_micros(10) }, Cost { steps: 0, time })
+        };
+        assert_eq!(compare((100, 1600), &mut measure), None);
+    }
+
+    #[test]
+    fn some_inputs_are_watched_and_the_first_is_one() {
+        let watched = Cell::new(0);
+        (0..2 * EVERY).for_each(|_| watch(&INPUT, |_| watched.set(watched.get() + 1)));
+        assert!(watched.get() >= 2 * 4 && watched.get() <= 2 * 4 * LOOKS as u32, "{}", watched.get());
+    }
+}

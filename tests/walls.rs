@@ -85,6 +85,19 @@ fn nothing_that_strangers_send_reaches_an_unwrap() {
 }
 
 #[test]
+fn every_fuzz_target_watches_how_its_cost_grows() {
+    let targets = sources("fuzz/fuzz_targets");
+    assert!(targets.len() >= 12, "{} targets", targets.len());
+    for target in targets {
+        assert!(
+            target.code.contains("slope::watch("),
+            "{}: it does not hand its input to slope::watch (fuzz/slope)",
+            target.name
+        );
+    }
+}
+
+#[test]
 fn the_states_are_drawn_with_the_names_of_the_code() {
     let control = text("crates/wire/src/control.rs");
     let drawn = text("docs/architecture.md");

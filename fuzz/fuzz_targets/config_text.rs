@@ -24,9 +24,9 @@ fuzz_target!(|bytes: &[u8]| {
 fn source() -> Source<'static> {
     Source {
         defines: vec!["TEST".into()],
-        env: &|name| (name == "HOME").then(|| "/home/camel".into()),
         read: &|_| Err(io::ErrorKind::NotFound.into()),
+        exists: &|_| false,
         list: &|_| Err(io::ErrorKind::NotFound.into()),
-        server_root: "/srv".into(),
+        ..Source::disk("/srv", &|name| (name == "HOME").then(|| "/home/camel".into()))
     }
 }

@@ -1,5 +1,7 @@
 //! A file's text as logical lines: continued lines joined, blank lines and comments left out.
 
+use std::collections::HashMap;
+
 /// A logical line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
@@ -20,6 +22,17 @@ impl<'a> Lines<'a> {
     pub fn new(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Lines { rest: (1..).zip(text.lines()) }
+    }
+
+    /// Where each `</name>` stands last, by its name in lower case.
+    pub fn ends(&self) -> HashMap<String, u32> {
+        let name_of = |line: &str| Some(line.trim().strip_prefix("</")?.strip_suffix('>')?.to_ascii_lowercase());
+        self.rest.clone().filter_map(|(number, line)| Some((name_of(line)?, number))).collect()
+    }
+
+    /// The number of the line that comes next.
+    pub fn next_number(&self) -> Option<u32> {
+        self.rest.clone().next().map(|(number, _)| number)
     }
 
     /// Everything up to the line `</name>` as it stands, or `None` when there is no such line.

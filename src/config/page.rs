@@ -1,5 +1,7 @@
 //! One file while it is read: the sections that are open in it.
 
+use std::collections::HashMap;
+
 use super::lines::Lines;
 use super::{At, Directive};
 
@@ -9,6 +11,8 @@ pub(super) struct Page<'a> {
     /// Sections not closed yet, the innermost last.
     pub open: Vec<Open>,
     pub done: Vec<Directive>,
+    /// [`Lines::ends`], once somebody has asked.
+    ends: Option<HashMap<String, u32>>,
 }
 
 pub(super) struct Open {
@@ -30,7 +34,20 @@ pub(super) enum Fate {
     Skipped,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    /// Nothing read yet.
+    pub fn new(text: &'a str) -> Page<'a> {
+        Page { lines: Lines::new(text), open: Vec::new(), done: Vec::new(), ends: None }
+    }
+
+    /// Whether a line `</name>` is still to come. To look for it from each section on would cost by the square of a file
+    /// that opens many and closes none.
+    pub fn is_closed_later(&mut self, name: &str) -> bool {
+        let ends = self.ends.get_or_insert_with(|| self.lines.ends());
+        let last = ends.get(&name.to_ascii_lowercase());
+        last.is_some_and(|last| self.lines.next_number().is_some_and(|next| next <= *last))
+    }
+
     /// Where the next directive belongs.
     pub fn inside(&mut self) -> &mut Vec<Directive> {
         match self.open.last_mut() {

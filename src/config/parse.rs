@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::lines::Lines;
 use super::listed::Shelf;
 use super::page::{Fate, Open, Page, condition};
 use super::variables::Variables;
@@ -14,6 +13,9 @@ use super::{At, ConfigError, Directive, build, directives, include, modules, reg
 
 /// Of a file of the configuration, or one that it names, in bytes.
 const LONGEST: u64 = 64 << 20;
+
+/// Sections in one another: what walks the tree needs stack for each.
+const DEEPEST: usize = 100;
 
 /// What the text alone does not say, and the only way to files and environment.
 pub struct Source<'a> {
@@ -154,7 +156,7 @@ impl<'a> Reader<'a> {
 
     /// One file: sections do not reach over its end.
     fn page(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
-        let mut page = Page { lines: Lines::new(text), open: Vec::new(), done: Vec::new() };
+        let mut page = Page::new(text);
         while let Some(line) = page.lines.next() {
             let at = self.made_at.clone().unwrap_or_else(|| At { file: file.clone(), line: line.number });
             if let Err(message) = self.line(&line.text, &at, &mut page) {
@@ -208,13 +210,17 @@ impl<'a> Reader<'a> {
             && name.starts_with(|c: char| c.is_alphabetic())
             && inner.ends_with('>')
             && !directives::is_known(name)
-            && let Some(raw) = page.lines.clone().raw_until_end_of(name)
+            && page.is_closed_later(name)
+            && let Some(raw) = page.lines.raw_until_end_of(name)
         {
-            page.lines.raw_until_end_of(name);
             let inner = inner.trim_end_matches('>').trim();
             let args = vec![inner.strip_prefix(name).unwrap_or_default().trim().to_owned(), raw];
             page.inside().push(Directive { name: open.name, args, at: open.at, section: Some(Vec::new()) });
             return Ok(());
+        }
+        if page.open.len() >= DEEPEST && !page.is_skipping() {
+            page.open.push(open);
+            return Err(format!("<{name}>: more than {DEEPEST} sections stand in one another: close some"));
         }
         let args = if page.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
@@ -397,6 +403,23 @@ mod tests {
 
     fn no_env(_: &str) -> Option<String> {
         None
+    }
+
+    #[test]
+    fn sections_stand_in_one_another_to_a_depth_only() {
+        let nested = |depth| "<Location /a>\n".repeat(depth) + &"</Location>\n".repeat(depth);
+        let read = |input: &str| text(input, "c", &Source::disk("/", &no_env));
+        assert!(read(&nested(DEEPEST)).is_ok());
+        let errors = read(&nested(100_000)).expect_err("too deep");
+        assert_eq!((errors.len(), errors[0].at.as_ref().map(|at| at.line)), (1, Some(DEEPEST as u32 + 1)));
+    }
+
+    #[test]
+    fn an_unknown_section_ends_at_its_own_end_whatever_stands_before() {
+        let input = "<Odd a>\n</Odd>\n<odd b>\nx\n</ODD>\n<Odd c>\n";
+        let errors = text(input, "c", &Source::disk("/", &no_env)).expect_err("the last one is never closed");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].at.as_ref().map(|at| at.line), Some(6));
     }
 
     #[test]

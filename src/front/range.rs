@@ -159,7 +159,7 @@ mod tests {
         }
         assert_eq!((count(ordered(999), wide), count(reversed(999), wide)), (Some(999), Some(999)));
         assert_eq!(count(overlapping(999), wide), Some(1));
-        let far = |n: usize| if n % 2 == 0 { "0-9000" } else { "9500-" }.to_owned();
+        let far = |n: usize| if n.is_multiple_of(2) { "0-9000" } else { "9500-" }.to_owned();
         assert_eq!(count((0..99).map(far).collect(), wide), None, "more than the file");
     }
 }

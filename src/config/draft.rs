@@ -122,6 +122,10 @@ impl Draft {
                 let name = bracketed.as_deref().unwrap_or(&directive.name);
                 self.errors.push(ConfigError::at(&directive.at, format!("{name}: {message}")));
             }
+            // The first mistake closes the folder of a .htaccess file: the others, which take time, nobody is told.
+            if self.htaccess.is_some() && !self.errors.is_empty() {
+                return;
+            }
         }
     }
 

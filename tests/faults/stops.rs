@@ -77,7 +77,7 @@ fn five_reloads_under_load_by_sixty_connections_refuse_and_lose_nobody() {
 }
 
 #[test]
-fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_told_to_go() {
+fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_then_closed() {
     let mut server = serve(APP, "");
     hold_front(&server);
     let mut waiting: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
@@ -87,13 +87,15 @@ fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_told_to_go() {
     server.signal(Signal::SIGTERM);
     for connection in &mut waiting {
         let response = connection.response().is(200);
-        assert_eq!((response.text().as_str(), response.header("connection").as_deref()), ("answered", Some("close")));
-        connection.is_closed();
+        assert_eq!(response.text(), "answered");
+        // Without it when the front answered before it heard of the stop, which came in the same turn as they did.
+        assert!(matches!(response.header("connection").as_deref(), None | Some("close")), "{response:?}");
     }
-    // The rest of a request that is on its way is waited for, for a while.
+    // The rest of a request that is on its way is waited for, for a while; by now the front knows of the stop.
     slow.raw("st: localhost\r\n\r\n");
-    assert_eq!(slow.response().is(200).text(), "answered");
-    silent.is_closed();
+    let response = slow.response().is(200);
+    assert_eq!((response.text().as_str(), response.header("connection").as_deref()), ("answered", Some("close")));
+    waiting.iter_mut().chain([&mut silent]).for_each(Connection::is_closed);
     assert_eq!(server.wait(), 0);
 }
 

@@ -10,7 +10,7 @@ use std::thread::spawn;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::Channel;
-use wire::control::{FromFront, Listener, ToFront};
+use wire::control::{FromFront, Listener, ToFront, WorkerId};
 
 use super::ready;
 use crate::config::{Listen, LogTarget};
@@ -64,7 +64,7 @@ fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyh
     let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
-    let worker = ToFront::Worker { slot: SLOT, generation: GENERATION, adopted: false };
+    let worker = ToFront::Worker { worker: WorkerId { slot: SLOT, serial: 1 }, generation: GENERATION, adopted: false };
     master.send(&worker, &[to_worker.as_raw_fd()])?;
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;

@@ -130,9 +130,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let identities = fds.next().context("no certificates came with Certificates")?;
             front.site(generation)?.renew_identities(front, identities)?;
         }
-        ToFront::Worker { slot, generation, adopted } => {
+        ToFront::Worker { worker, generation, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let worker = Rc::new(Worker::new(slot, generation, SocketFront::new(socket, fds.next())?)?);
+            let worker = Rc::new(Worker::new(worker, generation, SocketFront::new(socket, fds.next())?)?);
             let site = front.site(generation)?;
             site.pool.add(worker.clone());
             if adopted {
@@ -235,6 +235,6 @@ impl Front {
     /// The worker of a slot, which is given out again as soon as its process has ended.
     fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Rc<Worker>> {
         let workers = self.sites.borrow().iter().flat_map(|site| site.pool.workers()).collect::<Vec<_>>();
-        workers.into_iter().find(|worker| worker.slot == slot && !worker.has_ended() && fits(worker))
+        workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
     }
 }

@@ -44,15 +44,15 @@ impl Pool {
     fn interrupt(&self, worker: &Rc<Worker>) {
         let Some(exchange) = worker.exchange.borrow().clone() else { return };
         exchange.borrow_mut().interrupts += 1;
-        let (slot, request) = (worker.slot, exchange.borrow().id);
+        let request = exchange.borrow().id;
         if exchange.borrow().interrupts == 1 {
             let what = describe(&exchange);
             log::warn(
                 "front",
-                format_args!("worker={slot} pid={} RequestTimeout has passed for {what}", worker.pid.get()),
+                format_args!("worker={} pid={} RequestTimeout has passed for {what}", worker.id.slot, worker.pid.get()),
             );
         }
-        self.say(FromFront::Interrupt { slot, request });
+        self.say(FromFront::Interrupt { worker: worker.id, request });
     }
 }
 

@@ -239,7 +239,7 @@ impl Exchange {
         self.stage = Stage::Running;
         self.started_at = Instant::now();
         self.waited = self.started_at.duration_since(self.queued_at);
-        self.served_by = Some((worker.slot, worker.pid.get()));
+        self.served_by = Some((worker.id.slot, worker.pid.get()));
         self.worker = Some(worker);
         self.body = None;
         if let Some(charge) = &mut self.charge {

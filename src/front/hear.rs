@@ -45,7 +45,7 @@ impl Pool {
         if worker.booted.replace(true) {
             return Err(Malformed("ready twice"));
         }
-        self.say(FromFront::Ready { slot: worker.slot, fork_us });
+        self.say(FromFront::Ready { worker: worker.id, fork_us });
         if matches!(worker.state(), WorkerState::Starting | WorkerState::Busy) {
             self.free(worker);
         }
@@ -80,7 +80,7 @@ impl Pool {
         self.vacate(worker);
         if leaving && worker.state() == WorkerState::Busy {
             worker.set_state(WorkerState::Retiring);
-            self.say(FromFront::Leaving { slot: worker.slot });
+            self.say(FromFront::Leaving { worker: worker.id });
             self.take_back(worker);
         } else if worker.state() == WorkerState::Busy && !self.go_on(worker) {
             self.free(worker);

@@ -126,7 +126,7 @@ impl Pool {
 
     fn ask_to_leave(&self, worker: &Worker) {
         worker.ask_to_leave();
-        self.say(FromFront::Leaving { slot: worker.slot });
+        self.say(FromFront::Leaving { worker: worker.id });
     }
 
     /// No new requests will come: workers leave as soon as nothing waits.
@@ -161,8 +161,8 @@ impl Pool {
 
     pub(super) fn discard_as(&self, worker: &Rc<Worker>, reason: &str, failure: Failure) {
         if worker.state() != WorkerState::Gone {
-            log::error("front", format_args!("worker={} pid={} {reason}", worker.slot, worker.pid.get()));
-            self.say(FromFront::Kill { slot: worker.slot, reason: reason.to_owned() });
+            log::error("front", format_args!("worker={} pid={} {reason}", worker.id.slot, worker.pid.get()));
+            self.say(FromFront::Kill { worker: worker.id, reason: reason.to_owned() });
         }
         self.lose(worker, failure);
     }
@@ -181,7 +181,7 @@ impl Pool {
         }
         if let Some(exchange) = self.vacate(worker) {
             let what = describe(&exchange);
-            log::error("front", format_args!("worker={} pid={} lost {what}", worker.slot, worker.pid.get()));
+            log::error("front", format_args!("worker={} pid={} lost {what}", worker.id.slot, worker.pid.get()));
             self.queue.borrow_mut().release(exchange.borrow().lane, None);
             exchange.borrow_mut().fail(failure);
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
 use wire::channel::MAX_FDS;
-use wire::control::{Generation, Slot, WorkerState, WorkerStatus};
+use wire::control::{Generation, WorkerId, WorkerState, WorkerStatus};
 use wire::frame::Frame;
 use wire::transport::{FrontPort, Order, SocketFront};
 
@@ -34,8 +34,8 @@ const SHOWN: usize = 200;
 
 /// See the module's text.
 pub struct Worker {
-    /// Its place in the pool.
-    pub slot: Slot,
+    /// Its place in the pool, and which of those that had it.
+    pub id: WorkerId,
     /// Its generation.
     pub generation: Generation,
     /// Its process; 0 until the mold has forked it.
@@ -66,9 +66,9 @@ pub struct Worker {
 impl Worker {
     /// A worker that was just asked of the mold.
     #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
-    pub fn new(slot: Slot, generation: Generation, port: SocketFront) -> io::Result<Worker> {
+    pub fn new(id: WorkerId, generation: Generation, port: SocketFront) -> io::Result<Worker> {
         Ok(Worker {
-            slot,
+            id,
             generation,
             pid: Cell::new(0),
             requests: Cell::new(0),
@@ -129,7 +129,7 @@ impl Worker {
     /// Takes back the requests that it has not begun, oldest first.
     pub fn take_back(&self, buffer: &mut [u8]) -> Vec<(Frame, Option<OwnedFd>)> {
         self.port.get_ref().take_back(buffer).unwrap_or_else(|error| {
-            log::error("front", format_args!("worker={} gives nothing back: {error}", self.slot));
+            log::error("front", format_args!("worker={} gives nothing back: {error}", self.id.slot));
             Vec::new()
         })
     }
@@ -273,7 +273,7 @@ impl Worker {
     pub fn status(&self) -> WorkerStatus {
         let exchange = self.exchange.borrow();
         WorkerStatus {
-            slot: self.slot,
+            slot: self.id.slot,
             generation: self.generation,
             pid: self.pid.get(),
             state: self.state.get(),
@@ -333,7 +333,7 @@ mod tests {
         let port = SocketFront::new(front, Some(theirs)).expect("a port");
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let heard = LocalSet::new().block_on(&runtime, async {
-            let worker = Worker::new(0, 1, port).expect("a worker");
+            let worker = Worker::new(WorkerId { slot: 0, serial: 1 }, 1, port).expect("a worker");
             worker.set_ended();
             let listen = tokio::task::spawn_local(async move {
                 let mut heard = 0;

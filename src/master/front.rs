@@ -66,19 +66,19 @@ impl Master {
             }
             FromFront::Refused { generation, error } => self.refused(generation, &error),
             FromFront::Alive => self.watchdog.heard(),
-            FromFront::Ready { slot, fork_us } => self.worker_ready(slot, fork_us),
+            FromFront::Ready { worker, fork_us } => self.worker_ready(worker, fork_us),
             FromFront::Load(load) => {
                 self.load = load;
                 self.tend();
             }
-            FromFront::Leaving { slot } => self.worker_leaves(slot),
-            FromFront::Kill { slot, reason } => {
-                if let Some(worker) = self.workers.get_mut(slot) {
+            FromFront::Leaving { worker } => self.worker_leaves(worker),
+            FromFront::Kill { worker, reason } => {
+                if let Some(worker) = self.workers.meant_by(worker) {
                     worker.kill(&reason);
                 }
             }
-            FromFront::Interrupt { slot, request } => {
-                if let Some(worker) = self.workers.get_mut(slot) {
+            FromFront::Interrupt { worker, request } => {
+                if let Some(worker) = self.workers.meant_by(worker) {
                     worker.interrupt(request);
                 }
             }
@@ -124,10 +124,10 @@ impl Master {
         if let Err(error) = self.configure_front(serving) {
             return self.end_front(&format!("{error:#}"));
         }
-        for (slot, socket, pid) in self.workers.orphans(serving) {
-            self.hand_to_front(serving, slot, &socket, true);
+        for (worker, socket, pid) in self.workers.orphans(serving) {
+            self.hand_to_front(serving, worker, &socket, true);
             if let Some(pid) = pid {
-                self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
+                self.tell_front(ToFront::Forked { slot: worker.slot, pid: pid.as_raw() }, vec![]);
             }
         }
         self.tell_front(ToFront::Activate { generation: serving }, vec![]);

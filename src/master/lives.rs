@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nix::unistd::{Pid, getpid};
-use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerState};
+use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
 
 use super::Master;
 use super::workers::{NotForked, Socket};
@@ -12,7 +12,8 @@ use crate::log;
 impl Master {
     /// Asks a mold for a worker and tells the front.
     pub(super) fn fork_worker(&mut self, number: Number) {
-        let slot = self.workers.add(number, Instant::now());
+        let id = self.workers.add(number, Instant::now());
+        let slot = id.slot;
         let (fronts, workers) = match wire::channel::pair() {
             Ok(pair) => pair,
             Err(error) => {
@@ -21,7 +22,7 @@ impl Master {
             }
         };
         let socket = Socket { front: fronts.into(), worker: workers.into() };
-        self.hand_to_front(number, slot, &socket, false);
+        self.hand_to_front(number, id, &socket, false);
         if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
             mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone()]);
         }
@@ -31,9 +32,9 @@ impl Master {
     }
 
     /// Tells the front of a worker, a new one or one that had another front.
-    pub(super) fn hand_to_front(&mut self, generation: Number, slot: Slot, socket: &Socket, adopted: bool) {
+    pub(super) fn hand_to_front(&mut self, generation: Number, worker: WorkerId, socket: &Socket, adopted: bool) {
         let ends = vec![socket.front.clone(), socket.worker.clone()];
-        self.tell_front(ToFront::Worker { slot, generation, adopted }, ends);
+        self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 
     pub(super) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
@@ -52,8 +53,8 @@ impl Master {
             Err(NotForked::Foreign) => return self.mold_lied(number, pid),
         }
         self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
-        if let Some(fork_us) = self.workers.get_mut(slot).and_then(|worker| worker.ready_us.take()) {
-            self.worker_ready(slot, fork_us);
+        if let Some((id, fork_us)) = self.workers.ready_early(slot) {
+            self.worker_ready(id, fork_us);
         }
     }
 
@@ -68,8 +69,8 @@ impl Master {
     }
 
     /// The front heard the worker's `Ready`.
-    pub(super) fn worker_ready(&mut self, slot: Slot, fork_us: u32) {
-        let Some(worker) = self.workers.get_mut(slot).filter(|w| w.state == WorkerState::Starting) else { return };
+    pub(super) fn worker_ready(&mut self, id: WorkerId, fork_us: u32) {
+        let Some(worker) = self.workers.meant_by(id).filter(|w| w.state == WorkerState::Starting) else { return };
         if worker.process.is_none() {
             // The front was faster than the mold's word that it forked; see `worker_forked`.
             worker.ready_us = Some(fork_us);
@@ -77,7 +78,7 @@ impl Master {
         }
         worker.state = WorkerState::Idle;
         let (number, pid) = (worker.generation, worker.pid());
-        log::info("master", format_args!("worker={slot} pid={pid} gen={number} ready fork_us={fork_us}"));
+        log::info("master", format_args!("worker={} pid={pid} gen={number} ready fork_us={fork_us}", id.slot));
         self.backoff.succeeded();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
@@ -87,10 +88,10 @@ impl Master {
 
     /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
     /// its successor may come at once.
-    pub(super) fn worker_leaves(&mut self, slot: Slot) {
+    pub(super) fn worker_leaves(&mut self, id: WorkerId) {
         let allowed = self.site.config.timeouts.graceful;
         let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);
-        self.workers.leaves(slot, by);
+        self.workers.leaves(id, by);
         self.tend();
     }
 

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use wire::control::{Generation, Slot, WorkerState};
+use wire::control::{Generation, Slot, WorkerId, WorkerState};
 
 use super::peer::Fd;
 use crate::sys;
@@ -17,6 +17,8 @@ use crate::sys;
 /// One worker.
 #[derive(Debug)]
 pub struct Worker {
+    /// The number by which the front means this one and no other of its place.
+    serial: u64,
     /// Whose child it is, or was.
     pub generation: Generation,
     /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
@@ -60,13 +62,17 @@ pub struct Process {
 #[derive(Debug, Default)]
 pub struct Workers {
     by_slot: BTreeMap<Slot, Worker>,
+    /// How many were added.
+    added: u64,
 }
 
 impl Workers {
     /// A new one in the lowest free place.
-    pub fn add(&mut self, generation: Generation, now: Instant) -> Slot {
+    pub fn add(&mut self, generation: Generation, now: Instant) -> WorkerId {
+        self.added += 1;
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
         let worker = Worker {
+            serial: self.added,
             generation,
             state: WorkerState::Starting,
             asked: now,
@@ -77,7 +83,18 @@ impl Workers {
             leave_by: None,
         };
         self.by_slot.insert(slot, worker);
-        slot
+        WorkerId { slot, serial: self.added }
+    }
+
+    /// Of one whose `Ready` came before `Forked`: which it is, and what `Ready` said.
+    pub fn ready_early(&mut self, slot: Slot) -> Option<(WorkerId, u32)> {
+        let worker = self.by_slot.get_mut(&slot)?;
+        Some((WorkerId { slot, serial: worker.serial }, worker.ready_us.take()?))
+    }
+
+    /// The one that the front means, unless it has ended.
+    pub fn meant_by(&mut self, id: WorkerId) -> Option<&mut Worker> {
+        self.by_slot.get_mut(&id.slot).filter(|worker| worker.serial == id.serial)
     }
 
     /// The one at `slot`.
@@ -142,8 +159,8 @@ impl Workers {
     }
 
     /// It serves no more.
-    pub fn leaves(&mut self, slot: Slot, by: Option<Instant>) {
-        if let Some(worker) = self.by_slot.get_mut(&slot) {
+    pub fn leaves(&mut self, id: WorkerId, by: Option<Instant>) {
+        if let Some(worker) = self.meant_by(id) {
             worker.state = WorkerState::Retiring;
             worker.leave_by = worker.leave_by.or(by);
         }
@@ -159,10 +176,11 @@ impl Workers {
     }
 
     /// Those of a generation that a new front can take over.
-    pub fn orphans(&self, generation: Generation) -> Vec<(Slot, Socket, Option<Pid>)> {
+    pub fn orphans(&self, generation: Generation) -> Vec<(WorkerId, Socket, Option<Pid>)> {
         let of = self.of(generation).filter(|(_, worker)| worker.killed.is_none());
         let known = |(slot, worker): (Slot, &Worker)| {
-            Some((slot, worker.socket.clone()?, worker.process.as_ref().map(|process| process.pid)))
+            let id = WorkerId { slot, serial: worker.serial };
+            Some((id, worker.socket.clone()?, worker.process.as_ref().map(|process| process.pid)))
         };
         of.filter_map(known).collect()
     }
@@ -312,17 +330,31 @@ mod tests {
     #[test]
     fn the_lowest_free_place_is_taken() {
         let (mut workers, now) = (Workers::default(), Instant::now());
-        assert_eq!([workers.add(1, now), workers.add(1, now), workers.add(2, now)], [0, 1, 2]);
+        assert_eq!([1, 1, 2].map(|generation| workers.add(generation, now).slot), [0, 1, 2]);
         workers.remove(1);
-        assert_eq!(workers.add(2, now), 1);
+        assert_eq!(workers.add(2, now).slot, 1);
         assert_eq!((workers.alive(1), workers.alive(2)), (1, 2));
+    }
+
+    #[test]
+    fn news_of_a_worker_is_not_about_the_next_one_in_its_place() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        let first = workers.add(1, now);
+        workers.remove(first.slot);
+        let second = workers.add(1, now);
+        assert_eq!(first.slot, second.slot);
+        workers.leaves(first, Some(now));
+        assert!(workers.meant_by(first).is_none());
+        assert_eq!((workers.alive(1), workers.expels()), (1, None));
+        workers.leaves(second, Some(now));
+        assert_eq!((workers.alive(1), workers.expels()), (0, Some(now)));
     }
 
     #[test]
     fn a_worker_that_boots_too_long_is_overdue() {
         let (mut workers, now) = (Workers::default(), Instant::now());
         let allowed = Duration::from_secs(60);
-        let slot = workers.add(1, now);
+        let slot = workers.add(1, now).slot;
         assert_eq!(workers.overdue(allowed, now), (vec![], Some(now + allowed)));
         assert_eq!(workers.overdue(allowed, now + allowed), (vec![slot], None));
     }
@@ -330,7 +362,7 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_not_killed_in_anothers_name() {
         let mut workers = Workers::default();
-        let slot = workers.add(1, Instant::now());
+        let slot = workers.add(1, Instant::now()).slot;
         let mut child = std::process::Command::new("true").spawn().expect("spawned");
         let pid = Pid::from_raw(child.id().cast_signed());
         let is_ours = |parent| parent == nix::unistd::getpid();
@@ -346,7 +378,7 @@ mod tests {
     #[test]
     fn a_process_that_the_mold_did_not_fork_is_not_taken_for_a_worker() {
         let mut workers = Workers::default();
-        let slot = workers.add(1, Instant::now());
+        let slot = workers.add(1, Instant::now()).slot;
         let us = nix::unistd::getpid();
         for (pid, why) in [
             (us, NotForked::Foreign),

@@ -85,11 +85,12 @@ fn with_all_workers_killed_the_site_serves_again_within_three_seconds() {
 fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
     let server = serve(
         "sub { [200, [], [$$]] }",
-        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 3s",
+        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 3s\nRequestTimeoutGrace 1s",
     );
     server.until_idle(4);
+    // More clients than workers: each worker is asked again and again, so that a stopped one is soon found out.
     // What a worker has begun when it is stopped is lost at RequestTimeout: it is the only one with that request.
-    let load = Load::start(&server, 4, "/", |response| matches!(response.status, 200 | 504));
+    let load = Load::start(&server, 16, "/", |response| matches!(response.status, 200 | 504));
     load.until_answered(100);
     let stopped: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).take(2).collect();
     stopped.iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
@@ -148,4 +149,22 @@ fn a_worker_that_never_ends_is_replaced_at_once_and_killed_in_the_end() {
     assert!(answered.len() >= 8, "two requests each: {answered:?}");
     server.logged("killed signal=9 (did not end in time; GracefulShutdownTimeout bounds END blocks");
     until("they have gone", || answered.iter().filter(|pid| alive(**pid)).count() <= 2);
+}
+
+#[test]
+fn whoever_takes_the_place_of_a_worker_that_left_is_not_taken_for_it() {
+    let server = serve(
+        "sub { [200, [], [$$]] }",
+        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nMaxRequestsPerChild 50\nLogLevel info",
+    );
+    server.until_idle(4);
+    let load = Load::start(&server, 16, "/", |response| response.status == 200);
+    // Some 400 workers: the news that one leaves may come after that of its end, when another has its place.
+    load.until_answered(20_000);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    server.until_idle(4);
+    let log = server.log();
+    let count = |what: &str| log.lines().filter(|line| line.contains("worker=") && line.contains(what)).count();
+    assert_eq!(count(" started"), count(" ready"), "{log}");
+    assert!(!log.contains("killed"), "{log}");
 }

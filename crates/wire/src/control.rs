@@ -6,6 +6,16 @@ use serde::{Deserialize, Serialize};
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
 
+/// One worker among all that had its place, one after the other. The front's news of one may arrive when it has ended
+/// and another has its place already: the master must not take it for news of that one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerId {
+    /// Its place.
+    pub slot: Slot,
+    /// Counts the workers that this master has asked for, from 1.
+    pub serial: u64,
+}
+
 /// A start of the Perl side: each reload that succeeds is the next generation.
 pub type Generation = u32;
 
@@ -32,8 +42,8 @@ pub enum ToFront {
     /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
     /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
     Worker {
-        /// Its place.
-        slot: Slot,
+        /// Which.
+        worker: WorkerId,
         /// Its generation.
         generation: Generation,
         /// It had another front, which has died; it may be in the middle of a request of that one.
@@ -97,8 +107,8 @@ pub enum FromFront {
     },
     /// The worker sent `Ready`.
     Ready {
-        /// Its place.
-        slot: Slot,
+        /// Which.
+        worker: WorkerId,
         /// Microseconds from fork to ready.
         fork_us: u32,
     },
@@ -106,20 +116,20 @@ pub enum FromFront {
     Load(Load),
     /// This worker serves no more: it was asked to leave, or said that it will.
     Leaving {
-        /// Its place.
-        slot: Slot,
+        /// Which.
+        worker: WorkerId,
     },
     /// This worker is beyond help (request timeout, lies): kill it.
     Kill {
-        /// Its place.
-        slot: Slot,
+        /// Which.
+        worker: WorkerId,
         /// Why, for the log.
         reason: String,
     },
     /// This worker's request takes too long: send the signal that makes it die, with the request's number as its value.
     Interrupt {
-        /// Its place.
-        slot: Slot,
+        /// Which.
+        worker: WorkerId,
         /// The request; the worker may be at another by now.
         request: u64,
     },

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 
 use wire::channel::{pair, send_packet};
-use wire::control::{FromFront, WorkerState};
+use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Request;
 use wire::reply::Reply;
 use wire::transport::{FrontPort, Order, SocketFront};
@@ -36,7 +36,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let script = Script::default();
     let begun = script.begun.clone();
     let runs = std::thread::spawn(move || run(worker, &script));
-    server.hear(|said| matches!(said, FromFront::Ready { slot: 0, fork_us: 7 }));
+    server.hear(|said| matches!(said, FromFront::Ready { worker: WorkerId { slot: 0, .. }, fork_us: 7 }));
     assert_eq!(server.client().get("/").text(), "hello");
     assert_eq!(begun.load(Ordering::SeqCst), 1, "the request of the dead was begun");
     assert_eq!(server.client().get("/app/leave").text(), "bye");
@@ -49,6 +49,6 @@ fn an_adopted_worker_that_lies_is_killed() {
     let (front, worker) = pair().expect("a pair");
     server.hand_over(1, 0, (&front, &worker), true);
     send_packet(worker.as_fd(), &[IoSlice::new(b"no message")], &[]).expect("said");
-    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     server.wait_for(|status| status.workers.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use wire::control::{FromFront, WorkerState};
+use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Field;
 use wire::reply::{End, Reply};
 use wire::transport::{Inbound, SocketWorker, WorkerPort, packet_buffer};
@@ -84,7 +84,7 @@ fn a_worker_that_breaks_the_protocol_is_killed() {
         let mut server = Server::with_workers(APP, 1, Script::default());
         let mut client = server.client();
         assert_eq!(client.get(&format!("/app{path}")).status, 502, "{path}");
-        server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+        server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
         server.worker(1, 1, Script::default());
         assert_eq!(client.get("/").text(), "hello");
     }
@@ -95,7 +95,7 @@ fn a_worker_that_informs_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     let mut client = server.client();
     client.send("GET /app/endless-hints HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     let last = std::iter::repeat_with(|| client.head().status).find(|status| *status != 103);
     assert_eq!(last, Some(502));
 }
@@ -105,7 +105,7 @@ fn a_worker_that_falls_silent_and_lives_is_killed() {
     let (script, gate) = Script::gated();
     let mut server = Server::with_workers(APP, 1, script);
     assert_eq!(server.client().get("/app/falls-silent").status, 502);
-    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     gate.send(()).expect("opened");
     server.worker(1, 1, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
@@ -134,7 +134,7 @@ fn a_request_that_runs_too_long_is_ended_with_its_worker() {
         Server::with_workers(&format!("{APP}RequestTimeout 100ms\nRequestTimeoutGrace 100ms\n"), 1, script);
     let mut client = server.client();
     assert_eq!(client.get("/app/wait").status, 504);
-    server.hear(|said| matches!(said, FromFront::Kill { slot: 0, .. }));
+    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     drop(_gate);
     server.worker(1, 1, Script::default());
     assert_eq!(client.get("/").text(), "hello");

@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
-use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront};
+use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront, WorkerId};
 use wire::transport::in_memory;
 
 use crate::config::{Bundle, Facts, parse};
@@ -121,7 +121,7 @@ impl Server {
             // A front that has gone does not mind.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
-        self.hear(|said| matches!(said, FromFront::Ready { slot: s, .. } if *s == slot));
+        self.hear(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
     }
 
     /// The worker's end of a socket that the front takes for a worker's.
@@ -133,7 +133,9 @@ impl Server {
 
     fn hand_over(&self, generation: Generation, slot: Slot, (front, worker): (&OwnedFd, &OwnedFd), adopted: bool) {
         let fds = [front.as_raw_fd(), worker.as_raw_fd()];
-        self.control.send(&ToFront::Worker { slot, generation, adopted }, &fds).expect("sent");
+        self.control
+            .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)
+            .expect("sent");
         self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
     }
 

@@ -276,6 +276,7 @@ fn rule_lines(rules: &Rules) -> String {
     line("canonical_name", rules.canonical_name.is_some(), &rules.canonical_name);
     line("file_etag", rules.file_etag.is_some(), &rules.file_etag);
     line("compress", rules.compress != Default::default(), &rules.compress);
+    line("inflate", rules.inflate != Default::default(), &rules.inflate);
     let listing = format!("{:?}", rules.listing);
     line("listing", listing != format!("{:?}", super::rules::listing::Listing::default()), &rules.listing);
     out

@@ -187,8 +187,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
-        names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody \
-            LimitInternalRecursion DeflateInflateLimitRequestBody DeflateInflateRatioBurst DeflateInflateRatioLimit",
+        names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody LimitInternalRecursion",
     },
     Group {
         fate: Ignored,

@@ -72,7 +72,7 @@ pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules
         if store.length() + piece.len() as u64 > limit {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        store.add(piece, rules).map_err(|error| full(error, rules))?;
+        store.add(&piece, rules).map_err(|error| full(error, rules))?;
     }
     store.close().map_err(|error| full(error, rules))
 }
@@ -85,7 +85,8 @@ fn broken() -> Refusal {
     Refusal::closing(StatusCode::BAD_REQUEST)
 }
 
-fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
+/// There is no room for it.
+pub fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
     let folder = spool::folder(rules);
     log::error("front", format_args!("cannot store a request's body in {}: {error}", folder.display()));
     match is_shortage(&error) {
@@ -96,23 +97,25 @@ fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
 
 /// What has come so far.
 #[derive(Default)]
-struct Store {
+pub struct Store {
     memory: Vec<u8>,
     file: Option<(File, u64)>,
 }
 
 impl Store {
-    fn length(&self) -> u64 {
+    /// How long it is.
+    pub fn length(&self) -> u64 {
         self.file.as_ref().map_or(self.memory.len() as u64, |(_, length)| *length)
     }
 
-    fn add(&mut self, piece: Bytes, rules: &Spooling) -> std::io::Result<()> {
+    /// Keeps `piece` behind the others.
+    pub fn add(&mut self, piece: &[u8], rules: &Spooling) -> std::io::Result<()> {
         if let Some((file, length)) = &mut self.file {
-            file.write_all(&piece)?;
+            file.write_all(piece)?;
             *length += piece.len() as u64;
             return Ok(());
         }
-        self.memory.extend_from_slice(&piece);
+        self.memory.extend_from_slice(piece);
         if self.memory.len() > IN_MEMORY {
             let mut file = spool::file(rules)?;
             file.write_all(&self.memory)?;
@@ -122,7 +125,8 @@ impl Store {
         Ok(())
     }
 
-    fn close(self) -> std::io::Result<Body> {
+    /// There is no more.
+    pub fn close(self) -> std::io::Result<Body> {
         match self.file {
             None => Ok(Body::Memory(self.memory.into())),
             Some((mut file, length)) => {

@@ -45,6 +45,7 @@ mod headers;
 mod hear;
 mod htaccess;
 mod http2;
+mod inflate;
 mod last_call;
 mod leftover;
 mod length;

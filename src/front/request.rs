@@ -21,8 +21,8 @@ use super::source::Source;
 use super::static_files::Found;
 use super::submit::submit;
 use super::{
-    actions, authority, autoindex, compress, error_document, headers, http2, locate, own_name, redirection, remote_ip,
-    response, session, static_files, strictness, unread, variables,
+    actions, authority, autoindex, compress, error_document, headers, http2, inflate, locate, own_name, redirection,
+    remote_ip, response, session, static_files, strictness, unread, variables,
 };
 use crate::config::Handler;
 use crate::path::{BadPath, MAX_SEGMENTS};
@@ -283,6 +283,8 @@ async fn work(visit: &Record, head: &Parts, route: Rc<Route>, body: &mut Option<
         Some(incoming) => body::receive(incoming, limit, patience(visit, &route), &visit.site.config.spooling).await?,
         None => Body::Memory(Default::default()),
     };
+    let (head, body) = inflate::unpacked(visit, head, &route, body).await?;
+    let head = &*head;
     let ticket = submit(visit, head, &route, body)?;
     let answered = std::future::poll_fn(|cx| {
         let mut exchange = ticket.exchange().borrow_mut();

@@ -6,6 +6,7 @@ mod errors;
 mod folders;
 mod headers;
 mod htaccess;
+mod inflate;
 mod redirects;
 mod types;
 mod variables;

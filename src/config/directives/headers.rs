@@ -1,6 +1,6 @@
 //! Headers of requests and answers.
 
-use super::super::rules::{compress, expires, headers};
+use super::super::rules::{compress, expires, headers, inflate};
 use super::{ANYWHERE, Class, Effect, MANY, Row, Takes};
 
 pub(super) static ROWS: &[Row] = &[
@@ -120,36 +120,71 @@ pub(super) static ROWS: &[Row] = &[
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("filter[;filter…]|None", |d, names| {
-            compress::input_filter(d, names);
+            inflate::set_filter(d, names);
             Ok(())
         }),
         default: None,
         because: "programs read what clients send",
         effect: Effect::Reload,
-        about: "Accepted with a warning: bodies of requests reach programs as they were sent.",
+        about: "DEFLATE unpacks bodies of requests that were sent as gzip (`Content-Encoding`), before a program reads them: it sees what \
+            was packed, its length, and no Content-Encoding. What is no gzip is answered 400. Other filters are passed over with a warning.",
     },
     Row {
         name: "AddInputFilter",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("filter[;filter…] extension…", 2..=MANY, |d, args| {
-            args.first().into_iter().for_each(|names| compress::input_filter(d, names));
+            inflate::by_extension(d, args);
             Ok(())
         }),
         default: None,
         because: "see SetInputFilter",
         effect: Effect::Reload,
-        about: "Accepted with a warning: bodies of requests reach programs as they were sent.",
+        about: "As SetInputFilter, for what is sent to files with these extensions.",
     },
     Row {
         name: "RemoveInputFilter",
         aliases: &[],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |_, _| Ok(())),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            inflate::remove_filter(d, args);
+            Ok(())
+        }),
         default: None,
-        because: "see SetInputFilter",
+        because: "see AddInputFilter",
         effect: Effect::Reload,
-        about: "Accepted: there is nothing to take back.",
+        about: "Takes back an AddInputFilter of an outer section.",
+    },
+    Row {
+        name: "DeflateInflateLimitRequestBody",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Size(|d, size| d.said().rules.inflate.limit = Some(size)),
+        default: Some("0"),
+        because: "what is unpacked takes as much room as what is sent plainly",
+        effect: Effect::Reload,
+        about: "Bytes of a request's body when it is unpacked; 0 is as LimitRequestBody says, which what is sent must fit in any case. A \
+            longer one is answered 413.",
+    },
+    Row {
+        name: "DeflateInflateRatioLimit",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().rules.inflate.ratio = Some(n)),
+        default: Some("200"),
+        because: "httpd's; text becomes a tenth, nothing but zeros a thousandth",
+        effect: Effect::Reload,
+        about: "How many times as long as it was sent a request's body may become when it is unpacked. More is answered 413.",
+    },
+    Row {
+        name: "DeflateInflateRatioBurst",
+        aliases: &[],
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().rules.inflate.burst = Some(n)),
+        default: Some("3"),
+        because: "httpd's; a short body may well be all alike",
+        effect: Effect::Reload,
+        about: "How many buffers of 8096 bytes in a row may be over DeflateInflateRatioLimit before the body is refused.",
     },
     Row {
         name: "DeflateCompressionLevel",

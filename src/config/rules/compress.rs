@@ -33,24 +33,31 @@ impl Compress {
 
     /// Whether answers of this MIME type, without parameters, for a file of this name are compressed.
     pub fn takes(&self, mime: &str, file: &str) -> bool {
-        let by_name = || {
-            let mut extensions = file.split('.').skip(1).map(str::to_ascii_lowercase);
-            extensions.any(|extension| self.extensions.get(&extension) == Some(&true))
-        };
-        self.all == Some(true) || self.types.iter().any(|known| known.eq_ignore_ascii_case(mime)) || by_name()
+        let by_type = || self.types.iter().any(|known| known.eq_ignore_ascii_case(mime));
+        self.all == Some(true) || by_type() || has_extension(&self.extensions, file)
     }
+}
+
+/// Whether a file's name has one of the extensions that are `true`.
+pub(super) fn has_extension(known: &BTreeMap<String, bool>, file: &str) -> bool {
+    file.split('.').skip(1).any(|extension| known.get(&extension.to_ascii_lowercase()) == Some(&true))
+}
+
+/// As directives write it, with or without its dot, in any case.
+pub(super) fn extension(word: &str) -> String {
+    word.trim_start_matches('.').to_ascii_lowercase()
 }
 
 /// `SetOutputFilter filter[;filter…]|None`
 pub fn set_filter(draft: &mut Draft, names: &str) {
-    let all = !names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names);
+    let all = !names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names, FOREIGN);
     draft.said().rules.compress.all = Some(all);
 }
 
 /// `AddOutputFilterByType filter[;filter…] type…`
 pub fn by_type(draft: &mut Draft, args: &[String]) {
     let Some((names, types)) = args.split_first() else { return };
-    if is_deflate_among(draft, names) {
+    if is_deflate_among(draft, names, FOREIGN) {
         draft.said().rules.compress.types.extend_from_slice(types);
     }
 }
@@ -58,7 +65,7 @@ pub fn by_type(draft: &mut Draft, args: &[String]) {
 /// `AddOutputFilter filter[;filter…] extension…`
 pub fn by_extension(draft: &mut Draft, args: &[String]) {
     let Some((names, extensions)) = args.split_first() else { return };
-    let deflates = is_deflate_among(draft, names);
+    let deflates = is_deflate_among(draft, names, FOREIGN);
     say_of(draft, extensions, deflates);
 }
 
@@ -68,27 +75,18 @@ pub fn remove_filter(draft: &mut Draft, extensions: &[String]) {
 }
 
 fn say_of(draft: &mut Draft, extensions: &[String], deflates: bool) {
-    for extension in extensions {
-        let extension = extension.trim_start_matches('.').to_ascii_lowercase();
-        draft.said().rules.compress.extensions.insert(extension, deflates);
+    for word in extensions {
+        draft.said().rules.compress.extensions.insert(extension(word), deflates);
     }
 }
 
-/// `SetInputFilter`, `AddInputFilter`: bodies of requests reach programs as they were sent.
-pub fn input_filter(draft: &mut Draft, names: &str) {
-    if !names.eq_ignore_ascii_case("none") {
-        draft.warn(&format!(
-            "{names} is not done: bodies of requests reach programs as they were sent (this line is ignored)"
-        ));
-    }
-}
+const FOREIGN: &str = "the only filter here is DEFLATE, a Perl handler can change what it prints";
 
-/// Ours is one of httpd's filters; what others would change is left as it is.
-fn is_deflate_among(draft: &mut Draft, names: &str) -> bool {
+/// Ours is one of httpd's filters; what others would change is left as it is, and `advice` is given.
+pub(super) fn is_deflate_among(draft: &mut Draft, names: &str, advice: &str) -> bool {
     let is_ours = |name: &&str| name.eq_ignore_ascii_case("deflate");
     let foreign: Vec<&str> = names.split(';').filter(|name| !name.is_empty() && !is_ours(name)).collect();
     if !foreign.is_empty() {
-        let advice = "the only filter here is DEFLATE, a Perl handler can change what it prints";
         draft.warn(&format!("{} is not done: {advice}", foreign.join(";")));
     }
     names.split(';').any(|name| is_ours(&name))

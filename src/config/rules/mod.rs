@@ -7,6 +7,7 @@ pub mod error_document;
 pub mod expires;
 pub mod expr;
 pub mod headers;
+pub mod inflate;
 pub mod listing;
 pub mod ranges;
 pub mod redirect;
@@ -21,6 +22,7 @@ use actions::Actions;
 use compress::Compress;
 use expires::Expires;
 use headers::HeaderRule;
+use inflate::Inflate;
 use listing::Listing;
 use ranges::Ranges;
 use setenv::SetEnvIf;
@@ -65,6 +67,8 @@ pub struct Rules {
     pub ranges: Ranges,
     /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
     pub compress: Compress,
+    /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
+    pub inflate: Inflate,
     /// `SSLOptions`, `SSLRequireSSL`
     pub ssl: Ssl,
     /// `Action`, `Script`
@@ -128,6 +132,7 @@ impl Rules {
         }
         self.ranges.merge(inner.ranges);
         self.compress.merge(&inner.compress);
+        self.inflate.merge(&inner.inflate);
         self.ssl.merge(&inner.ssl);
         self.actions.merge(&inner.actions);
         self.path_info = inner.path_info.or(self.path_info);

@@ -1,0 +1,231 @@
+//! `SetInputFilter DEFLATE`: programs read bodies that were sent as gzip as what they were before.
+//! mod/mod_deflate.html, "Input Decompression".
+
+use std::io::Write;
+use std::process::Command;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+
+use crate::support::{Finished, Request, Response, Server, Site, peak_memory, within};
+
+/// Says what it was sent: the length that it is told, what is left of the headers, and the body, or only its length.
+const APP: &str = r#"sub { my $e = shift; my ($body, $n) = ('', 0);
+    while ($e->{'psgi.input'}->read(my $piece, 65536)) { $n += length $piece; $body .= $piece if $n < 1000 }
+    my $said = join ' ', map { $_ // '-' } @$e{qw(CONTENT_LENGTH HTTP_CONTENT_ENCODING HTTP_CONTENT_MD5)};
+    [200, ['Content-Type' => 'text/plain'], ["$said ", $n < 1000 ? $body : $n]] }"#;
+
+#[track_caller]
+fn serve(conf: &str) -> Server {
+    let place = "MaxClients 2\nStartServers 2\n<Location />\nPsgiApp app.psgi\n</Location>";
+    Site::new().file("app.psgi", APP).serve(&format!("Protocols h2c http/1.1\n{place}\n{conf}"))
+}
+
+fn packed(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes.as_ref()).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+/// Gzip of so many megabytes of nothing: a thousandth of that.
+fn bomb(megabytes: usize) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    (0..megabytes).for_each(|_| encoder.write_all(&vec![0; 1 << 20]).expect("memory"));
+    encoder.finish().expect("memory")
+}
+
+fn sent_as(encoding: &str, body: impl AsRef<[u8]>) -> Request {
+    Request::new("POST", "/").header("Content-Encoding", encoding).header("Content-MD5", "x").body(body)
+}
+
+fn send(server: &Server, body: impl AsRef<[u8]>) -> Response {
+    server.send(sent_as("gzip", body))
+}
+
+#[test]
+fn a_program_reads_what_was_packed_and_its_true_length() {
+    let server = serve("SetInputFilter DEFLATE");
+    let (text, gzip) = ("a=1&b=camel", packed("a=1&b=camel"));
+    for (encoding, left) in [("gzip", "-"), ("X-GZip", "-"), ("gzip, identity", "-"), ("br,gzip", "br")] {
+        let said = server.send(sent_as(encoding, &gzip)).is(200).text();
+        assert_eq!(said, format!("11 {left} - {text}"), "{encoding}");
+    }
+    let mut connection = server.connect();
+    connection
+        .raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for byte in &gzip {
+        connection.raw([b"1\r\n", &[*byte][..], b"\r\n"].concat());
+    }
+    connection.raw("0\r\n\r\n");
+    assert_eq!(connection.response().is(200).text(), format!("11 - - {text}"));
+    server.site.write_bytes("gzip", &gzip);
+    let (from, url) = (server.site.filled("@@DIR@/gzip"), server.site.filled("http://localhost:@PORT@/"));
+    for head in ["X-Length: said", "Content-Length:"] {
+        let said =
+            Finished::of(Command::new("curl").args(["-sS", "--noproxy", "*", "--http2-prior-knowledge"]).args([
+                "-H",
+                "Content-Encoding: gzip",
+                "-H",
+                head,
+                "--data-binary",
+                &from,
+                &url,
+            ]));
+        assert_eq!(said.succeeded().out, format!("11 - - {text}"));
+    }
+}
+
+#[test]
+fn a_form_that_was_packed_is_a_form_to_perl() {
+    let server = Site::new()
+        .file(
+            "lib/My.pm",
+            "package My;\nuse Apache::Constants ':common';\nsub handler { my $r = shift; my %form = $r->content; $r->send_http_header('text/plain');\n\
+             $r->print(\"$form{b} \", $r->header_in('Content-Length'), ' ', $r->header_in('Content-Encoding') || 'plain'); OK }\n1;\n",
+        )
+        .script("cgi/form.pl", "#!/usr/bin/perl\nuse CGI; my $q = CGI->new; print $q->header('text/plain'), $q->param('b'), \" $ENV{CONTENT_LENGTH}\";")
+        .serve(
+            "PerlLib lib\nPerlModule My\nSetInputFilter DEFLATE\nScriptAlias /cgi/ cgi/\n\
+             <Location /perl>\nSetHandler perl-script\nPerlHandler My\n</Location>",
+        );
+    let form = |path| Request::post(path, "").header("Content-Encoding", "gzip").body(packed("a=1&b=camel"));
+    assert_eq!(server.send(form("/perl")).is(200).text(), "camel 11 plain");
+    assert_eq!(server.send(form("/cgi/form.pl")).is(200).text(), "camel 11");
+}
+
+/// httpd's filter reads gzip only, steps aside for parts of something, and has nothing to do where there is no body.
+#[test]
+fn what_is_no_gzip_arrives_as_it_was_sent() {
+    let server = serve("SetInputFilter DEFLATE\n<Location /plain>\nSetInputFilter None\n</Location>");
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::none());
+    zlib.write_all(b"text").expect("memory");
+    let zlib = zlib.finish().expect("memory");
+    let said = server.send(sent_as("deflate", &zlib)).is(200);
+    assert!(said.body.starts_with(format!("{} deflate x ", zlib.len()).as_bytes()), "{said:?}");
+    let gzip = packed("text");
+    let as_sent = format!("{} gzip x ", gzip.len());
+    for request in [
+        sent_as("gzip", &gzip).header("Content-Range", "bytes 0-9/10"),
+        Request::new("POST", "/plain").header("Content-Encoding", "gzip").header("Content-MD5", "x").body(&gzip),
+    ] {
+        let said = server.send(request).is(200);
+        assert!(said.body.starts_with(as_sent.as_bytes()) && said.body.ends_with(&gzip), "{said:?}");
+    }
+    assert_eq!(server.send(sent_as("gzip, br", "text")).is(200).text(), "4 gzip, br x text");
+    assert_eq!(server.send(Request::new("POST", "/").body("text")).is(200).text(), "4 - - text");
+    assert_eq!(send(&server, "").is(200).text(), "0 - x ");
+    assert_eq!(server.text("/"), "- - - ");
+}
+
+#[test]
+fn extensions_and_folders_say_whose_bodies_are_unpacked() {
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\", $ENV{HTTP_CONTENT_ENCODING} || 'plain';";
+    let server = Site::new()
+        .script("cgi/form.pl", script)
+        .script("cgi/form.cgi", script)
+        .script("cgi/inner/form.pl", script)
+        .file("cgi/inner/.htaccess", "RemoveInputFilter .pl")
+        .serve(
+            "ScriptAlias /cgi/ cgi/\n<Directory cgi>\nAllowOverride All\nAddInputFilter INCLUDES;DEFLATE .pl\n</Directory>",
+        );
+    let encoding = |path| {
+        server.send(Request::new("POST", path).header("Content-Encoding", "gzip").body(packed("a"))).is(200).text()
+    };
+    assert_eq!(encoding("/cgi/form.pl"), "plain");
+    assert_eq!(encoding("/cgi/form.pl/more"), "plain");
+    assert_eq!(encoding("/cgi/form.cgi"), "gzip");
+    assert_eq!(encoding("/cgi/inner/form.pl"), "gzip");
+    server.logged("INCLUDES is not done");
+}
+
+#[test]
+fn a_body_that_is_broken_is_refused_and_the_next_request_answered() {
+    let server = serve("SetInputFilter DEFLATE");
+    let gzip = packed("the same words, the same words");
+    let mut spoilt = gzip.clone();
+    *spoilt.last_mut().expect("bytes") ^= 1;
+    let mut crc = gzip.clone();
+    let at = crc.len() - 8;
+    crc[at] ^= 1;
+    let mut connection = server.connect();
+    for (what, body) in [
+        ("no gzip", b"plain words that nobody has packed".to_vec()),
+        ("cut short", gzip[..gzip.len() - 9].to_vec()),
+        ("another length", spoilt),
+        ("another sum", crc),
+        ("more behind it", [&gzip[..], b"more"].concat()),
+        ("a head that does not end", [&[31, 139, 8, 8, 0, 0, 0, 0, 0, 3][..], &vec![b'x'; 200_000]].concat()),
+    ] {
+        assert_eq!(connection.ask(sent_as("gzip", body)).status, 400, "{what}");
+    }
+    server.logged("is not the gzip that Content-Encoding says");
+    assert_eq!(connection.ask(sent_as("gzip", gzip)).is(200).text(), "30 - - the same words, the same words");
+}
+
+#[test]
+fn limits_are_about_what_is_unpacked() {
+    let server = serve(
+        "SetInputFilter DEFLATE\nLimitRequestBody 10000\nDeflateInflateRatioLimit 1000\n\
+         <Location /more>\nDeflateInflateLimitRequestBody 20000\n</Location>",
+    );
+    let of = |path: &str, length: usize| {
+        let words: Vec<u8> = (0..length).map(|n| (n * n / 7) as u8).collect();
+        server.send(Request::new("POST", path).header("Content-Encoding", "gzip").body(packed(words))).status
+    };
+    assert_eq!((of("/", 10_000), of("/", 10_001)), (200, 413));
+    server.logged("LimitRequestBody");
+    assert_eq!((of("/more", 20_000), of("/more", 20_001)), (200, 413));
+    let plain = server.send(Request::new("POST", "/more").body(vec![0; 10_001]));
+    assert_eq!(plain.status, 413, "what is sent has its own limit");
+}
+
+#[test]
+fn what_becomes_too_many_times_as_long_is_refused_at_once() {
+    let server = serve("SetInputFilter DEFLATE\n<Location /more>\nDeflateInflateRatioLimit 1100\n</Location>");
+    let to =
+        |path: &str, body: &[u8]| server.send(Request::new("POST", path).header("Content-Encoding", "gzip").body(body));
+    let bomb = bomb(3);
+    assert_eq!(to("/", &bomb).status, 413);
+    server.logged("DeflateInflateRatioLimit");
+    assert_eq!(to("/more", &bomb).text(), format!("{} - - {}", 3 << 20, 3 << 20));
+    // A few buffers may be as dense as they like.
+    assert_eq!(to("/", &packed(vec![0; 30_000])).text(), "30000 - - 30000");
+    let server = serve("SetInputFilter DEFLATE\nDeflateInflateRatioBurst 1");
+    assert_eq!(send(&server, packed(vec![0; 100_000])).status, 413);
+}
+
+#[test]
+fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
+    let server = serve(
+        "SetInputFilter DEFLATE\nDeflateInflateRatioLimit 1100\nLimitRequestBody 2G\nSpoolDirectory tmp\nCustomLog access.log %D",
+    );
+    let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
+    let before = peak_memory(front);
+    let mut connection = server.connect();
+    let bomb = bomb(1024);
+    let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip";
+    connection.raw(format!("{head}\r\nContent-Length: {}\r\n\r\n", bomb.len()));
+    connection.raw(&bomb);
+    // The second worker is free; only the front could keep these waiting.
+    let asked = (0..20).map(|_| std::time::Instant::now()).map(|begun| {
+        assert_eq!(server.text("/"), "- - - ");
+        begun.elapsed()
+    });
+    let longest = asked.max().expect("some");
+    assert!(longest < Duration::from_millis(500), "{longest:?}");
+    assert_eq!(connection.response().is(200).text(), format!("{} - - {}", 1 << 30, 1 << 30));
+    let grown = peak_memory(front) - before;
+    assert!(grown < 50 << 20, "{grown}");
+    // One that leaves takes its file along.
+    let mut leaves = server.connect();
+    leaves.raw(format!("{head}\r\nContent-Length: {}\r\n\r\n", bomb.len()));
+    leaves.raw(&bomb);
+    drop(leaves);
+    let held = || {
+        let all = std::fs::read_dir(format!("/proc/{front}/fd")).expect("the front runs");
+        let links = all.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());
+        links.filter(|file| file.starts_with(server.site.path("tmp"))).count()
+    };
+    within(Duration::from_secs(20), "nothing is left on the disk", || held() == 0);
+}

@@ -14,11 +14,10 @@ use wire::control::{FromFront, Generation, Listener, ToFront};
 use wire::outbox::Outbox;
 use wire::transport::SocketFront;
 
-use super::failure::Failure;
+use super::base::failure::Failure;
 use super::site::Site;
-use super::spool;
 use super::worker::Worker;
-use super::{Front, adopted};
+use super::{Front, adopted, spool};
 use crate::log;
 
 /// The control channel. Messages never wait for the master: what it does not take is kept and sent later.

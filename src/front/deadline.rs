@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use wire::control::FromFront;
 
+use super::base::failure::Failure;
 use super::exchange::Exchange;
-use super::failure::Failure;
 use super::pool::Pool;
 use super::worker::{Worker, describe};
 use crate::log;

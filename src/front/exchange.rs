@@ -21,11 +21,11 @@ use wire::control::Slot;
 use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
-use super::failure::{Failure, Truncated};
+use super::base::failure::{Failure, Truncated};
 use super::length::Length;
-use super::record::Record;
-use super::route::Route;
-use super::speed::Charge;
+use super::limits::rate::Charge;
+use super::request::context::Record;
+use super::routing::Route;
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::config::Spooling;

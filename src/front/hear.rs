@@ -6,8 +6,8 @@ use wire::Malformed;
 use wire::control::{FromFront, WorkerState};
 use wire::reply::{Packet, Reply};
 
+use super::base::failure::Failure;
 use super::exchange::Shared;
-use super::failure::Failure;
 use super::pool::Pool;
 use super::worker::{Next, Worker};
 

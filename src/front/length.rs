@@ -4,7 +4,7 @@
 use std::fmt::Arguments;
 use std::rc::{Rc, Weak};
 
-use super::record::Record;
+use super::request::context::Record;
 
 /// See the module's text.
 #[derive(Default)]

@@ -14,89 +14,43 @@
 //! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
 //! they mean in messages.
 
-mod access_log;
-mod actions;
-mod admit;
+mod accept;
 mod adopted;
 mod ahead;
-mod as_is;
-mod authority;
-mod autoindex;
-mod blocking;
-mod body;
+mod base;
 mod client;
 mod clock;
-mod compress;
-mod conditional;
-mod connection;
-mod connections;
 mod control;
-mod crowd;
 mod deadline;
-mod error_document;
-mod error_logs;
-mod error_page;
 mod exchange;
-mod failure;
-mod farewell;
-mod format;
-mod greeting;
-mod headers;
 mod hear;
-mod htaccess;
+mod http1;
 mod http2;
-mod inflate;
-mod last_call;
-mod leftover;
 mod length;
-mod listener;
-mod locate;
-mod log_item;
-mod mime;
-mod names;
-mod overdue;
-mod own_name;
-mod pages;
+mod limits;
+mod log;
 mod panics;
-mod payload;
 mod pick_up;
 mod pool;
-#[doc(hidden)] // for its fuzz target
-pub mod proxy_header;
-mod proxy_protocol;
 mod queue;
-#[doc(hidden)] // for its fuzz target
-pub mod range;
-mod record;
-mod redirection;
-mod remote_ip;
 mod request;
-mod response;
-mod route;
+mod routing;
 mod scoreboard;
-mod session;
-mod sifted;
 mod site;
-mod socket;
-mod source;
-mod speed;
 mod spool;
-mod static_files;
-mod stream;
-pub mod strict;
-mod strictness;
-mod submit;
 #[cfg(test)]
 mod tests;
-mod throttle;
-mod unread;
-mod variables;
-mod visible;
 mod waiting;
 mod worker;
 
-pub use format::check as check_log_format;
+#[doc(hidden)] // for their fuzz targets
+pub use accept::proxy_header;
+#[doc(hidden)]
+pub use http1::strict;
+pub use log::format::check as check_log_format;
 pub use panics::abort_on_panic;
+#[doc(hidden)]
+pub use request::files::range;
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
@@ -109,15 +63,15 @@ use tokio::runtime::{Builder, LocalOptions};
 use wire::control::{FrontStatus, Load};
 use wire::reply::MAX_PACKET;
 
-use admit::Door;
-use autoindex::Lists;
+use accept::listener::Listeners;
+use client::registry::Connections;
 use clock::Clock;
-use connections::Connections;
 use control::Master;
-use crowd::Crowd;
-use listener::Listeners;
-use names::Names;
+use limits::connections::Crowd;
 use pool::Pool;
+use request::access::Door;
+use request::access::reverse_dns::Names;
+use request::files::autoindex::Lists;
 use site::Site;
 
 use crate::access::names::System;

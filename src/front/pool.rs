@@ -9,8 +9,8 @@ use std::time::Instant;
 use wire::control::{FromFront, Generation, Load, WorkerState};
 
 use super::ahead::Ahead;
+use super::base::failure::Failure;
 use super::exchange::{Shared, Stage};
-use super::failure::Failure;
 use super::queue::{Queue, Sizes};
 use super::worker::{Worker, describe};
 use super::{Front, count};

@@ -10,12 +10,12 @@ use anyhow::{Context as _, anyhow};
 use wire::control::Generation;
 
 use super::Front;
-use super::access_log::AccessLogs;
-use super::error_logs::ErrorLogs;
+use super::limits::concurrency::Throttles;
+use super::limits::rate::Speeds;
+use super::log::access_log::AccessLogs;
+use super::log::error_logs::ErrorLogs;
 use super::pool::Pool;
-use super::route::Routes;
-use super::speed::Speeds;
-use super::throttle::Throttles;
+use super::routing::Routes;
 use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
 use crate::tls::{Identity, Servers};

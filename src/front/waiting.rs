@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use wire::control::ShareStatus;
 
+use super::base::failure::Failure;
 use super::count;
 use super::exchange::{Exchange, Job, Shared, Stage};
-use super::failure::Failure;
 use super::pool::Pool;
 use super::queue::{Change, Lane, Waiting};
 use super::worker::Worker;

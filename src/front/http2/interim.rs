@@ -7,7 +7,7 @@ use h2::server::SendResponse;
 use http::{Response, StatusCode};
 use wire::reply::Head;
 
-use super::super::response;
+use crate::front::request::respond::from_worker;
 
 /// See the module's text.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub struct Interim(RefCell<Vec<Response<()>>>);
 impl Interim {
     /// What a program says before its answer; what HTTP does not allow is not sent.
     pub fn send(&self, head: &Head) {
-        self.0.borrow_mut().extend(response::interim_of_stream(head));
+        self.0.borrow_mut().extend(from_worker::interim_of_stream(head));
     }
 
     /// The client waits for a word before it sends its body.

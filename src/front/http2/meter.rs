@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::super::record::{Ending, Record};
 use super::frames::{HEADERS, Piece, RST_STREAM};
+use crate::front::request::context::{Ending, Record};
 
 /// All streams of a connection that are not over.
 #[derive(Default)]

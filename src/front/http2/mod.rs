@@ -2,24 +2,22 @@
 //! number of frames that it may send, and how a stream becomes a request.
 //!
 //! ```text
-//!   connection (this file) ──▶ watched: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
-//!                                                   ◀── outgoing: at the client's speed ──────────┘
+//!   connection (this file) ──▶ io: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
+//!                                                   ◀── send: at the client's speed ──────────────┘
 //! ```
 
 mod floods;
 mod frames;
-mod head;
 mod interim;
+mod io;
 mod meter;
-mod outgoing;
+mod receive;
+mod send;
 mod stream;
-mod upload;
-mod watched;
 
-pub use head::check;
 pub use interim::Interim;
+pub use receive::Upload;
 pub use stream::Stream;
-pub use upload::Upload;
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -32,12 +30,12 @@ use h2::server::{Builder, Connection};
 use tokio::time::sleep_until;
 
 use super::client::Client;
-use super::connection::{buffer_size, patiently};
-use super::connections::Guest;
-use super::overdue::Overdue;
+use super::client::registry::Guest;
+use super::client::timeouts::Overdue;
+use super::client::transport::Line;
+use super::http1::{buffer_size, patiently};
 use super::site::Site;
-use super::socket::Line;
-use watched::Watched;
+use io::Watched;
 
 /// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
 /// packet, one of HTTP/1 has one.

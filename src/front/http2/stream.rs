@@ -11,11 +11,11 @@ use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderValue}
 use http::uri::{Parts, Uri};
 use http::{Request, Version};
 
-use super::super::client::Client;
-use super::super::request;
-use super::super::source::Source;
 use super::meter::Traffic;
-use super::{Interim, Upload, outgoing};
+use super::{Interim, Upload, send};
+use crate::front::client::Client;
+use crate::front::request;
+use crate::front::request::body::source::Source;
 
 /// What a request knows of the stream that it came on.
 pub struct Stream {
@@ -56,7 +56,7 @@ pub async fn serve(
     if let Some(response) = response {
         let config = &client.site.config;
         let patience = config.http2.stream_timeout.unwrap_or(config.timeouts.client);
-        outgoing::send(response, respond, patience).await;
+        send::send(response, respond, patience).await;
     }
 }
 

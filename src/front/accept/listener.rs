@@ -1,0 +1,193 @@
+//! Accepts connections on the sockets that the master bound.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use nix::sys::socket::sockopt::TcpNoDelay;
+use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, setsockopt};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::oneshot;
+
+use super::backlog::Leftover;
+use super::proxy_protocol;
+use crate::front::client::transport::Socket;
+use crate::front::client::{Address, Client};
+use crate::front::limits::connections::EVICTED_AT_ONCE;
+use crate::front::{Front, http1};
+use crate::log;
+
+/// A connection that nobody serves yet.
+pub struct Accepted {
+    socket: Socket,
+    remote: Address,
+    local: Address,
+}
+
+/// How long to wait when the kernel has no descriptors left for us.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The accept loops, by the address as the master wrote it.
+#[derive(Default)]
+pub struct Listeners {
+    /// Dropped to end one.
+    running: RefCell<HashMap<String, oneshot::Sender<()>>>,
+    /// How many have a socket still.
+    open: Rc<Cell<u32>>,
+}
+
+enum Listener {
+    /// With its address, unless connections must be asked because it listens on all.
+    Tcp(TcpListener, Option<Address>),
+    Unix(UnixListener),
+}
+
+/// One that still has its socket.
+struct Open(Rc<Cell<u32>>);
+
+impl Listeners {
+    /// Accepts on exactly these; connections of a listener that goes live on.
+    pub fn set(&self, front: &Rc<Front>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
+        let mut running = self.running.borrow_mut();
+        running.retain(|address, _| wanted.iter().any(|(name, _)| name == address));
+        for (address, socket) in wanted {
+            if let Entry::Vacant(new) = running.entry(address) {
+                let (end, ended) = oneshot::channel();
+                let open = Open::new(&self.open);
+                tokio::task::spawn_local(run(front.clone(), Listener::new(socket)?, ended, open));
+                new.insert(end);
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts no more but those that the kernel has accepted; [`Self::are_closed`] says when that is done.
+    pub fn close(&self) {
+        self.running.borrow_mut().clear();
+    }
+
+    /// Whether no socket is left.
+    pub fn are_closed(&self) -> bool {
+        self.open.get() == 0
+    }
+}
+
+impl Open {
+    fn new(count: &Rc<Cell<u32>>) -> Open {
+        count.update(|n| n + 1);
+        Open(count.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.update(|n| n - 1);
+    }
+}
+
+impl Listener {
+    fn new(socket: OwnedFd) -> io::Result<Listener> {
+        use std::os::fd::AsRawFd;
+        let name: SockaddrStorage = getsockname(socket.as_raw_fd())?;
+        if name.family() == Some(AddressFamily::Unix) {
+            let socket = std::os::unix::net::UnixListener::from(socket);
+            socket.set_nonblocking(true)?;
+            return Ok(Listener::Unix(UnixListener::from_std(socket)?));
+        }
+        let socket = std::net::TcpListener::from(socket);
+        socket.set_nonblocking(true)?;
+        // Connections inherit it.
+        setsockopt(&socket, TcpNoDelay, &true)?;
+        let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
+        Ok(Listener::Tcp(TcpListener::from_std(socket)?, local.map(Address::tcp)))
+    }
+
+    async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Listener::Tcp(listener, local) => {
+                let (socket, remote) = listener.accept().await?;
+                Accepted::tcp(socket, remote, local.as_ref())
+            }
+            Listener::Unix(listener) => Ok(Accepted::unix(listener.accept().await?.0)),
+        }
+    }
+}
+
+impl Accepted {
+    /// Of a listener at `local`, unless that listens on all addresses.
+    pub fn tcp(socket: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
+        let local = match local {
+            Some(local) => local.clone(),
+            None => Address::tcp(socket.local_addr()?),
+        };
+        Ok(Accepted { socket: Socket::Tcp(socket), remote: Address::tcp(remote), local })
+    }
+
+    /// Of a listener in the file system.
+    pub fn unix(socket: UnixStream) -> Accepted {
+        Accepted { socket: Socket::Unix(socket), remote: Address::unix(), local: Address::unix() }
+    }
+}
+
+/// Accepts until it is ended, then what the kernel has accepted besides.
+async fn run(front: Rc<Front>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
+    let mut complained = false;
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = &mut ended => break,
+        };
+        match accepted {
+            Ok(accepted) => {
+                complained = false;
+                serve(&front, accepted);
+            }
+            Err(error) if is_clients_fault(&error) => {}
+            Err(error) => {
+                if !complained {
+                    log::error("front", format_args!("cannot accept connections: {error}"));
+                }
+                complained = true;
+                front.connections.evict(EVICTED_AT_ONCE);
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    let leftover = match listener {
+        Listener::Tcp(listener, local) => listener.into_std().map(|listener| Leftover::Tcp(listener, local)),
+        Listener::Unix(listener) => listener.into_std().map(Leftover::Unix),
+    };
+    match leftover {
+        Ok(leftover) => leftover.accept(&front).await,
+        Err(error) => log::error("front", format_args!("connections that wait may be reset: {error}")),
+    }
+    drop(open);
+    front.clock.start();
+}
+
+/// Gives a connection a task of its own, if there is a place for it.
+pub fn serve(front: &Rc<Front>, accepted: Accepted) {
+    let Accepted { socket, remote, local } = accepted;
+    let Some(site) = front.serving() else { return };
+    let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
+    let Some(place) = front.enter(&site, (!stands_for_others).then_some(&remote)) else {
+        return front.crowd.turn_away(socket);
+    };
+    let client = Client::new(front.clone(), site, remote, local);
+    if stands_for_others {
+        tokio::task::spawn_local(proxy_protocol::serve(client, socket, place));
+    } else {
+        tokio::task::spawn_local(http1::serve(client, socket, place));
+    }
+}
+
+/// Whether the next one may well be accepted.
+pub fn is_clients_fault(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)
+}

@@ -1,0 +1,108 @@
+//! The beginning of a connection: what is spoken on it.
+//!
+//! ```text
+//!   TLS here? ──yes──▶ first byte a handshake's? ──yes──▶ ClientHello ─SNI─▶ host ─▶ handshake ─ALPN─▶ HTTP/2 or HTTP/1
+//!      │ no                     └──no──▶ HTTP/1, which is told to come by https
+//!      └─▶ `Protocols h2c`? ──yes──▶ HTTP/2's preface? ─▶ HTTP/2 or HTTP/1
+//!
+//! Where `Protocols` does not name http/1.1, everybody is taken to speak HTTP/2.
+//! ```
+
+use std::io;
+use std::rc::Rc;
+
+use rustls::server::Acceptor;
+use tokio_rustls::LazyConfigAcceptor;
+
+use crate::config::Host;
+use crate::config::protocols::Protocol;
+use crate::front::client::Client;
+use crate::front::client::tls_session::Session;
+use crate::front::client::transport::{Line, Metered, Socket};
+use crate::tls::server::{Server, Servers};
+
+/// The first byte of every TLS connection: a handshake record.
+const HANDSHAKE: u8 = 22;
+/// What HTTP/2 begins with.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A connection that is ready for its first request.
+pub enum Greeted {
+    /// HTTP/1.1 or older.
+    Http1(Line),
+    /// HTTP/2.
+    Http2(Line),
+}
+
+/// Finds out what `client` speaks.
+pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
+    let mut line = Metered::new(socket, client.clone());
+    let config = &client.site.config;
+    let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
+    if config.speaks_tls(client.local.socket) {
+        client.security.begin(first.read_timeouts.handshake);
+        if Box::pin(begins_with_handshake(&mut line)).await? {
+            return Box::pin(shake_hands(client, line)).await;
+        }
+        client.security.give_up();
+        return Ok(Greeted::Http1(Line::Plain(line)));
+    }
+    let (h2c, http1) = (first.protocols.has(Protocol::H2c), first.protocols.has(Protocol::Http1));
+    let is_http2 = h2c && (!http1 || Box::pin(begins_with_preface(&mut line)).await?);
+    let line = Line::Plain(line);
+    Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
+}
+
+/// The host that speaks for its address until the client has named another.
+fn first(client: &Client) -> Option<&Host> {
+    let config = &client.site.config;
+    config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
+}
+
+async fn begins_with_handshake(line: &mut Metered) -> io::Result<bool> {
+    if line.look_ahead().await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.ahead().first() == Some(&HANDSHAKE))
+}
+
+/// Waits only as long as it can still become one.
+async fn begins_with_preface(line: &mut Metered) -> io::Result<bool> {
+    loop {
+        let came = line.ahead();
+        if came.starts_with(PREFACE) {
+            return Ok(true);
+        }
+        if !PREFACE.starts_with(came) || line.look_ahead().await? == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> {
+    let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
+    let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
+    // A renewal meanwhile is for others.
+    let servers = client.site.tls.borrow().clone();
+    let Some((host, server)) = server(client, &servers, name.as_deref()) else {
+        return Err(io::Error::other("no host of this address has a certificate"));
+    };
+    let handshake = server.handshake();
+    let stream = start.into_stream(handshake.config.clone()).await?;
+    let is_http2 = match stream.get_ref().1.alpn_protocol() {
+        Some(agreed) => agreed == b"h2",
+        None => {
+            client.site.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1))
+        }
+    };
+    client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
+    let line = Line::Tls(Box::new(stream));
+    Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
+}
+
+/// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.
+fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
+    let (config, local) = (&client.site.config, client.local.socket);
+    let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
+    hosts.find_map(|host| Some((host, servers.of(host)?)))
+}

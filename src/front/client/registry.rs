@@ -1,0 +1,103 @@
+//! The register of open connections: how many there are, which are idle, and how to wake them all when the front stops.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+use super::Client;
+
+/// So long nobody looks again for an idle one: a flood of new connections must not cost a look at all of them for each.
+const BUSY_FOR: Duration = Duration::from_millis(50);
+
+/// See the module's text.
+#[derive(Default)]
+pub struct Connections {
+    next: Cell<u64>,
+    /// When none was idle that could have been closed for another.
+    all_busy_at: Cell<Option<Instant>>,
+    entries: RefCell<HashMap<u64, Entry>>,
+}
+
+struct Entry {
+    client: Weak<Client>,
+    waker: Option<Waker>,
+}
+
+/// A connection's entry; it is struck out when this is dropped.
+pub struct Guest<'a> {
+    register: &'a Connections,
+    number: u64,
+    known: Cell<bool>,
+}
+
+impl Connections {
+    /// Enters a connection.
+    pub fn enter(&self, client: &Rc<Client>) -> Guest<'_> {
+        let number = self.next.replace(self.next.get() + 1);
+        self.entries.borrow_mut().insert(number, Entry { client: Rc::downgrade(client), waker: None });
+        Guest { register: self, number, known: Cell::new(false) }
+    }
+
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.entries.borrow().len()
+    }
+
+    /// Those that wait for a further request.
+    pub fn kept(&self) -> Vec<Rc<Client>> {
+        let entries = self.entries.borrow();
+        entries.values().filter_map(|entry| entry.client.upgrade()).filter(|client| client.is_kept()).collect()
+    }
+
+    /// Closes up to `most` of those that wait for a further request, first those that have waited for longest. Says how
+    /// many these are.
+    pub fn evict(&self, most: usize) -> usize {
+        if self.all_busy_at.get().is_some_and(|at| at.elapsed() < BUSY_FOR) {
+            return 0;
+        }
+        let mut idle: Vec<_> = self.kept().into_iter().filter(|client| !client.is_evicted()).collect();
+        idle.sort_unstable_by_key(|client| client.since());
+        idle.truncate(most);
+        idle.iter().for_each(|client| client.evict());
+        match idle.len() {
+            0 => self.all_busy_at.set(Some(Instant::now())),
+            _ => self.wake(|client| client.is_evicted()),
+        }
+        idle.len()
+    }
+
+    fn wake(&self, which: impl Fn(&Client) -> bool) {
+        let entries = self.entries.borrow();
+        let these = entries.values().filter(|entry| entry.client.upgrade().is_some_and(|client| which(&client)));
+        these.filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
+    }
+
+    /// Lets the connection of `client` look again at what it should do.
+    pub fn wake_one(&self, client: &Rc<Client>) {
+        self.wake(|other| std::ptr::eq(other, client.as_ref()));
+    }
+
+    /// Lets every connection look again at what it should do.
+    pub fn wake_all(&self) {
+        self.wake(|_| true);
+    }
+}
+
+impl Guest<'_> {
+    /// Notes how to wake it; a task's waker stays the same, so once is enough.
+    pub fn remember(&self, cx: &Context<'_>) {
+        if !self.known.replace(true)
+            && let Some(entry) = self.register.entries.borrow_mut().get_mut(&self.number)
+        {
+            entry.waker = Some(cx.waker().clone());
+        }
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        self.register.entries.borrow_mut().remove(&self.number);
+    }
+}

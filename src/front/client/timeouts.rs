@@ -1,0 +1,72 @@
+//! Which client is too slow, and when to look at it again. A connection has one timer: it looks at these clocks now and
+//! then instead of being set for each of them.
+//!
+//! ```text
+//!   waiting for   the next bytes of a head   Timeout
+//!                 the whole head             RequestReadTimeout header=
+//!                 the end of a handshake     RequestReadTimeout handshake=
+//!                 a further request          KeepAliveTimeout
+//!                 that it accepts bytes      Timeout
+//! ```
+//!
+//! While the front stops, [`last_call`](super::last_call) says what else is waited for.
+//!
+//! A request's body is waited for where it is received, and for the worker `RequestTimeout` is responsible.
+
+use std::time::{Duration, Instant};
+
+use super::last_call::LAST_CALL;
+use super::{Client, Phase};
+
+/// What to do about a client that was too slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overdue {
+    /// It uses its right to keep quiet for too long: close in order.
+    Idle,
+    /// It has begun a head and never gets to an end: tell it so.
+    Late,
+    /// It says nothing, or takes nothing: give it up.
+    Stalled,
+}
+
+/// However long the limits are.
+const LONGEST_LOOK: Duration = Duration::from_secs(60);
+/// However short they are.
+const SHORTEST_LOOK: Duration = Duration::from_millis(50);
+
+impl Client {
+    /// Whether it was too slow, and otherwise when to look again.
+    pub fn overdue(&self, now: Instant) -> Result<Instant, Overdue> {
+        let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
+            (Some(since), _) => (Some(since + self.timeouts().client), Overdue::Stalled),
+            (None, Phase::Kept) => (Some(self.since() + self.keep_alive().within()), Overdue::Idle),
+            (None, Phase::Fresh) => (self.head_by(), Overdue::Stalled),
+            (None, Phase::Head) => (self.head_by(), Overdue::Late),
+            (None, Phase::Request) => (None, Overdue::Stalled),
+        };
+        let deadline = deadline.into_iter().chain(self.last_call()).min();
+        match deadline {
+            Some(deadline) if deadline <= now => Err(verdict),
+            deadline => Ok(self.look_again(now).min(deadline.unwrap_or(now + LONGEST_LOOK))),
+        }
+    }
+
+    /// By when more of a head must come, and all of it; a field a second does not help.
+    fn head_by(&self) -> Option<Instant> {
+        let more = self.heard_at() + self.timeouts().client;
+        let whole = self.pace().deadline(self.since(), self.received_bytes());
+        Some(whole.map_or(more, |whole| whole.min(more)))
+    }
+
+    /// Early enough for a shorter limit that begins meanwhile.
+    pub fn look_again(&self, now: Instant) -> Instant {
+        let timeouts = self.timeouts();
+        let shortest = self.site.shortest_keep_alive.min(timeouts.client);
+        let shortest = match self.pace().within {
+            Duration::ZERO => shortest,
+            within => shortest.min(within),
+        };
+        let shortest = if self.front.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
+        now + shortest.clamp(SHORTEST_LOOK, LONGEST_LOOK)
+    }
+}

@@ -1,0 +1,220 @@
+//! The bytes of a connection as they travel: TCP or unix, in the open or in TLS. They are counted as the network sees
+//! them.
+
+use std::io::{self, IoSlice};
+use std::os::fd::AsRawFd;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use nix::libc::linger;
+use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::server::TlsStream;
+
+use super::Client;
+
+/// How much is read to find out what a connection speaks.
+const AHEAD: usize = 512;
+
+/// An accepted socket.
+#[derive(Debug)]
+pub enum Socket {
+    /// `Listen 80`
+    Tcp(TcpStream),
+    /// `Listen /run/site.sock`
+    Unix(UnixStream),
+}
+
+/// A socket of a client, what passes through it counted.
+pub struct Metered {
+    socket: Socket,
+    client: Rc<Client>,
+    /// What was read to see what is spoken, and must be read again.
+    ahead: Vec<u8>,
+}
+
+/// What HTTP is spoken over.
+pub enum Line {
+    /// As it is.
+    Plain(Metered),
+    /// In TLS.
+    Tls(Box<TlsStream<Metered>>),
+}
+
+impl Socket {
+    /// The next bytes.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
+            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
+        }
+    }
+}
+
+impl Line {
+    /// Whether its end is a reset, whoever brings it about: a close by us, or the end of this process. A unix socket has none.
+    pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        match self.socket() {
+            Socket::Tcp(socket) => {
+                let linger = linger { l_onoff: reset.into(), l_linger: 0 };
+                Ok(setsockopt(socket, sockopt::Linger, &linger)?)
+            }
+            Socket::Unix(_) => Ok(()),
+        }
+    }
+
+    /// Whether bytes have come that were not read yet, known to the runtime or not.
+    pub fn has_unread(&self) -> bool {
+        let socket = match self.socket() {
+            Socket::Tcp(socket) => socket.as_raw_fd(),
+            Socket::Unix(socket) => socket.as_raw_fd(),
+        };
+        recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT).is_ok_and(|count| count > 0)
+    }
+
+    fn socket(&self) -> &Socket {
+        match self {
+            Line::Plain(line) => &line.socket,
+            Line::Tls(line) => &line.get_ref().0.socket,
+        }
+    }
+}
+
+impl Metered {
+    /// The socket of `client`.
+    pub fn new(socket: Socket, client: Rc<Client>) -> Metered {
+        Metered { socket, client, ahead: Vec::new() }
+    }
+
+    /// What has come so far of what nobody has read.
+    pub fn ahead(&self) -> &[u8] {
+        &self.ahead
+    }
+
+    /// Waits for more of it; says how many bytes came, 0 at the end.
+    pub async fn look_ahead(&mut self) -> io::Result<usize> {
+        let mut space = [0; AHEAD];
+        let n = std::future::poll_fn(|cx| {
+            let mut into = ReadBuf::new(&mut space);
+            ready!(self.poll_receive(cx, &mut into))?;
+            Poll::Ready(Ok::<_, io::Error>(into.filled().len()))
+        })
+        .await?;
+        self.ahead.extend(space.iter().take(n));
+        Ok(n)
+    }
+
+    fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        ready!(self.socket.poll_read(cx, into))?;
+        self.client.received(into.filled().len() - before);
+        Poll::Ready(Ok(()))
+    }
+
+    fn count(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &written {
+            Poll::Ready(Ok(n)) => self.client.sent(*n),
+            Poll::Pending => self.client.stalls(),
+            Poll::Ready(Err(_)) => {}
+        }
+        written
+    }
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            return self.poll_receive(cx, into);
+        }
+        let n = self.ahead.len().min(into.remaining());
+        into.put_slice(self.ahead.get(..n).unwrap_or_default());
+        self.ahead.drain(..n);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = match &mut self.socket {
+            Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
+            Socket::Unix(socket) => Pin::new(socket).poll_write(cx, bytes),
+        };
+        self.count(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = match &mut self.socket {
+            Socket::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
+            Socket::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
+        };
+        self.count(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.socket {
+            Socket::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
+            Socket::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
+        }
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Line::Plain(line) => Pin::new(line).poll_read(cx, into),
+            Line::Tls(line) => Pin::new(line).poll_read(cx, into),
+        }
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Line::Plain(line) => Pin::new(line).poll_write(cx, bytes),
+            Line::Tls(line) => Pin::new(line).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Line::Plain(line) => Pin::new(line).poll_write_vectored(cx, parts),
+            Line::Tls(line) => Pin::new(line).poll_write_vectored(cx, parts),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Line::Plain(line) => Pin::new(line).poll_flush(cx),
+            Line::Tls(line) => Pin::new(line).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Line::Plain(line) => Pin::new(line).poll_shutdown(cx),
+            Line::Tls(line) => Pin::new(line).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What hyper reads and writes of an HTTP/1 connection.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::front::client::Client;
+use crate::front::client::transport::Line;
+
+/// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
+const SMALL: usize = 4096;
+
+/// See the module's text.
+pub struct Stream {
+    line: Line,
+    client: Rc<Client>,
+    /// hyper has bytes of a response that are not written yet: an interim response must not get between them.
+    amid: bool,
+}
+
+impl Stream {
+    /// The stream of `client`.
+    pub fn new(line: Line, client: Rc<Client>) -> Stream {
+        Stream { line, client, amid: false }
+    }
+
+    /// See [`Line::end_with_reset`].
+    pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        self.line.end_with_reset(reset)
+    }
+
+    /// See [`Line::has_unread`].
+    pub fn has_unread(&self) -> bool {
+        self.line.has_unread()
+    }
+
+    fn line(&mut self) -> Pin<&mut Line> {
+        Pin::new(&mut self.line)
+    }
+
+    /// hyper cannot send interim responses, so they go out here, between two responses.
+    fn poll_interim(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.amid || self.client.interim.borrow().is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        let client = self.client.clone();
+        let mut interim = client.interim.borrow_mut();
+        while !interim.is_empty() {
+            let n = ready!(self.line().poll_write(cx, &interim))?;
+            interim.drain(..n);
+        }
+        self.line().poll_flush(cx)
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.line().poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.amid = true;
+        self.line().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.amid = true;
+        if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
+            return self.line().poll_write_vectored(cx, parts);
+        }
+        let client = self.client.clone();
+        let mut whole = client.front.small_write.borrow_mut();
+        whole.clear();
+        parts.iter().for_each(|part| whole.extend_from_slice(part));
+        self.line().poll_write(cx, &whole)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// hyper flushes when all that it had is written.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.amid = false;
+        ready!(self.line().poll_flush(cx))?;
+        self.client.flushed();
+        self.poll_interim(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.line().poll_shutdown(cx)
+    }
+}

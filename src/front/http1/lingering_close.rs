@@ -1,0 +1,118 @@
+//! The end of an HTTP/1 connection. A socket that is closed while the client still sends is reset, and the client loses
+//! the very answer that says why: so we end our half, and let it send for a while into the void.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use http::header::SERVER;
+use http::request::Parts;
+use http::{StatusCode, Version};
+use tokio::io::{AsyncWriteExt, ReadBuf};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::strict::Violation;
+use super::strict_io::Sifted;
+use crate::front::base::refusal::Refusal;
+use crate::front::client::Client;
+use crate::front::client::registry::Guest;
+use crate::front::request::context::{Unreadable, Visit};
+use crate::front::request::respond::body::Kind;
+use crate::front::routing::server_name;
+
+/// httpd's numbers: the longest silence, and the longest in all.
+const SILENCE: Duration = Duration::from_secs(2);
+const IN_ALL: Duration = Duration::from_secs(30);
+/// What is thrown away at once.
+const PIECE: usize = 16 * 1024;
+
+/// Answers what the strict reader has refused, and closes.
+pub async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>, violation: Violation) {
+    let patience = client.site.config.timeouts.client;
+    if timeout(patience, answer(client, sifted, violation.status)).await.is_ok() {
+        part(client, sifted, guest).await;
+    }
+}
+
+/// Tells a client that it was too slow. It has had its time: nobody waits for what it still sends.
+pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
+    let told = answer(client, sifted, StatusCode::REQUEST_TIMEOUT);
+    if timeout(SILENCE, told).await.is_ok() {
+        // It is closed next, whether this works or not.
+        let _ = poll_fn(|cx| sifted.poll_end(cx)).await;
+    }
+}
+
+/// Closes so that what was sent arrives.
+pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    sifted.end_with_reset(false);
+    if client.session().is_none() && is_done(sifted).await {
+        return;
+    }
+    if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
+        linger(client, sifted, guest).await;
+    }
+}
+
+/// The same page that hyper would send for us, had it understood the request.
+async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
+    let head = unreadable(sifted.request_line());
+    let visit = Visit::begin(client.clone(), client.site.clone(), head, None);
+    visit.status.set(status.as_u16());
+    let (head, kind) = Refusal::closing(status).response("").into_parts();
+    let body = match kind {
+        Kind::Whole(body) => body,
+        _ => Default::default(),
+    };
+    let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
+    let server = server_name::header(&client.site);
+    for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
+        page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    let date = httpdate::fmt_http_date(visit.received);
+    page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
+    page.extend_from_slice(&body);
+    if sifted.write_all(&page).await.is_ok() {
+        visit.body_bytes.set(body.len() as u64);
+        visit.complete(false);
+    }
+    drop(visit);
+    client.flushed();
+}
+
+/// A request of which nothing is known but, perhaps, its first line.
+pub fn unreadable(line: Vec<u8>) -> Parts {
+    let mut head = http::Request::new(()).into_parts().0;
+    head.version = Version::HTTP_11;
+    head.extensions.insert(Unreadable(line));
+    head
+}
+
+/// Whether the client has sent nothing that was not read, and is not about to: a mere close ends such a connection well.
+async fn is_done(sifted: &Sifted) -> bool {
+    let mut byte = [0];
+    let nothing = poll_fn(|cx| Poll::Ready(sifted.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
+    nothing && !sifted.is_amid()
+}
+
+async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+    let is_amid = sifted.is_amid();
+    let until = Instant::now() + IN_ALL;
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        let discarded = poll_fn(|cx| {
+            guest.remember(cx);
+            let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
+            match sifted.poll_discard(cx, &mut into) {
+                // Nothing is under way, or nobody waits any more for what is.
+                Poll::Pending if !is_amid || client.front.is_stopping() => Poll::Ready(0),
+                read => read.map(|read| read.map_or(0, |()| into.filled().len())),
+            }
+        });
+        match timeout_at(until.min(Instant::now() + SILENCE), discarded).await {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What hyper reads and writes in place of the socket, for HTTP/1: what comes goes through the [`Sieve`], and the
+//! connection's end stays ours.
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::io::Stream;
+use super::strict::{Limits, Sieve, Violation};
+use crate::front::client::Client;
+
+/// Shared by hyper and by the end of the connection.
+#[derive(Clone)]
+pub struct Sifted(Rc<RefCell<Inner>>);
+
+struct Inner {
+    stream: Stream,
+    sieve: Sieve,
+    client: Rc<Client>,
+    /// The client sends nothing more.
+    ended: bool,
+    /// See [`Sifted::end_with_reset`].
+    resets: bool,
+}
+
+impl Sifted {
+    /// The stream of `client`.
+    pub fn new(stream: Stream, client: Rc<Client>, limits: Limits) -> Sifted {
+        Sifted(Rc::new(RefCell::new(Inner { stream, sieve: Sieve::new(limits), client, ended: false, resets: false })))
+    }
+
+    /// What was wrong with a head, once every request before it has its answer: this one has none yet.
+    pub fn unanswered(&self) -> Option<Violation> {
+        let inner = self.0.borrow();
+        let violation = inner.sieve.violation().filter(|violation| !violation.in_body)?;
+        inner.client.has_answered(inner.sieve.heads()).then_some(violation)
+    }
+
+    /// The request line of a head that was wrong or is not all there, as far as it is known.
+    pub fn request_line(&self) -> Vec<u8> {
+        self.0.borrow().sieve.request_line().to_vec()
+    }
+
+    /// Whether the client may be in the middle of sending something that nobody will read.
+    pub fn is_amid(&self) -> bool {
+        let inner = self.0.borrow();
+        !inner.ended && !inner.sieve.is_between_requests()
+    }
+
+    /// Reads past the sieve.
+    pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)
+    }
+
+    /// Whether something has come that nobody has read yet, known to the runtime or not.
+    pub fn has_unread(&self) -> bool {
+        self.0.borrow().stream.has_unread()
+    }
+
+    /// Whether the connection's end is a reset, so that nobody takes what was sent for all of it.
+    pub fn end_with_reset(&self, reset: bool) {
+        let mut inner = self.0.borrow_mut();
+        if inner.resets != reset {
+            // A client that has gone takes it for nothing any more.
+            inner.resets = inner.stream.end_with_reset(reset).is_ok() && reset;
+        }
+    }
+
+    /// Ends what is sent.
+    pub fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_shutdown(cx)
+    }
+}
+
+impl Inner {
+    /// The client has ended its half. hyper would take that for the end of the connection and drop the answer that is on
+    /// its way, so it hears of it afterwards.
+    fn at_end(&self) -> Poll<io::Result<()>> {
+        if self.is_owed_an_answer() { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    /// Whether all that came were whole requests, and one of them has not been answered.
+    fn is_owed_an_answer(&self) -> bool {
+        self.sieve.is_between_requests() && !self.client.has_answered(self.sieve.heads())
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if self.sieve.give(into.remaining(), |bytes| into.put_slice(bytes)) > 0 {
+                return Poll::Ready(Ok(()));
+            }
+            match self.sieve.violation() {
+                // A body that breaks off, as far as hyper can tell.
+                Some(violation) if violation.in_body => return Poll::Ready(Ok(())),
+                // An end would make hyper give up the answers that are on their way; the connection looks for itself.
+                Some(_) => return Poll::Pending,
+                None => {}
+            }
+            if self.ended {
+                return self.at_end();
+            }
+            let before = into.filled().len();
+            ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
+            let fresh = into.filled_mut().get_mut(before..).unwrap_or_default();
+            if fresh.is_empty() {
+                self.ended = true;
+                let may_listen = self.is_owed_an_answer() && self.client.hangs_up();
+                return if may_listen { Poll::Pending } else { Poll::Ready(Ok(())) };
+            }
+            let passed = self.sieve.take(fresh);
+            into.set_filled(before + passed);
+            if let (Some(violation), Some(evidence)) = (self.sieve.violation(), self.sieve.evidence()) {
+                self.client.complain(&format!("the request cannot be read: {}{evidence}", violation.why));
+            }
+            if passed > 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl AsyncRead for Sifted {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.0.borrow_mut().poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Sifted {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_flush(cx)
+    }
+
+    /// hyper is done, the connection may not be: see [`lingering_close`](super::lingering_close).
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(cx)
+    }
+}

@@ -1,0 +1,154 @@
+//! The access logs of a configuration. Lines are gathered and written together, by the clock or when there are many.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{anyhow, bail};
+use chrono::{DateTime, Local};
+
+use super::format::Format;
+use crate::config::Config;
+use crate::config::rules::setenv::Condition;
+use crate::front::exchange::Exchange;
+use crate::front::request::context::{Record, variables};
+use crate::log;
+
+/// As much as is gathered before it is written without waiting for the clock.
+const FULL: usize = 32 * 1024;
+/// As much as is kept for a program that does not read; further lines are lost.
+const KEPT: usize = 1024 * 1024;
+
+/// See the module's text.
+pub struct AccessLogs {
+    files: RefCell<Vec<LogFile>>,
+    /// For each host: index of the file, format, for which requests.
+    hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
+    wants_answer: bool,
+    /// The second that was written last as `%t`, and its text: many lines share it.
+    time: RefCell<(u64, Vec<u8>)>,
+}
+
+struct LogFile {
+    file: File,
+    lines: Vec<u8>,
+    /// Lines that found no room.
+    lost: u64,
+}
+
+impl AccessLogs {
+    /// `logs` are the opened [`Config::logs`], in their order.
+    pub fn new(config: &Config, logs: Vec<OwnedFd>) -> anyhow::Result<AccessLogs> {
+        if logs.len() != config.logs.len() {
+            bail!("{} access logs are configured and {} were opened", config.logs.len(), logs.len());
+        }
+        let mut hosts = Vec::new();
+        for host in &config.hosts {
+            let formats =
+                host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?, log.condition.clone())));
+            hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
+        }
+        Ok(AccessLogs {
+            files: RefCell::new(logs.into_iter().map(LogFile::new).collect()),
+            wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
+            hosts,
+            time: RefCell::default(),
+        })
+    }
+
+    /// Whether a format names a header of the response.
+    pub fn want_answer(&self) -> bool {
+        self.wants_answer
+    }
+
+    /// Adds the lines of one request.
+    pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
+        for (file, format, condition) in &self.hosts[record.host()] {
+            if condition.as_ref().is_some_and(|condition| !variables::holds(record, condition)) {
+                continue;
+            }
+            let mut files = self.files.borrow_mut();
+            files[*file].add(|lines| format.write(record, exchange, lines));
+        }
+    }
+
+    /// Writes what was gathered. Says whether there was something.
+    pub fn flush(&self) -> bool {
+        self.files.borrow_mut().iter_mut().filter_map(LogFile::flush).count() > 0
+    }
+
+    /// Goes on in other files.
+    pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+        self.flush();
+        let mut files = self.files.borrow_mut();
+        if logs.len() != files.len() {
+            bail!("{} access logs were opened anew and {} are in use", logs.len(), files.len());
+        }
+        // What a program has not taken yet stays for it: its pipe is the same.
+        files.iter_mut().zip(logs).for_each(|(file, log)| file.file = File::from(log));
+        Ok(())
+    }
+
+    /// `[10/Oct/2000:13:55:36 -0700]`
+    pub fn write_time(&self, when: SystemTime, out: &mut Vec<u8>) {
+        let second = when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut time = self.time.borrow_mut();
+        if time.0 != second || time.1.is_empty() {
+            let text = DateTime::<Local>::from(when).format("[%d/%b/%Y:%H:%M:%S %z]").to_string();
+            *time = (second, text.into_bytes());
+        }
+        out.extend_from_slice(&time.1);
+    }
+}
+
+impl Drop for AccessLogs {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl LogFile {
+    fn new(log: OwnedFd) -> LogFile {
+        LogFile { file: File::from(log), lines: Vec::new(), lost: 0 }
+    }
+
+    fn add(&mut self, line: impl FnOnce(&mut Vec<u8>)) {
+        if self.lines.len() >= KEPT {
+            if self.lost == 0 {
+                log::error("front", "access log: its program does not read, and lines are lost");
+            }
+            self.lost += 1;
+            return;
+        }
+        line(&mut self.lines);
+        if self.lines.len() >= FULL {
+            self.flush();
+        }
+    }
+
+    /// `None` when there was nothing to write.
+    fn flush(&mut self) -> Option<()> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        while !self.lines.is_empty() {
+            match self.file.write(&self.lines) {
+                Ok(written) => drop(self.lines.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // A pipe that is full: later.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
+                Err(error) => {
+                    log::error("front", format_args!("access log: {error}"));
+                    self.lines.clear();
+                }
+            }
+        }
+        if self.lost > 0 {
+            log::warn("front", format_args!("access log: {} lines were lost, its program reads again", self.lost));
+            self.lost = 0;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Apache's `LogFormat`, compiled once.
+//!
+//! What may stand behind a `%` is the table in [`super::items`].
+//!
+//! `%400,501{X}i` and `%!200{X}i` are `-` for other statuses.
+
+use super::items::What;
+use crate::front::exchange::Exchange;
+use crate::front::request::context::Record;
+
+/// A compiled format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Format(Vec<Item>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Item {
+    Text(Vec<u8>),
+    Value { what: What, only: Option<Statuses> },
+}
+
+/// `%!200,304…`
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Statuses {
+    except: bool,
+    codes: Vec<u16>,
+}
+
+/// Whether a format can be compiled; the message says what it does not know.
+pub fn check(format: &str) -> Result<(), String> {
+    Format::compile(format).map(drop)
+}
+
+impl Format {
+    /// Takes a format string apart.
+    pub fn compile(format: &str) -> Result<Format, String> {
+        let mut items = Vec::new();
+        let mut text = Vec::new();
+        let mut rest = format;
+        while let Some(at) = rest.find(['%', '\\']) {
+            text.extend_from_slice(&rest.as_bytes()[..at]);
+            if let Some(after) = rest[at..].strip_prefix('\\') {
+                rest = escaped(after, &mut text);
+                continue;
+            }
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix('%') {
+                text.push(b'%');
+                rest = after;
+                continue;
+            }
+            if !text.is_empty() {
+                items.push(Item::Text(std::mem::take(&mut text)));
+            }
+            let (item, after) = directive(rest)?;
+            items.push(item);
+            rest = after;
+        }
+        text.extend_from_slice(rest.as_bytes());
+        text.push(b'\n');
+        items.push(Item::Text(text));
+        Ok(Format(items))
+    }
+
+    /// Whether it names a header of the response, which must then be kept.
+    pub fn wants_answer(&self) -> bool {
+        self.0.iter().any(|item| matches!(item, Item::Value { what: What::ResponseHeader(_), .. }))
+    }
+
+    /// Appends a line.
+    pub fn write(&self, record: &Record, exchange: Option<&Exchange>, out: &mut Vec<u8>) {
+        for item in &self.0 {
+            match item {
+                Item::Text(text) => out.extend_from_slice(text),
+                Item::Value { only: Some(only), .. } if !only.include(record.status.get()) => out.push(b'-'),
+                Item::Value { what, .. } => what.write(record, exchange, out),
+            }
+        }
+    }
+}
+
+/// `\n` and `\t` are written out in a format; other backslashes stand for themselves.
+fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
+    let known = [('n', b'\n'), ('t', b'\t'), ('r', b'\r'), ('\\', b'\\'), ('"', b'"')];
+    for (letter, byte) in known {
+        if let Some(after) = after.strip_prefix(letter) {
+            text.push(byte);
+            return after;
+        }
+    }
+    text.push(b'\\');
+    after
+}
+
+/// What follows a `%`: conditions, `<` or `>`, an argument, a letter.
+fn directive(text: &str) -> Result<(Item, &str), String> {
+    let (mut rest, mut argument) = (text, None);
+    let mut only = Statuses { except: false, codes: Vec::new() };
+    loop {
+        let mut chars = rest.chars();
+        let letter = chars.next().ok_or_else(|| format!("%{text}: the format ends in the middle of it"))?;
+        let after = chars.as_str();
+        match letter {
+            '!' => only.except = true,
+            '<' | '>' | ',' => {}
+            '0'..='9' => {
+                let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                only.codes.push(rest[..digits].parse().map_err(|_| format!("%{text}: not a status"))?);
+                rest = &rest[digits..];
+                continue;
+            }
+            '{' => {
+                let (inside, after) = after.split_once('}').ok_or_else(|| format!("%{text}: no }} after {{"))?;
+                argument = Some(inside);
+                rest = after;
+                continue;
+            }
+            letter => {
+                let what = What::named(letter, argument.unwrap_or(""))?;
+                let only = (!only.codes.is_empty()).then_some(only);
+                return Ok((Item::Value { what, only }, after));
+            }
+        }
+        rest = after;
+    }
+}
+
+impl Statuses {
+    fn include(&self, status: u16) -> bool {
+        self.codes.contains(&status) != self.except
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_logged_is_named() {
+        let good = ["", "plain", "%%", "%>s %!200,304{Referer}i", "%{%Y-%m-%d}t %{end:usec}t", "%{us}T", "\\t\\n\\x"];
+        for format in good {
+            assert_eq!(check(format), Ok(()), "{format}");
+        }
+        let bad = [
+            ("%", "%: the format ends in the middle of it"),
+            ("%{Referer", "%{Referer: no } after {"),
+            ("%y", "unknown log item %{}y"),
+            ("%{years}T", "unknown log item %{years}T"),
+            ("%{cameleer:mood}x", "unknown log item %{cameleer:mood}x"),
+            ("%{%!}t", "%{%!}t: not a strftime format"),
+            ("%99999s", "%99999s: not a status"),
+        ];
+        for (format, expected) in bad {
+            assert_eq!(check(format), Err(expected.to_owned()), "{format}");
+        }
+    }
+
+    #[test]
+    fn backslashes_mean_what_httpd_says() {
+        let text = |format: &str| Format::compile(format).map(|format| format.0);
+        assert_eq!(text(r#"a\tb\n\"\\\x"#), Ok(vec![Item::Text(b"a\tb\n\"\\\\x\n".to_vec())]));
+    }
+}

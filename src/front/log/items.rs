@@ -1,0 +1,373 @@
+//! The items of Apache's `LogFormat`, and ours.
+//!
+//! | what                               | means                                                              |
+//! |------------------------------------|--------------------------------------------------------------------|
+//! | `%a` · `%h` · `%A`                 | the client's address · its name if looked up, else the same · ours |
+//! | `%{c}a`                            | the address of the connection, behind which a proxy may have named the client |
+//! | `%B` · `%b`                        | bytes of body · the same, `-` for none                             |
+//! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
+//! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
+//! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
+//! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment · its notes · the user                    |
+//! | `%I` · `%O` · `%S`                 | all bytes received · sent · both; with what TLS adds, but for HTTP/2 those of the stream's HEADERS, CONTINUATION and DATA |
+//! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · `-`                     |
+//! | `%p` · `%{canonical,local,remote}p`| ports                                                              |
+//! | `%P` · `%{pid}P`                   | process of the worker, or of the front                             |
+//! | `%q` · `%U` · `%s` (`%>s`, `%<s`)  | query with its `?` · path · status                                 |
+//! | `%t` · `%{format}t`                | when the request came: Apache's way · strftime, `sec`, `msec`, `usec`, `msec_frac`, `usec_frac`, with `begin:` or `end:` before it |
+//! | `%v` · `%V`                        | ServerName · the host that was asked for                           |
+//! | `%X`                               | `X` aborted · `+` kept · `-` closed                                |
+//! | `%{cameleer:queue_us}x`            | µs that it waited for a worker                                     |
+//! | `%{cameleer:cpu_us}x`              | µs of CPU that the worker used                                     |
+//! | `%{cameleer:worker}x`              | the worker's place in the pool                                     |
+
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::time::SystemTime;
+
+use chrono::format::StrftimeItems;
+use chrono::{DateTime, Local};
+use http::HeaderMap;
+use wire::reply::LogKind;
+
+use crate::front::exchange::Exchange;
+use crate::front::request::context::{Ending, Record, Unreadable};
+use crate::front::request::frame::protocol;
+
+/// One item; the table above says what each is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the table")]
+pub enum What {
+    RemoteAddress,
+    Peer,
+    RemoteHost,
+    LocalAddress,
+    BodyBytes,
+    BodyBytesOrDash,
+    Took(Unit),
+    File,
+    Protocol,
+    Method,
+    RequestLine,
+    RequestHeader(String),
+    ResponseHeader(String),
+    FromWorker(LogKind, String),
+    User,
+    Received,
+    Sent,
+    Both,
+    Served,
+    Dash,
+    Port(PortOf),
+    Process,
+    Query,
+    Path,
+    Status,
+    Time(TimeFormat),
+    ServerName,
+    HostAsked,
+    Ending,
+    QueueTime,
+    CpuTime,
+    Worker,
+    Tls(String),
+}
+
+/// `%{unit}T`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "units")]
+pub enum Unit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+}
+
+/// `%{whose}p`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "Apache's names")]
+pub enum PortOf {
+    Canonical,
+    Local,
+    Remote,
+}
+
+/// `%{format}t`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeFormat {
+    end: bool,
+    shape: TimeShape,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TimeShape {
+    Apache,
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    MillisecondPart,
+    MicrosecondPart,
+    Strftime(String),
+}
+
+impl What {
+    /// The item that `%{argument}letter` names.
+    pub fn named(letter: char, argument: &str) -> Result<What, String> {
+        let unknown = || Err(format!("unknown log item %{{{argument}}}{letter}"));
+        Ok(match letter {
+            'a' if argument == "c" => What::Peer,
+            'a' => What::RemoteAddress,
+            'h' => What::RemoteHost,
+            'A' => What::LocalAddress,
+            'B' => What::BodyBytes,
+            'b' => What::BodyBytesOrDash,
+            'D' => What::Took(Unit::Microseconds),
+            'T' => match argument {
+                "" | "s" => What::Took(Unit::Seconds),
+                "ms" => What::Took(Unit::Milliseconds),
+                "us" => What::Took(Unit::Microseconds),
+                _ => return unknown(),
+            },
+            'f' => What::File,
+            'H' => What::Protocol,
+            'm' => What::Method,
+            'r' => What::RequestLine,
+            'i' => What::RequestHeader(argument.to_ascii_lowercase()),
+            'o' => What::ResponseHeader(argument.to_ascii_lowercase()),
+            'e' => What::FromWorker(LogKind::Env, argument.to_owned()),
+            'n' => What::FromWorker(LogKind::Note, argument.to_owned()),
+            'u' => What::User,
+            'I' => What::Received,
+            'O' => What::Sent,
+            'S' => What::Both,
+            'k' => What::Served,
+            'l' | 'L' => What::Dash,
+            'p' => What::Port(match argument {
+                "" | "canonical" => PortOf::Canonical,
+                "local" => PortOf::Local,
+                "remote" => PortOf::Remote,
+                _ => return unknown(),
+            }),
+            'P' => What::Process,
+            'q' => What::Query,
+            'U' => What::Path,
+            's' => What::Status,
+            't' => What::Time(TimeFormat::named(argument)?),
+            'v' => What::ServerName,
+            'V' => What::HostAsked,
+            'X' => What::Ending,
+            'x' => match argument {
+                "cameleer:queue_us" => What::QueueTime,
+                "cameleer:cpu_us" => What::CpuTime,
+                "cameleer:worker" => What::Worker,
+                "HTTPS" => What::Tls(argument.to_owned()),
+                name if name.starts_with("SSL_") => What::Tls(name.to_owned()),
+                _ => return unknown(),
+            },
+            _ => return unknown(),
+        })
+    }
+
+    /// Appends its value.
+    pub fn write(&self, record: &Record, exchange: Option<&Exchange>, out: &mut Vec<u8>) {
+        let head = &record.head;
+        let route = record.route.borrow();
+        let route = route.as_deref();
+        let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
+        match self {
+            What::RemoteAddress => text(out, &record.remote().ip),
+            What::Peer => text(out, &record.client.remote.ip),
+            What::RemoteHost => match &record.visitor.borrow().name {
+                Some(name) => text(out, name),
+                None => text(out, &record.remote().ip),
+            },
+            What::LocalAddress => text(out, &record.client.local.ip),
+            What::BodyBytes => number(out, record.body_bytes.get()),
+            What::BodyBytesOrDash => match record.body_bytes.get() {
+                0 => out.push(b'-'),
+                n => number(out, n),
+            },
+            What::Took(Unit::Seconds) => number(out, record.took.get().as_secs()),
+            What::Took(Unit::Milliseconds) => number(out, record.took.get().as_millis() as u64),
+            What::Took(Unit::Microseconds) => number(out, record.took.get().as_micros() as u64),
+            What::File => {
+                escape_or_dash(out, route.map(|route| route.filename.as_os_str().as_bytes()));
+            }
+            What::Protocol | What::Method | What::Path if head.extensions.get::<Unreadable>().is_some() => {
+                out.push(b'-')
+            }
+            What::Protocol => text(out, protocol(head.version)),
+            What::Method => escape(out, head.method.as_str().as_bytes()),
+            What::RequestLine => request_line(out, record),
+            What::RequestHeader(name) => header(out, Some(&head.headers), name),
+            What::ResponseHeader(name) => header(out, record.answer.get(), name),
+            What::FromWorker(kind, name) => {
+                let told = end.and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
+                escape_or_dash(out, told.map(|(_, _, value)| &value[..]));
+            }
+            What::User => {
+                let user = end.and_then(|end| end.log.iter().find(|(kind, ..)| *kind == LogKind::User));
+                let visitor = record.visitor.borrow();
+                let ours = visitor.user.as_ref().map(|user| user.name.as_bytes());
+                match user.map(|(_, _, name)| &name[..]).or(ours) {
+                    Some(b"") => out.extend_from_slice(b"\"\""),
+                    user => escape_or_dash(out, user),
+                }
+            }
+            What::Received => number(out, record.received_bytes.get()),
+            What::Sent => number(out, record.sent_bytes.get()),
+            What::Both => number(out, record.received_bytes.get() + record.sent_bytes.get()),
+            What::Served => number(out, record.served.into()),
+            What::Dash => out.push(b'-'),
+            What::Port(PortOf::Remote) => number(out, record.client.remote.port.into()),
+            What::Port(PortOf::Local) => number(out, record.client.local.port.into()),
+            What::Port(PortOf::Canonical) => {
+                number(out, host(record).server_port.unwrap_or(record.client.local.port).into());
+            }
+            What::Process => match exchange.and_then(|exchange| exchange.served_by) {
+                Some((_, pid)) => number(out, pid.max(0) as u64),
+                None => number(out, std::process::id().into()),
+            },
+            What::Query => {
+                if let Some(query) = head.uri.query() {
+                    out.push(b'?');
+                    escape(out, query.as_bytes());
+                }
+            }
+            What::Path => match route {
+                Some(route) => escape(out, &route.path),
+                None => escape(out, head.uri.path().as_bytes()),
+            },
+            What::Status => number(out, record.status.get().into()),
+            What::Time(format) => format.write(record, out),
+            What::ServerName => match &host(record).server_name {
+                Some(name) => escape(out, name.as_bytes()),
+                None => text(out, &record.client.local.ip),
+            },
+            What::HostAsked => escape_or_dash(out, route.map(|route| route.server_name.as_bytes())),
+            What::Ending => out.push(match record.ending.get() {
+                Ending::Aborted => b'X',
+                Ending::Kept => b'+',
+                Ending::Closed => b'-',
+            }),
+            What::QueueTime => number_or_dash(out, exchange.map(|exchange| exchange.waited.as_micros() as u64)),
+            What::CpuTime => number_or_dash(out, end.map(|end| end.cpu_us)),
+            What::Worker => {
+                let served_by = exchange.and_then(|exchange| exchange.served_by);
+                number_or_dash(out, served_by.map(|(slot, _)| slot.into()));
+            }
+            What::Tls(name) if name == "HTTPS" => escape_or_dash(out, record.is_secure().then_some(b"on")),
+            What::Tls(name) => {
+                let value = record.client.session().and_then(|session| session.variable(name));
+                escape_or_dash(out, value.as_deref().map(str::as_bytes));
+            }
+        }
+    }
+}
+
+fn host(record: &Record) -> &crate::config::Host {
+    &record.site.config.hosts[record.host()]
+}
+
+fn request_line(out: &mut Vec<u8>, record: &Record) {
+    let head = &record.head;
+    if let Some(Unreadable(line)) = head.extensions.get() {
+        return escape_or_dash(out, Some(&line[..]).filter(|line| !line.is_empty()));
+    }
+    escape(out, head.method.as_str().as_bytes());
+    out.push(b' ');
+    match (head.uri.scheme(), head.uri.path_and_query()) {
+        (None, Some(target)) => escape(out, target.as_str().as_bytes()),
+        _ => escape(out, head.uri.to_string().as_bytes()),
+    }
+    out.push(b' ');
+    text(out, protocol(head.version));
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn number(out: &mut Vec<u8>, n: u64) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{n}");
+}
+
+fn number_or_dash(out: &mut Vec<u8>, n: Option<u64>) {
+    match n {
+        Some(n) => number(out, n),
+        None => out.push(b'-'),
+    }
+}
+
+fn header(out: &mut Vec<u8>, headers: Option<&HeaderMap>, name: &str) {
+    let mut values = headers.into_iter().flat_map(|headers| headers.get_all(name));
+    escape_or_dash(out, values.next().map(|value| value.as_bytes()));
+    for value in values {
+        out.extend_from_slice(b", ");
+        escape(out, value.as_bytes());
+    }
+}
+
+fn escape_or_dash(out: &mut Vec<u8>, value: Option<&[u8]>) {
+    match value {
+        Some(value) => escape(out, value),
+        None => out.push(b'-'),
+    }
+}
+
+/// As httpd's `ap_escape_logitem`: whatever a client sends stays inside its quotes and on its line.
+fn escape(out: &mut Vec<u8>, value: &[u8]) {
+    for &byte in value {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b' '..=b'~' => out.push(byte),
+            0x08 => out.extend_from_slice(b"\\b"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x0b => out.extend_from_slice(b"\\v"),
+            byte => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+}
+
+impl TimeFormat {
+    fn named(argument: &str) -> Result<TimeFormat, String> {
+        let (end, shape) = match (argument.strip_prefix("end:"), argument.strip_prefix("begin:")) {
+            (Some(shape), _) => (true, shape),
+            (_, Some(shape)) => (false, shape),
+            _ => (false, argument),
+        };
+        let shape = match shape {
+            "" => TimeShape::Apache,
+            "sec" => TimeShape::Seconds,
+            "msec" => TimeShape::Milliseconds,
+            "usec" => TimeShape::Microseconds,
+            "msec_frac" => TimeShape::MillisecondPart,
+            "usec_frac" => TimeShape::MicrosecondPart,
+            // chrono fails, and `write!` then panics, when a format is wrong: it is refused here.
+            strftime if StrftimeItems::new(strftime).any(|item| item == chrono::format::Item::Error) => {
+                return Err(format!("%{{{argument}}}t: not a strftime format"));
+            }
+            strftime => TimeShape::Strftime(strftime.to_owned()),
+        };
+        Ok(TimeFormat { end, shape })
+    }
+
+    fn write(&self, record: &Record, out: &mut Vec<u8>) {
+        let when = if self.end { record.received + record.took.get() } else { record.received };
+        let since = when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let local = || DateTime::<Local>::from(when);
+        match &self.shape {
+            TimeShape::Apache => record.site.access_logs.write_time(when, out),
+            TimeShape::Seconds => number(out, since.as_secs()),
+            TimeShape::Milliseconds => number(out, since.as_millis() as u64),
+            TimeShape::Microseconds => number(out, since.as_micros() as u64),
+            TimeShape::MillisecondPart => drop(write!(out, "{:03}", since.subsec_millis())),
+            TimeShape::MicrosecondPart => drop(write!(out, "{:06}", since.subsec_micros())),
+            TimeShape::Strftime(format) => drop(write!(out, "{}", local().format(format))),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What is written about requests: access logs, and the error logs of hosts that have their own.
+
+pub mod access_log;
+pub mod error_logs;
+pub mod format;
+pub mod items;

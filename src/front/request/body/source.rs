@@ -1,0 +1,45 @@
+//! A request's body as it comes, whatever the protocol.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+
+use crate::front::http2::Upload;
+
+/// Where the bytes come from.
+pub enum Source {
+    /// From hyper.
+    Http1(Incoming),
+    /// From a stream of HTTP/2.
+    Http2(Upload),
+}
+
+impl Body for Source {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match &mut *self {
+            Source::Http1(body) => Pin::new(body).poll_frame(cx).map_err(io::Error::other),
+            Source::Http2(body) => body.poll(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Source::Http1(body) => body.is_end_stream(),
+            Source::Http2(body) => body.is_over(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Source::Http1(body) => body.size_hint(),
+            Source::Http2(body) => body.size_hint(),
+        }
+    }
+}

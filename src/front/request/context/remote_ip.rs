@@ -1,0 +1,224 @@
+//! Who asks, when proxies stand between: reads what they say from its end, as long as it can be believed.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+
+use super::Record;
+use crate::config::remote_ip::RemoteIp;
+use crate::front::client::Address;
+use crate::front::routing::Route;
+
+/// What the proxies say of who asks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Who asks.
+    pub address: Address,
+    /// The header that said so, and what it says of others.
+    header: (HeaderName, Option<HeaderValue>),
+    /// The header for the proxies that were believed, and they.
+    proxies: Option<(HeaderName, HeaderValue)>,
+    /// How many of them were believed.
+    believed: usize,
+}
+
+/// Finds out once, for the host that `route` leads to.
+pub fn settle(visit: &Record, head: &Parts, route: &Route) {
+    let rules = &visit.site.config.hosts[usize::from(route.host)].remote_ip;
+    if rules.header.is_some()
+        && visit.origin.get().is_none()
+        && let Some(origin) = find(rules, &visit.client.remote, &head.headers)
+    {
+        // It was empty a line above.
+        let _ = visit.origin.set(origin);
+    }
+    if rules.proto_header.is_some()
+        && visit.proto.get().is_none()
+        && let Some(secure) = is_secure(rules, visit, &head.headers)
+    {
+        // The same.
+        let _ = visit.proto.set(secure);
+    }
+}
+
+/// Whether the client speaks TLS, as the first proxy says that is believed; each adds a word behind those of the others, or
+/// leaves the one that is there.
+fn is_secure(rules: &RemoteIp, visit: &Record, headers: &HeaderMap) -> Option<bool> {
+    let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
+    if !rules.lists(peer(&visit.client.remote)) {
+        return None;
+    }
+    let said = joined(headers, &name);
+    let entries = split(&said);
+    let believed = visit.origin.get().map_or(1, |origin| origin.believed);
+    let entry = entries.get(entries.len().saturating_sub(believed))?;
+    let proto = if name == "forwarded" { parameter(entry, "proto")? } else { entry };
+    match &*proto.to_ascii_lowercase() {
+        "https" | "wss" | "on" => Some(true),
+        "http" | "ws" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Who is connected; a unix socket is on this host.
+fn peer(client: &Address) -> IpAddr {
+    client.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip().to_canonical())
+}
+
+/// The header, which may have come in several lines.
+fn joined(headers: &HeaderMap, name: &HeaderName) -> String {
+    let said: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    said.join(",")
+}
+
+/// The headers as programs see them: what was believed is taken out.
+pub fn rewrite(origin: &Origin, headers: &mut HeaderMap) {
+    match &origin.header {
+        (name, Some(rest)) => drop(headers.insert(name, rest.clone())),
+        (name, None) => drop(headers.remove(name)),
+    }
+    if let Some((name, proxies)) = &origin.proxies {
+        headers.insert(name, proxies.clone());
+    }
+}
+
+fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origin> {
+    let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
+    let said = joined(headers, &name);
+    let mut entries = split(&said);
+    let mut at = peer(client);
+    let mut proxies = Vec::new();
+    let named = entries.len();
+    let mut found = None;
+    while let (Some(internal), Some(entry)) = (rules.trusts(at), entries.last()) {
+        let address = if name == "forwarded" { forwarded_for(entry) } else { address(entry) };
+        let Some(address) = address.filter(|address| internal || !is_private(*address)) else { break };
+        if !internal {
+            proxies.push(at.to_string());
+        }
+        at = address;
+        found = Some(address);
+        entries.pop();
+    }
+    let socket = SocketAddr::new(found?, client.port);
+    let believed = named - entries.len();
+    let rest = entries.join(", ");
+    let rest = HeaderValue::from_str(&rest).ok().filter(|_| !rest.is_empty());
+    let proxies = HeaderValue::from_str(&proxies.join(", ")).ok().filter(|proxies| !proxies.is_empty());
+    let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
+    Some(Origin { address: Address::tcp(socket), header: (name, rest), proxies: proxies_name.zip(proxies), believed })
+}
+
+/// At commas that do not stand in quotation marks.
+fn split(said: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let at_comma = |c: char| {
+        quoted ^= c == '"';
+        c == ',' && !quoted
+    };
+    said.split(at_comma).map(str::trim).filter(|entry| !entry.is_empty()).collect()
+}
+
+/// `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239)
+fn forwarded_for(entry: &str) -> Option<IpAddr> {
+    address(parameter(entry, "for")?)
+}
+
+/// A parameter of an element of `Forwarded`.
+fn parameter<'a>(entry: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut pairs = entry.split(';').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted))?;
+    let value = value.trim();
+    Some(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
+}
+
+/// `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5000`
+fn address(text: &str) -> Option<IpAddr> {
+    let bracketed = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let socket = || text.parse().ok().map(|socket: SocketAddr| socket.ip());
+    bracketed.unwrap_or(text).parse().ok().or_else(socket)
+}
+
+/// What no proxy outside can have as a client: mod_remoteip's list.
+fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback() || v4.is_link_local(),
+        // Public addresses are those of 2000::/3.
+        IpAddr::V6(v6) => v6.segments()[0] & 0xe000 != 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::access::Network;
+    use crate::config::remote_ip::Proxy;
+
+    const INTERNAL: bool = true;
+    const TRUSTED: bool = false;
+
+    /// The client, what is left of the header, and the proxies, when 10.0.0.1 says `said`.
+    fn find_in(header: &str, proxies: &[(&str, bool)], said: &[&str]) -> Option<(String, String, String)> {
+        let network = |text| Network::parse(text).expect("an address").expect("a network");
+        let rules = RemoteIp {
+            header: Some(header.to_owned()),
+            proxies: proxies
+                .iter()
+                .map(|(text, internal)| Proxy { network: network(text), internal: *internal })
+                .collect(),
+            proxies_header: Some("x-by".to_owned()),
+            ..RemoteIp::default()
+        };
+        let mut headers = HeaderMap::new();
+        for value in said {
+            headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value.parse().expect("a value"));
+        }
+        let origin = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
+        rewrite(&origin, &mut headers);
+        let text = |name: &str| headers.get(name).map_or("", |value| value.to_str().expect("text")).to_owned();
+        Some((origin.address.ip.clone(), text(header), text("x-by")))
+    }
+
+    fn check(proxies: &[(&str, bool)], said: &[&str], expected: Option<(&str, &str, &str)>) {
+        let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(find_in("x-forwarded-for", proxies, said), expected.map(owned), "{proxies:?} {said:?}");
+    }
+
+    #[test]
+    fn the_last_that_a_trusted_proxy_names_is_the_client() {
+        check(&[], &["192.0.2.7"], Some(("192.0.2.7", "", "10.0.0.1")));
+        check(&[("10.0.0.1", TRUSTED)], &["192.0.2.8, 192.0.2.7"], Some(("192.0.2.7", "192.0.2.8", "10.0.0.1")));
+        let both = [("10.0.0.1", TRUSTED), ("192.0.2.0/24", TRUSTED)];
+        check(
+            &both,
+            &["198.51.100.1,192.0.2.8", "192.0.2.7"],
+            Some(("198.51.100.1", "", "10.0.0.1, 192.0.2.7, 192.0.2.8")),
+        );
+        check(&[("10.0.0.0/8", INTERNAL)], &["192.0.2.7, 10.0.0.2"], Some(("192.0.2.7", "", "")));
+        check(&[("10.0.0.1", INTERNAL)], &["[2001:db8::1]:80"], Some(("2001:db8::1", "", "")));
+    }
+
+    #[test]
+    fn what_cannot_be_believed_is_left_as_it_is() {
+        check(&[("10.0.0.2", TRUSTED)], &["192.0.2.7"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["192.168.0.1"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["fd00::1"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["unknown"], None);
+        check(&[("10.0.0.1", TRUSTED)], &[], None);
+        check(&[], &["x, 192.0.2.7"], Some(("192.0.2.7", "x", "10.0.0.1")));
+    }
+
+    #[test]
+    fn forwarded_says_it_with_its_for() {
+        let check = |said: &str, expected: Option<&str>| {
+            let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[said]);
+            assert_eq!(found.map(|(address, ..)| address).as_deref(), expected, "{said}");
+        };
+        check("for=192.0.2.43;proto=https;by=203.0.113.43", Some("192.0.2.43"));
+        check("for=192.0.2.1, proto=http;For=\"[2001:db8::17]:4711\"", Some("2001:db8::17"));
+        check("for=\"a,b\", host=\"x,y\";for=192.0.2.2", Some("192.0.2.2"));
+        check("for=_hidden", None);
+        check("proto=https", None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Files that bring their own headers: `SetHandler send-as-is`, as mod_asis.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use http::header::{CONTENT_LENGTH, LOCATION, TRANSFER_ENCODING};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+
+use super::lookup::refusal;
+use crate::front::base::refusal::Refusal;
+use crate::front::request::respond::body::{FileBody, Kind, Segment};
+
+/// A longer head than this is none.
+const LONGEST: u64 = 64 * 1024;
+
+/// What a file says of itself.
+#[derive(Debug)]
+struct Head {
+    status: StatusCode,
+    fields: Vec<(HeaderName, HeaderValue)>,
+    /// Where its body begins.
+    length: u64,
+}
+
+/// The file's own head, then the rest of it.
+pub fn send(file: File, size: u64) -> Result<Response<Kind>, Refusal> {
+    let start = beginning(&file, size).map_err(refusal)?;
+    let Some(head) = read(&start) else {
+        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+            .because("This file should begin with headers and an empty line, and does not."));
+    };
+    let mut response = Response::new(match head.length < size {
+        true => Kind::File(FileBody::new(file, [Segment::Range { from: head.length, to: size }])),
+        false => Kind::Empty,
+    });
+    *response.status_mut() = head.status;
+    for (name, value) in head.fields {
+        response.headers_mut().append(name, value);
+    }
+    if head.status == StatusCode::OK && response.headers().contains_key(LOCATION) {
+        *response.status_mut() = StatusCode::FOUND;
+    }
+    Ok(response)
+}
+
+fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
+    let mut start = vec![0; size.min(LONGEST) as usize];
+    let mut filled = 0;
+    while let Some(room @ [_, ..]) = start.get_mut(filled..) {
+        match file.read_at(room, filled as u64)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    start.truncate(filled);
+    Ok(start)
+}
+
+/// `None`: there is no head, or one that no answer can have.
+fn read(start: &[u8]) -> Option<Head> {
+    let mut head = Head { status: StatusCode::OK, fields: Vec::new(), length: 0 };
+    for line in start.split_inclusive(|byte| *byte == b'\n') {
+        head.length += line.len() as u64;
+        let line = line.strip_suffix(b"\n")?.trim_ascii_end();
+        if line.is_empty() {
+            return Some(head);
+        }
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?.trim_ascii());
+        if name.eq_ignore_ascii_case(b"Status") {
+            let code = value.split(|byte| *byte == b' ').next()?;
+            head.status = StatusCode::from_bytes(code).ok().filter(|status| status.as_u16() >= 200)?;
+            continue;
+        }
+        let name = HeaderName::from_bytes(name).ok()?;
+        // How long the body is, the file's length says.
+        if name != CONTENT_LENGTH && name != TRANSFER_ENCODING {
+            head.fields.push((name, HeaderValue::from_bytes(value).ok()?));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_head_ends_with_an_empty_line() {
+        let head = read(b"Status: 404 Gone fishing\r\nX-A: b\nContent-Length: 9\n\nbody\n\n").expect("a head");
+        assert_eq!((head.status.as_u16(), head.length, head.fields.len()), (404, 52, 1));
+        for none in
+            [&b""[..], b"a: b\n", b"no colon\n\n", b"Status: 99\n\n", b"Status: 100\n\n", b"a b: c\n\n", b"a: \x01\n\n"]
+        {
+            assert!(read(none).is_none(), "{none:?}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Looks on disk for what a path names.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use http::StatusCode;
+use nix::errno::Errno;
+
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::{Route, bytes};
+use crate::front::site::Site;
+use crate::open::{Links, Opened, is_link, root};
+use crate::path::{Text, normalise, ways};
+
+/// A place on disk that a path leads to.
+pub enum Spot {
+    /// A file.
+    File(Place),
+    /// A folder without a slash at the end of its path.
+    NoSlash,
+    /// A folder without an index, whose contents may be listed.
+    Folder(Opened),
+    /// A folder whose index is what this path of the site leads to.
+    Elsewhere(String),
+}
+
+/// A file and how it was named.
+pub struct Place {
+    /// Where it is.
+    pub file: PathBuf,
+    /// The path that names it, an index file's name included.
+    pub path: Vec<u8>,
+    /// How many bytes at the path's end are not part of the file's name.
+    pub extra: usize,
+    /// The file itself.
+    pub opened: Opened,
+}
+
+/// Finds the file that `filename`, or a beginning of it, names.
+pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+    let root = root(&site.config, route.host, filename);
+    let links = Links::of(route.settings.options);
+    let whole = bytes(filename);
+    let (name, opened) = match site.opener.open(root, filename, links) {
+        Ok(opened) => (whole, opened),
+        Err(error) if is_missing(&error) => {
+            let name = existing(root, whole);
+            (name, site.opener.open(root, Path::new(OsStr::from_bytes(name)), links).map_err(refusal)?)
+        }
+        Err(error) => return Err(refusal(error)),
+    };
+    let extra = &whole[name.len()..];
+    if opened.kind.is_dir() {
+        return match (extra, route.path.ends_with(b"/")) {
+            (b"" | b"/", true) => index(site, route, (root, filename), opened),
+            (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
+            _ => Err(not_found()),
+        };
+    }
+    if !route.path.ends_with(extra) {
+        return Err(not_found());
+    }
+    let file = PathBuf::from(OsStr::from_bytes(name));
+    Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
+}
+
+/// Opens a file that was found once more, under the rules about links of its own sections.
+pub fn reopen(site: &Site, route: &Route) -> Result<Opened, Refusal> {
+    let root = root(&site.config, route.host, &route.filename);
+    site.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
+}
+
+/// Whether there is a folder of this very name.
+pub fn is_folder(site: &Site, route: &Route) -> bool {
+    reopen(site, route).is_ok_and(|opened| opened.kind.is_dir())
+}
+
+/// Whether a link that must not be followed stands in the way to what a worker would look for.
+pub fn is_behind_link(site: &Site, route: &Route) -> bool {
+    let root = root(&site.config, route.host, &route.filename);
+    site.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// As much of `whole` as there is: up to a file, or to the last folder before the first name that is missing. From the
+/// root on, so that nobody pays for what follows the missing one. What it finds is opened under the rules about links, as
+/// everything is: nothing is believed here but a length.
+fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
+    let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
+    let mut found = whole.get(..above).unwrap_or_default();
+    for way in ways(whole, found.len()) {
+        match fs::metadata(OsStr::from_bytes(way)) {
+            Ok(it) if it.is_dir() => found = way,
+            Ok(_) => return way,
+            Err(_) => break,
+        }
+    }
+    found
+}
+
+fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Opened) -> Result<Spot, Refusal> {
+    let links = Links::of(route.settings.options);
+    let names = &route.settings.directory_index;
+    for name in names {
+        if name.starts_with('/') {
+            // As a path of the site it has rules of its own; only whether there is a file must be known to try the next.
+            if names.last() == Some(name) || leads_to_a_file(site, route, name) {
+                return Ok(Spot::Elsewhere(name.clone()));
+            }
+            continue;
+        }
+        if !stays_below(name) {
+            continue;
+        }
+        let file = folder.join(name);
+        if let Ok(opened) = site.opener.open(root, &file, links)
+            && opened.kind.is_file()
+        {
+            let path = [&route.path[..], name.as_bytes()].concat();
+            return Ok(Spot::File(Place { file, path, extra: 0, opened }));
+        }
+    }
+    match route.settings.options.indexes {
+        true => Ok(Spot::Folder(itself)),
+        false => Err(Refusal::new(StatusCode::FORBIDDEN)),
+    }
+}
+
+fn leads_to_a_file(site: &Site, route: &Route, path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    let Ok(path) = normalise(path.as_bytes()) else { return false };
+    let file = Text::bytes_of(site.config.translate(route.host, &Text::new(&path).0).filename);
+    let opened = site.opener.open(root(&site.config, route.host, &file), &file, Links::of(route.settings.options));
+    opened.is_ok_and(|opened| opened.kind.is_file())
+}
+
+/// `DirectoryIndex` may stand in a `.htaccess` file, whose owner is not everybody's.
+fn stays_below(name: &str) -> bool {
+    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND)
+}
+
+/// What a client is told when the disk says no.
+pub fn refusal(error: io::Error) -> Refusal {
+    if is_link(&error) {
+        return Refusal::new(StatusCode::FORBIDDEN);
+    }
+    if is_shortage(&error) {
+        return Refusal::busy();
+    }
+    Refusal::new(match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
+        ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    })
+}
+
+/// Whether there are not enough descriptors, or memory, for one more file now.
+pub fn is_shortage(error: &io::Error) -> bool {
+    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
+}

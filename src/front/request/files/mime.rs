@@ -1,0 +1,22 @@
+//! What a file is, as headers.
+
+use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
+
+use crate::config::Config;
+use crate::config::rules::types::Described;
+use crate::front::routing::Route;
+use crate::mime::describe;
+
+/// The type, encoding and language of `route`'s file.
+pub fn headers(config: &Config, route: &Route) -> HeaderMap {
+    let Described { mime, encoding, language, charset } = describe(config, &route.settings, &route.filename);
+    let kind = mime.or_else(|| route.settings.default_type.clone()).map(|kind| match charset {
+        Some(charset) if !kind.contains("charset=") => format!("{kind}; charset={charset}"),
+        _ => kind,
+    });
+    let mut headers = HeaderMap::new();
+    for (name, value) in [(CONTENT_TYPE, kind), (CONTENT_ENCODING, encoding), (CONTENT_LANGUAGE, language)] {
+        headers.extend(value.and_then(|value| Some((name, HeaderValue::from_str(&value).ok()?))));
+    }
+    headers
+}

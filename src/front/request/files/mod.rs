@@ -1,0 +1,288 @@
+//! Files that the front sends itself. A file whose handler is a worker's is never sent as text from here.
+
+mod as_is;
+pub mod autoindex;
+mod conditional;
+pub mod lookup;
+mod mime;
+pub mod range;
+mod visible;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_RANGES, ALLOW, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, LOCATION, RANGE,
+};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use percent_encoding::percent_encode;
+
+use super::respond::body::{FileBody, Kind, PIECE, Segment};
+use crate::config::Handler;
+use crate::config::rules::PathInfo;
+use crate::config::rules::ranges::Ranges;
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::{NotYet, Route, server_name};
+use crate::front::site::Site;
+use crate::open::{Links, Opened};
+use crate::path::PATH;
+use conditional::{Validators, Verdict};
+use lookup::{Spot, is_folder, locate, refusal, reopen};
+use range::Wanted;
+
+/// What files, and lists of them, can be asked with.
+pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+
+/// What was found for a path.
+pub enum Found {
+    /// A file to send.
+    File(Route, Opened),
+    /// A file, and the path goes on behind it.
+    Beyond(Route),
+    /// A file that a worker answers for (`<Files *.cgi>`).
+    Handled(Route),
+    /// A folder whose contents may be listed.
+    Folder(Opened),
+    /// A redirection.
+    Response(Response<Kind>),
+    /// A folder whose index this path of the site leads to.
+    Index(String),
+}
+
+impl Found {
+    /// The file that was found.
+    pub fn file(&self) -> Option<&Route> {
+        match self {
+            Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
+            Found::Response(_) | Found::Folder(_) | Found::Index(_) => None,
+        }
+    }
+}
+
+/// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
+pub fn behind(site: &Site, route: &Route) -> Result<Option<Route>, NotYet> {
+    match route.ambiguous.then(|| locate(site, route, &route.filename)) {
+        Some(Ok(Spot::File(spot))) => {
+            let length = spot.path.len() - spot.extra;
+            Ok(Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, length)?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Looks for the file of `route`.
+pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
+    if route.settings.asks_perl_for_folders() && is_folder(site, route) {
+        route.refused()?;
+        return Ok(Found::Handled(route.clone()));
+    }
+    let spot = match locate(site, route, &route.filename)? {
+        Spot::File(spot) => spot,
+        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
+    };
+    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
+    found.refused()?;
+    match found.settings.handler {
+        _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
+        Handler::CgiScript if spot.extra > 0 && found.settings.rules.path_info == Some(PathInfo::Off) => {
+            Ok(Found::Beyond(found))
+        }
+        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
+            Ok(Found::Beyond(found))
+        }
+        Handler::Default | Handler::AsIs | Handler::Named(_) => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
+        Handler::PerlScript | Handler::CgiScript | Handler::Psgi | Handler::Status | Handler::Info => {
+            Ok(Found::Handled(found))
+        }
+    }
+}
+
+/// Looks for the file that a worker did not want to answer for.
+pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, NotYet> {
+    let file = Path::new(OsStr::from_bytes(file));
+    if !file.is_absolute() {
+        return Err(Refusal::new(StatusCode::NOT_FOUND).into());
+    }
+    let spot = match locate(site, route, file)? {
+        Spot::File(spot) if spot.extra > 0 && !takes_path_info(route) => {
+            return Err(Refusal::new(StatusCode::NOT_FOUND).into());
+        }
+        Spot::File(spot) => spot,
+        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
+    };
+    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len())?;
+    found.refused()?;
+    match found.settings.handler {
+        Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
+        _ => {
+            let opened = of_its_own(site, route, &found, spot.opened)?;
+            Ok(Found::File(found, opened))
+        }
+    }
+}
+
+/// `AcceptPathInfo On`: the file is sent, whatever stands behind its name.
+fn takes_path_info(route: &Route) -> bool {
+    route.settings.rules.path_info == Some(PathInfo::On)
+}
+
+/// What was found, unless its own sections have other rules about links than those it was found by.
+fn of_its_own(site: &Site, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+    match Links::of(route.settings.options) == Links::of(found.settings.options) {
+        true => Ok(opened),
+        false => reopen(site, found),
+    }
+}
+
+/// Sends the file of `route`, or the parts of it that are wanted.
+pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
+    if head.method == Method::OPTIONS {
+        let mut response = Response::new(Kind::Empty);
+        response.headers_mut().insert(ALLOW, METHODS);
+        return Ok(response);
+    }
+    if head.method != Method::GET && head.method != Method::HEAD {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    if !opened.kind.is_file() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if route.settings.handler == Handler::AsIs {
+        return as_is::send(opened.file, opened.size);
+    }
+    let validators = Validators::of(&opened, route.settings.rules.file_etag);
+    let Opened { file, size, .. } = opened;
+    let mut response = match validators.judge(&head.headers) {
+        Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
+        Verdict::Send => {
+            let described = mime::headers(&site.config, route);
+            let wanted = wanted(head, &validators, size, route.settings.rules.ranges);
+            part(file, size, described, wanted, &validators).map_err(refusal)?
+        }
+    };
+    describe(response.headers_mut(), &validators, route.settings.rules.ranges);
+    Ok(response)
+}
+
+fn empty(status: StatusCode) -> Response<Kind> {
+    let mut response = Response::new(Kind::Empty);
+    *response.status_mut() = status;
+    response
+}
+
+fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
+    let modified = httpdate::fmt_http_date(validators.modified);
+    for (name, value) in [(LAST_MODIFIED, &modified), (ETAG, &validators.etag)] {
+        match HeaderValue::from_str(value) {
+            Ok(value) if !value.is_empty() => drop(headers.insert(name, value)),
+            _ => {}
+        }
+    }
+    let unit = if allowed.most() == 0 { "none" } else { "bytes" };
+    headers.insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
+}
+
+/// Only a path of this host, so that `//elsewhere.example` cannot become another one.
+fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<Kind> {
+    let mut location = percent_encode(&route.path, PATH).to_string();
+    location.push('/');
+    if let Some(query) = query {
+        location.push('?');
+        location.push_str(query);
+    }
+    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&server_name::foot(site, route));
+    if let Ok(location) = HeaderValue::from_str(&location) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> Wanted {
+    match head.headers.get(RANGE) {
+        Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
+            range::parse(value.as_bytes(), size, allowed)
+        }
+        _ => Wanted::Whole,
+    }
+}
+
+fn part(
+    file: File,
+    size: u64,
+    described: HeaderMap,
+    wanted: Wanted,
+    validators: &Validators,
+) -> io::Result<Response<Kind>> {
+    let mut response = Response::new(Kind::Empty);
+    let mut described = described;
+    *response.body_mut() = match wanted {
+        Wanted::Whole => contents(file, 0, size)?,
+        Wanted::Nothing => {
+            let mut response = Refusal::new(StatusCode::RANGE_NOT_SATISFIABLE).response("");
+            response.headers_mut().extend(content_range(&format!("bytes */{size}")));
+            return Ok(response);
+        }
+        Wanted::Parts(parts) => {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            if let [(from, to)] = parts[..] {
+                let range = format!("bytes {from}-{}/{size}", to - 1);
+                response.headers_mut().extend(content_range(&range));
+                contents(file, from, to)?
+            } else {
+                let boundary = boundary(validators);
+                let segments = multipart(&parts, size, described.get(CONTENT_TYPE), &boundary);
+                let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
+                drop(kind.map(|kind| described.insert(CONTENT_TYPE, kind)));
+                Kind::File(FileBody::new(file, segments))
+            }
+        }
+    };
+    response.headers_mut().extend(described);
+    Ok(response)
+}
+
+fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
+    Some((CONTENT_RANGE, HeaderValue::from_str(text).ok()?))
+}
+
+/// A small file is read at once; a large one piece by piece as the client takes it.
+fn contents(file: File, from: u64, to: u64) -> io::Result<Kind> {
+    let mut body = FileBody::new(file, [Segment::Range { from, to }]);
+    if to - from > PIECE as u64 {
+        return Ok(Kind::File(body));
+    }
+    Ok(Kind::whole(body.next()?.unwrap_or_default()))
+}
+
+/// Differs from file to file; that it does not occur in the file cannot be known without reading it.
+fn boundary(validators: &Validators) -> String {
+    let tag: String = validators.etag.chars().filter(char::is_ascii_hexdigit).collect();
+    format!("cameleer-{tag}")
+}
+
+fn multipart(parts: &[(u64, u64)], size: u64, mime: Option<&HeaderValue>, boundary: &str) -> Vec<Segment> {
+    let mime = mime.and_then(|mime| mime.to_str().ok()).map(|mime| format!("Content-Type: {mime}\r\n"));
+    let mime = mime.unwrap_or_default();
+    let mut segments = Vec::with_capacity(parts.len() * 2 + 1);
+    for (from, to) in parts {
+        let last = to - 1;
+        let text = format!("\r\n--{boundary}\r\n{mime}Content-Range: bytes {from}-{last}/{size}\r\n\r\n");
+        segments.push(Segment::Text(Bytes::from(text)));
+        segments.push(Segment::Range { from: *from, to: *to });
+    }
+    segments.push(Segment::Text(Bytes::from(format!("\r\n--{boundary}--\r\n"))));
+    segments
+}

@@ -1,0 +1,127 @@
+//! A request to the pool: its frame, and what limits it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
+use std::time::UNIX_EPOCH;
+
+use http::Version;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::request::Parts;
+use wire::frame::{self, Field, Flags};
+
+use super::body::Body;
+use super::context::{Record, variables};
+use super::respond::body::Ticket;
+use crate::front::base::refusal::Refusal;
+use crate::front::exchange::{Job, Limits};
+use crate::front::routing::{Route, server_name};
+
+pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+    let id = visit.client.front.next_id();
+    let mut frame = visit.client.front.take_frame();
+    encode(visit, head, (route, &body, id), &mut frame);
+    let job = Job {
+        id,
+        frame,
+        body: if let Body::File(file, _) = body { Some(file) } else { None },
+        method: head.method.clone(),
+        route: route.clone(),
+        limits: Limits {
+            queue: route.settings.queue_timeout,
+            run: route.settings.request_timeout,
+            grace: route.settings.request_timeout_grace,
+        },
+        charge: visit.visitor.borrow().charge(),
+    };
+    let exchange = visit.site.pool.submit(job)?;
+    *visit.exchange.borrow_mut() = Some(exchange.clone());
+    if visit.stream.is_none() {
+        visit.client.awaits(&visit.site, &exchange);
+    }
+    Ok(Ticket::new(visit.site.clone(), exchange))
+}
+
+fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
+    let client = &visit.client;
+    let mut request = frame::Request {
+        id,
+        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        body_length: body.len(),
+        remote_port: visit.remote().port,
+        server_port: server_name::port_of(visit, head, route),
+        local_port: client.local.port,
+        host: route.host,
+        script_length: route.script_length,
+        sections: &route.sections,
+        ..Default::default()
+    };
+    match body {
+        Body::Memory(bytes) => request.body = bytes,
+        Body::File(..) => request.flags |= Flags::BODY_IN_FD,
+    }
+    if visit.is_secure() {
+        request.flags |= Flags::HTTPS;
+    }
+    if route.resolved {
+        request.flags |= Flags::RESOLVED;
+    }
+    if route.settings.has_perl_phases() {
+        request.flags |= Flags::PHASES;
+    }
+    if route.script_alias {
+        request.flags |= Flags::SCRIPT;
+    }
+    // What the client has asked for, wherever that has led.
+    let uri = &visit.head.uri;
+    let absolute = uri.scheme().map(|_| uri.to_string());
+    let target = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
+    let variables = variables::encode(&visit.variables.borrow());
+    let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
+    set(Field::Env, &variables);
+    set(Field::Method, head.method.as_str().as_bytes());
+    set(Field::Target, target.unwrap_or("/").as_bytes());
+    set(Field::Protocol, protocol(head.version).as_bytes());
+    set(Field::Path, &route.path);
+    set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
+    set(Field::RemoteAddr, visit.remote().ip.as_bytes());
+    set(Field::LocalAddr, client.local.ip.as_bytes());
+    set(Field::ServerName, route.server_name.as_bytes());
+    set(Field::Filename, route.filename.as_os_str().as_bytes());
+    set(Field::Overrides, &route.overrides);
+    let visitor = visit.visitor.borrow();
+    if let Some(name) = &visitor.name {
+        set(Field::RemoteHost, name.as_bytes());
+    }
+    if let Some(user) = &visitor.user {
+        set(Field::User, user.name.as_bytes());
+        set(Field::AuthType, b"Basic");
+    }
+    let length = body.len().to_string();
+    let headers = headers(head, &length);
+    request.headers = &headers;
+    request.encode(into);
+}
+
+/// A chunked body has arrived whole: the worker sees one of known length.
+fn headers<'a>(head: &'a http::request::Parts, length: &'a str) -> Vec<(&'a [u8], &'a [u8])> {
+    let chunked = head.headers.contains_key(TRANSFER_ENCODING);
+    let mut headers = Vec::with_capacity(head.headers.len() + 1);
+    for (name, value) in &head.headers {
+        if !(chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)) {
+            headers.push((name.as_str().as_bytes(), value.as_bytes()));
+        }
+    }
+    if chunked {
+        headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
+    }
+    headers
+}
+
+/// `HTTP/1.1`
+pub fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2.0",
+        _ => "HTTP/1.1",
+    }
+}

@@ -1,0 +1,44 @@
+//! A request's head, where h2 is less strict than the reader of HTTP/1.
+
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+
+use crate::config::Limits;
+use crate::front::base::refusal::Refusal;
+use crate::front::http1::strict::LONGEST_METHOD;
+
+/// What is wrong with it.
+pub fn check(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
+        return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
+    }
+    if head.method.as_str().len() > LONGEST_METHOD {
+        return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
+    }
+    if is_large(&head.headers, limits) {
+        return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+    // h2 has compared them already; one is enough to be wrong about.
+    let lengths = head.headers.get_all(CONTENT_LENGTH).iter().count();
+    match lengths > 1 || head.headers.values().any(is_padded) {
+        true => Err(Refusal::closing(StatusCode::BAD_REQUEST)),
+        false => Ok(()),
+    }
+}
+
+fn is_large(headers: &HeaderMap, limits: &Limits) -> bool {
+    let is_long =
+        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": ".len() > limits.field_size;
+    let together = |name: &HeaderName| headers.get_all(name).iter().map(HeaderValue::len).sum::<usize>();
+    headers.len() > limits.fields
+        || headers.iter().any(is_long)
+        || headers.len() > headers.keys_len() && headers.keys().any(|name| together(name) > limits.field_size)
+}
+
+/// RFC 9113, 8.2.1: blanks at either end of a value make a request malformed. Who passes it on as HTTP/1 would lose them.
+fn is_padded(value: &HeaderValue) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    is_blank(value.as_bytes().first()) || is_blank(value.as_bytes().last())
+}

@@ -1,0 +1,80 @@
+//! What is configured, as mod_info tells it.
+
+use std::fmt::Write;
+
+use http::Response;
+
+use super::{HTML, escape, response};
+use crate::config::{Directive, MODULES};
+use crate::front::request::context::Record;
+use crate::front::request::respond::body::Kind;
+use crate::front::routing::Route;
+
+/// The page; the query may ask for a part of it: `config`, `server`, `list`.
+pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
+    let wants = |part: &str| query.is_empty() || query == part;
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Information</title></head>\n<body>\n\
+         <h1>Server Information for {}</h1>\n",
+        escape(&route.server_name)
+    );
+    if wants("server") {
+        server(&mut page, visit);
+    }
+    if wants("list") {
+        page.push_str("<h2>Modules whose work is done here</h2>\n<ul>\n");
+        for (name, _) in MODULES {
+            let _ = writeln!(page, "<li>{}</li>", escape(name));
+        }
+        page.push_str("</ul>\n");
+    }
+    if wants("config") {
+        page.push_str("<h2>Configuration</h2>\n<pre>\n");
+        directives(&mut page, &visit.site.tree, 0);
+        page.push_str("</pre>\n");
+    }
+    response(page + "</body></html>\n", HTML)
+}
+
+fn server(page: &mut String, visit: &Record) {
+    let config = &visit.site.config;
+    let listen: Vec<String> = config.listen.iter().map(|listen| format!("{listen:?}")).collect();
+    page.push_str("<h2>Server Settings</h2>\n<dl>\n");
+    for (name, value) in [
+        ("Server Version", visit.site.software.clone()),
+        ("Server Root", config.server_root.display().to_string()),
+        ("Configuration Generation", visit.site.generation.to_string()),
+        ("Listening On", listen.join(", ")),
+        ("Timeouts", format!("connection: {:?}", config.timeouts.client)),
+        ("Workers", format!("{} to start with, {} at most", config.pool.start, config.pool.max_clients)),
+        ("Virtual Hosts", config.hosts.len().saturating_sub(1).to_string()),
+    ] {
+        let _ = writeln!(page, "<dt><b>{name}:</b> {}</dt>", escape(&value));
+    }
+    page.push_str("</dl>\n");
+}
+
+fn directives(page: &mut String, tree: &[Directive], depth: usize) {
+    for directive in tree {
+        let indent = "  ".repeat(depth);
+        let mut words = vec![directive.name.clone()];
+        words.extend(directive.args.iter().map(|arg| quoted(arg)));
+        let line = escape(&words.join(" "));
+        let at = escape(&directive.at.to_string());
+        match &directive.section {
+            Some(inside) => {
+                let _ = writeln!(page, "{indent}&lt;{line}&gt;  # {at}");
+                directives(page, inside, depth + 1);
+                let _ = writeln!(page, "{indent}&lt;/{}&gt;", escape(&directive.name));
+            }
+            None => {
+                let _ = writeln!(page, "{indent}{line}  # {at}");
+            }
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty() && !word.contains([' ', '"', '\n', '\t']);
+    if is_plain { word.to_owned() } else { format!("\"{}\"", word.replace('"', "\\\"")) }
+}

@@ -1,0 +1,65 @@
+//! Pages about the server itself: `SetHandler server-status` and `server-info`. The rules of their place say who sees them.
+
+mod info;
+mod number;
+mod status;
+
+use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::context::Record;
+use super::respond::body::Kind;
+use crate::config::Handler;
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::Route;
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// The page of a handler, if it is one of these.
+pub fn answer(
+    visit: &Record,
+    head: &Parts,
+    route: &Route,
+    handler: &Handler,
+) -> Option<Result<Response<Kind>, Refusal>> {
+    let query = head.uri.query().unwrap_or_default();
+    let page = match handler {
+        Handler::Status => status::page,
+        Handler::Info => info::page,
+        _ => return None,
+    };
+    Some(match head.method {
+        Method::GET | Method::HEAD => Ok(page(visit, route, query)),
+        Method::OPTIONS => Ok(with(Response::new(Kind::Empty), ALLOW, METHODS)),
+        _ => Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS)),
+    })
+}
+
+fn response(text: String, kind: HeaderValue) -> Response<Kind> {
+    with(Response::new(Kind::whole(text.into())), CONTENT_TYPE, kind)
+}
+
+fn with(mut response: Response<Kind>, name: HeaderName, value: HeaderValue) -> Response<Kind> {
+    response.headers_mut().insert(name, value);
+    response
+}
+
+/// A text as it may stand in HTML. What a terminal or a browser would take for an order is shown by its number.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() => escaped.extend(c.escape_default()),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,225 @@
+//! How busy the server is, as mod_status tells it: a page for people, and `?auto` for programs.
+
+use std::fmt::Write;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Utc};
+use http::Response;
+use http::header::{HeaderValue, REFRESH};
+use wire::control::{FrontStatus, WorkerState, WorkerStatus};
+
+use super::number::{short, span};
+use super::{HTML, PLAIN, escape, response, with};
+use crate::front::request::context::Record;
+use crate::front::request::respond::body::Kind;
+use crate::front::routing::Route;
+
+/// What both forms tell.
+struct Facts<'a> {
+    name: String,
+    software: &'a str,
+    now: SystemTime,
+    started: SystemTime,
+    uptime: u64,
+    generation: u32,
+    load: Vec<String>,
+    accesses: u64,
+    bytes: u64,
+    duration_ms: u64,
+    most_workers: usize,
+    front: FrontStatus,
+}
+
+/// The page; the query has the options `auto`, `notable` and `refresh=seconds`.
+pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
+    let facts = Facts::of(visit, route);
+    let option = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name));
+    let page = match option("auto") {
+        Some(_) => response(auto(&facts), PLAIN),
+        None => response(html(visit, &facts, option("notable").is_none()), HTML),
+    };
+    let Some(refresh) = option("refresh") else { return page };
+    let seconds: u32 = refresh.strip_prefix('=').and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+    with(page, REFRESH, HeaderValue::from(seconds.max(1)))
+}
+
+impl<'a> Facts<'a> {
+    fn of(visit: &'a Record, route: &Route) -> Facts<'a> {
+        let front = &visit.client.front;
+        let counters = &front.counters;
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Facts {
+            name: route.server_name.to_string(),
+            software: &visit.site.software,
+            now: SystemTime::now(),
+            started: front.started,
+            uptime: front.started.elapsed().map_or(0, |up| up.as_secs()),
+            generation: visit.site.generation,
+            load: load.split(' ').take(3).map(str::to_owned).collect(),
+            accesses: counters.requests.get(),
+            bytes: counters.bytes.get(),
+            duration_ms: counters.duration_us.get() / 1000,
+            most_workers: visit.site.config.pool.max_clients as usize,
+            front: front.status(),
+        }
+    }
+
+    fn count(&self, state: WorkerState) -> usize {
+        self.front.workers.iter().filter(|worker| worker.state == state).count()
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        if self.uptime == 0 { 0.0 } else { count as f64 / self.uptime as f64 }
+    }
+
+    fn per_request(&self, count: u64) -> f64 {
+        if self.accesses == 0 { 0.0 } else { count as f64 / self.accesses as f64 }
+    }
+
+    /// A sign for each place that a worker can have, by its number.
+    fn scoreboard(&self) -> String {
+        let last = self.front.workers.iter().map(|worker| worker.slot as usize + 1).max().unwrap_or(0);
+        let mut signs = vec!['.'; self.most_workers.max(last)];
+        for worker in &self.front.workers {
+            if let Some(place) = signs.get_mut(worker.slot as usize) {
+                *place = sign(worker.state);
+            }
+        }
+        signs.into_iter().collect()
+    }
+}
+
+fn sign(state: WorkerState) -> char {
+    match state {
+        WorkerState::Starting => 'S',
+        WorkerState::Idle => '_',
+        WorkerState::Busy => 'W',
+        WorkerState::Retiring => 'G',
+        WorkerState::Gone => '.',
+    }
+}
+
+fn time(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).format("%A, %d-%b-%Y %H:%M:%S UTC").to_string()
+}
+
+/// Lines that programs read: httpd's names, in its order, where there is such a thing here.
+fn auto(facts: &Facts<'_>) -> String {
+    let load = |at: usize| facts.load.get(at).cloned().unwrap_or_default();
+    let lines: Vec<(&str, String)> = vec![
+        ("ServerVersion", facts.software.to_owned()),
+        ("ServerMPM", "Cameleer".to_owned()),
+        ("CurrentTime", time(facts.now)),
+        ("RestartTime", time(facts.started)),
+        ("ParentServerConfigGeneration", facts.generation.to_string()),
+        ("ParentServerMPMGeneration", facts.generation.saturating_sub(1).to_string()),
+        ("ServerUptimeSeconds", facts.uptime.to_string()),
+        ("ServerUptime", span(facts.uptime).trim_start().to_owned()),
+        ("Load1", load(0)),
+        ("Load5", load(1)),
+        ("Load15", load(2)),
+        ("Total Accesses", facts.accesses.to_string()),
+        ("Total kBytes", (facts.bytes / 1024).to_string()),
+        ("Total Duration", facts.duration_ms.to_string()),
+        ("Uptime", facts.uptime.to_string()),
+        ("ReqPerSec", short(facts.per_second(facts.accesses))),
+        ("BytesPerSec", short(facts.per_second(facts.bytes))),
+        ("BytesPerReq", short(facts.per_request(facts.bytes))),
+        ("DurationPerReq", short(facts.per_request(facts.duration_ms))),
+        ("BusyWorkers", facts.count(WorkerState::Busy).to_string()),
+        ("GracefulWorkers", facts.count(WorkerState::Retiring).to_string()),
+        ("IdleWorkers", facts.count(WorkerState::Idle).to_string()),
+        ("ConnsTotal", facts.front.connections.to_string()),
+        ("ConnsAsyncKeepAlive", facts.front.kept.to_string()),
+        ("Scoreboard", facts.scoreboard()),
+    ];
+    let body: String = lines.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    format!("{}\n{body}", facts.name)
+}
+
+fn html(visit: &Record, facts: &Facts<'_>, as_table: bool) -> String {
+    let name = escape(&facts.name);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Status</title></head>\n<body>\n\
+         <h1>Server Status for {name} (via {})</h1>\n<dl>\n",
+        escape(&visit.client.local.ip)
+    );
+    for line in [
+        format!("Server Version: {}", escape(facts.software)),
+        format!("Current Time: {}", time(facts.now)),
+        format!("Restart Time: {}", time(facts.started)),
+        format!("Parent Server Config. Generation: {}", facts.generation),
+        format!("Server uptime: {}", span(facts.uptime)),
+        format!("Server load: {}", escape(&facts.load.join(" "))),
+        format!(
+            "Total accesses: {} - Total Traffic: {} kB - Total Duration: {}",
+            facts.accesses,
+            facts.bytes / 1024,
+            facts.duration_ms
+        ),
+        format!(
+            "{} requests/sec - {} B/second - {} B/request - {} ms/request",
+            short(facts.per_second(facts.accesses)),
+            short(facts.per_second(facts.bytes)),
+            short(facts.per_request(facts.bytes)),
+            short(facts.per_request(facts.duration_ms))
+        ),
+        format!(
+            "{} requests currently being processed, {} workers gracefully restarting, {} idle workers",
+            facts.count(WorkerState::Busy),
+            facts.count(WorkerState::Retiring),
+            facts.count(WorkerState::Idle)
+        ),
+        format!("{} connections, {} of them wait for a further request", facts.front.connections, facts.front.kept),
+        format!("{} requests wait for a worker", facts.front.queued),
+    ] {
+        let _ = writeln!(page, "<dt>{line}</dt>");
+    }
+    page.push_str("</dl><pre>\n");
+    for line in facts.scoreboard().as_bytes().chunks(64) {
+        let _ = writeln!(page, "{}", String::from_utf8_lossy(line));
+    }
+    page.push_str(
+        "</pre>\n<p>Scoreboard Key: \"_\" Waiting for a request, \"S\" Starting up, \"W\" Working on a request, \
+         \"G\" Gracefully finishing, \".\" Open slot with no current process</p>\n",
+    );
+    match as_table {
+        true => table(&mut page, &facts.front.workers),
+        false => list(&mut page, &facts.front.workers),
+    }
+    page + "</body></html>\n"
+}
+
+fn table(page: &mut String, workers: &[WorkerStatus]) {
+    page.push_str("<table><tr><th>Srv</th><th>PID</th><th>Acc</th><th>M</th><th>SS</th><th>Request</th></tr>\n");
+    for worker in workers {
+        let _ = writeln!(
+            page,
+            "<tr><td>{}-{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            worker.slot,
+            worker.generation,
+            worker.pid,
+            worker.requests,
+            sign(worker.state),
+            worker.since_ms / 1000,
+            escape(&worker.request)
+        );
+    }
+    page.push_str("</table>\n");
+}
+
+fn list(page: &mut String, workers: &[WorkerStatus]) {
+    for worker in workers {
+        let _ = writeln!(
+            page,
+            "<b>Server {}-{}</b> ({}): {} [{:?}] {}<i> {}</i><br>",
+            worker.slot,
+            worker.generation,
+            worker.pid,
+            worker.requests,
+            worker.state,
+            worker.since_ms / 1000,
+            escape(&worker.request)
+        );
+    }
+}

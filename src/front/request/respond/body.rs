@@ -1,0 +1,274 @@
+//! The body of a response on its way to hyper.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::Method;
+use http_body::{Body, Frame, SizeHint};
+
+use super::compress::Gzip;
+use crate::front::base::failure::Truncated;
+use crate::front::exchange::Shared;
+use crate::front::request::context::{Ending, Record, Visit};
+use crate::front::site::Site;
+
+/// A file is read in pieces of this size.
+pub const PIECE: usize = 64 * 1024;
+
+/// Where the bytes come from.
+pub enum Kind {
+    /// There are none.
+    Empty,
+    /// All at once.
+    Whole(Bytes),
+    /// From a worker, as it makes them; with the length when it is known.
+    Stream(Ticket, Option<u64>),
+    /// From a file.
+    File(FileBody),
+    /// Compressed on the way.
+    Gzip(Box<Gzip>),
+}
+
+/// A claim on an exchange; giving it up lets the worker finish for nobody.
+pub struct Ticket {
+    site: Rc<Site>,
+    exchange: Shared,
+}
+
+/// Parts of a file with text between them (multipart ranges), or one part without.
+pub struct FileBody {
+    file: File,
+    segments: VecDeque<Segment>,
+    left: u64,
+}
+
+/// A stretch of a file's body.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Of our own making.
+    Text(Bytes),
+    /// From the file.
+    Range {
+        /// First byte.
+        from: u64,
+        /// One after the last.
+        to: u64,
+    },
+}
+
+/// A response's body; what the client gets is counted for its log record.
+pub struct Payload {
+    kind: Kind,
+    visit: Visit,
+    kept: bool,
+    /// The next poll ends the connection.
+    broken: bool,
+}
+
+impl Ticket {
+    /// A claim on `exchange` of `site`'s pool.
+    pub fn new(site: Rc<Site>, exchange: Shared) -> Ticket {
+        Ticket { site, exchange }
+    }
+
+    /// The exchange.
+    pub fn exchange(&self) -> &Shared {
+        &self.exchange
+    }
+
+    /// The next bytes, never more than what is `left` of those that were promised; an error when that is not how many
+    /// there are.
+    fn poll(&self, left: &mut Option<u64>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
+        let mut exchange = self.exchange.borrow_mut();
+        if *left == Some(0) && exchange.length.is_exceeded() {
+            return Poll::Ready(Some(Err(Truncated)));
+        }
+        let mut chunk = ready!(exchange.poll_chunk(cx));
+        match (&mut chunk, left) {
+            (Some(Ok(bytes)), Some(left)) => {
+                bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= bytes.len() as u64;
+            }
+            (None, Some(1..)) => {
+                exchange.length.check_end();
+                chunk = Some(Err(Truncated));
+            }
+            _ => {}
+        }
+        Poll::Ready(chunk)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.site.pool.abandon(&self.exchange);
+    }
+}
+
+impl Kind {
+    /// Of bytes that are there.
+    pub fn whole(bytes: Bytes) -> Kind {
+        if bytes.is_empty() { Kind::Empty } else { Kind::Whole(bytes) }
+    }
+
+    /// The length when it is known; an empty body may be one that was not made (HEAD).
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            Kind::Empty => None,
+            Kind::Whole(bytes) => Some(bytes.len() as u64),
+            Kind::Stream(_, length) => *length,
+            Kind::File(file) => Some(file.left),
+            Kind::Gzip(_) => None,
+        }
+    }
+
+    /// Whether only its end can say how long it was.
+    pub fn is_of_unknown_length(&self) -> bool {
+        !matches!(self, Kind::Empty) && self.length().is_none()
+    }
+
+    /// Holds what a worker sends against the length that it has promised.
+    pub fn measure(&self, record: &Rc<Record>) {
+        match self {
+            Kind::Stream(ticket, Some(promised)) => {
+                ticket.exchange.borrow_mut().length.promise(*promised, record);
+            }
+            Kind::Gzip(gzip) => gzip.inner().measure(record),
+            _ => {}
+        }
+    }
+
+    /// The next bytes.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        match self {
+            Kind::Empty => Poll::Ready(None),
+            Kind::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                *self = Kind::Empty;
+                Poll::Ready(Some(Ok(bytes)))
+            }
+            Kind::Stream(ticket, left) => {
+                let piece = ready!(ticket.poll(left, cx));
+                Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
+            }
+            Kind::File(file) => Poll::Ready(file.next().transpose()),
+            Kind::Gzip(gzip) => gzip.poll(cx),
+        }
+    }
+}
+
+impl Payload {
+    /// The body of `visit`'s answer; `kept` says whether the connection goes on afterwards.
+    pub fn new(kind: Kind, visit: Visit, kept: bool) -> Payload {
+        let payload = Payload { kind, visit, kept, broken: false };
+        if matches!(payload.kind, Kind::Empty) || payload.kind.length() == Some(0) {
+            payload.complete();
+        }
+        payload
+    }
+
+    /// Whether the body that it has not got is that of a GET.
+    pub fn answers_head(&self) -> bool {
+        self.visit.head.method == Method::HEAD
+    }
+
+    /// The client will not get the rest.
+    pub fn cut(&self) {
+        self.visit.ending.set(Ending::Aborted);
+    }
+
+    fn complete(&self) {
+        self.visit.complete(self.kept && !self.visit.client.must_close());
+    }
+
+    /// hyper gives a connection up at an error without sending what it has: let it flush once before.
+    fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if std::mem::replace(&mut self.broken, true) {
+            return Poll::Ready(Some(Err(error)));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Body for Payload {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match ready!(self.kind.poll(cx)) {
+            Some(Ok(bytes)) => {
+                self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
+                if self.is_end_stream() || self.kind.length() == Some(0) {
+                    self.complete();
+                }
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Some(Err(error)) => self.break_off(cx, error),
+            None => {
+                self.complete();
+                Poll::Ready(None)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Empty => true,
+            Kind::Whole(_) => false,
+            Kind::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
+            Kind::File(file) => file.left == 0,
+            Kind::Gzip(gzip) => gzip.is_over(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Empty => SizeHint::with_exact(0),
+            kind => kind.length().map_or_else(SizeHint::default, SizeHint::with_exact),
+        }
+    }
+}
+
+impl FileBody {
+    /// These parts of `file`.
+    pub fn new(file: File, segments: impl Into<VecDeque<Segment>>) -> FileBody {
+        let segments = segments.into();
+        let left = segments.iter().map(Segment::len).sum();
+        FileBody { file, segments, left }
+    }
+
+    /// The next piece; a file that has become shorter is an error, so that the client can see it.
+    pub fn next(&mut self) -> io::Result<Option<Bytes>> {
+        let Some(segment) = self.segments.pop_front() else { return Ok(None) };
+        let bytes = match segment {
+            Segment::Text(bytes) => bytes,
+            Segment::Range { from, to } => {
+                let mut piece = vec![0; (to - from).min(PIECE as u64) as usize];
+                self.file.read_exact_at(&mut piece, from)?;
+                let next = from + piece.len() as u64;
+                if next < to {
+                    self.segments.push_front(Segment::Range { from: next, to });
+                }
+                Bytes::from(piece)
+            }
+        };
+        self.left -= bytes.len() as u64;
+        Ok(Some(bytes))
+    }
+}
+
+impl Segment {
+    fn len(&self) -> u64 {
+        match self {
+            Segment::Text(bytes) => bytes.len() as u64,
+            Segment::Range { from, to } => to - from,
+        }
+    }
+}

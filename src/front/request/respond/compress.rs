@@ -1,0 +1,190 @@
+//! gzip for clients that take it, where `AddOutputFilterByType DEFLATE` or `SetOutputFilter DEFLATE` wants it. A body is
+//! compressed as it is sent: what the client has not taken is not made.
+
+use std::io::{self, Write};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderValue, VARY,
+};
+use http::response::Parts;
+use http::{Method, StatusCode};
+
+use super::body::{Kind, PIECE};
+use super::headers::mime;
+use crate::front::request::context::Record;
+
+/// A shorter answer fits a packet anyway.
+const WORTH_IT: u64 = 256;
+/// As much is gathered before it is sent, unless there is nothing more to wait for.
+const FULL: usize = 16 * 1024;
+
+/// As much is compressed before others have their turn: what compresses well fills no packet for a long time.
+const TURN: usize = 256 * 1024;
+
+/// A body on its way through gzip.
+pub struct Gzip {
+    inner: Kind,
+    /// Of a piece that came all at once, what has not gone through yet.
+    rest: Bytes,
+    /// `None` when everything went through it.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+    /// It holds bytes that nobody has seen yet.
+    holds: bool,
+}
+
+/// Compresses an answer if the configuration, the client and the answer agree.
+pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
+    let route = visit.route.borrow();
+    let Some(route) = route.as_ref().filter(|route| route.settings.rules.compress.is_on()) else { return kind };
+    let rules = &route.settings.rules.compress;
+    let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mime = mime(said);
+    if !rules.takes(mime, &file) || !may_change(head) {
+        return kind;
+    }
+    let variables = visit.variables.borrow();
+    let only_pages = variables.get("gzip-only-text/html").is_some() && mime != "text/html";
+    if variables.get("no-gzip").is_some() || only_pages {
+        return kind;
+    }
+    // Whoever keeps the answer for others has to know, also when this client does not take gzip.
+    head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    let short = kind.length().is_some_and(|length| length < WORTH_IT) || matches!(kind, Kind::Empty);
+    if short || visit.head.method == Method::HEAD || !takes_gzip(&visit.head.headers) {
+        return kind;
+    }
+    relabel(&mut head.headers);
+    let level = rules.level.map_or_else(Compression::default, Compression::new);
+    let encoder = Some(GzEncoder::new(Vec::new(), level));
+    Kind::Gzip(Box::new(Gzip { inner: kind, rest: Bytes::new(), encoder, holds: false }))
+}
+
+/// Parts, and what is encoded already, stay as they are.
+fn may_change(head: &Parts) -> bool {
+    let headers = &head.headers;
+    use StatusCode as Is;
+    let fixed = [Is::PARTIAL_CONTENT, Is::NO_CONTENT, Is::RESET_CONTENT, Is::NOT_MODIFIED].contains(&head.status);
+    let forbidden = headers.get_all(CACHE_CONTROL).iter().any(|value| contains(value, "no-transform"));
+    !fixed && !forbidden && !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(CONTENT_RANGE)
+}
+
+fn contains(value: &HeaderValue, word: &str) -> bool {
+    value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains(word))
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut any = None;
+    for item in lists.flat_map(|list| list.split(',')) {
+        let (name, quality) = item.split_once(';').unwrap_or((item, ""));
+        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" => return !refused,
+            "*" => any = Some(!refused),
+            _ => {}
+        }
+    }
+    any.unwrap_or(false)
+}
+
+/// The tag named these bytes; the compressed ones only mean the same.
+fn relabel(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.remove(ACCEPT_RANGES);
+    let weak = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
+    let weak = weak.and_then(|tag| HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()).ok());
+    if let Some(weak) = weak {
+        headers.insert(ETAG, weak);
+    }
+}
+
+impl Gzip {
+    /// The next compressed bytes. A program that pauses has what it printed so far sent.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        let mut turn = 0;
+        loop {
+            if turn >= TURN {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let piece = self.poll_piece(cx);
+            let Some(encoder) = &mut self.encoder else { return Poll::Ready(None) };
+            match piece {
+                Poll::Pending if self.holds => {
+                    self.holds = false;
+                    encoder.flush()?;
+                    return Poll::Ready(Some(Ok(take(encoder))));
+                }
+                pending @ Poll::Pending => return pending.map(|_| None),
+                Poll::Ready(Some(Ok(bytes))) => {
+                    turn += bytes.len();
+                    encoder.write_all(&bytes)?;
+                    self.holds = true;
+                    if encoder.get_ref().len() >= FULL {
+                        return Poll::Ready(Some(Ok(take(encoder))));
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
+                Poll::Ready(None) => {
+                    let rest = self.encoder.take().map(GzEncoder::finish).transpose()?;
+                    return Poll::Ready(rest.map(|rest| Ok(Bytes::from(rest))));
+                }
+            }
+        }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.encoder.is_none() {
+            return Poll::Ready(None);
+        }
+        if self.rest.is_empty() {
+            match ready!(self.inner.poll(cx)) {
+                Some(Ok(bytes)) => self.rest = bytes,
+                other => return Poll::Ready(other),
+            }
+        }
+        Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
+    }
+
+    /// What goes through it.
+    pub fn inner(&self) -> &Kind {
+        &self.inner
+    }
+
+    /// Whether the last byte was handed out.
+    pub fn is_over(&self) -> bool {
+        self.encoder.is_none()
+    }
+}
+
+fn take(encoder: &mut GzEncoder<Vec<u8>>) -> Bytes {
+    std::mem::take(encoder.get_mut()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_says_whether_it_takes_gzip() {
+        for (value, expected) in [
+            ("gzip, deflate, br", true),
+            ("deflate, GZIP;q=0.5", true),
+            ("gzip;q=0", false),
+            ("gzip; q=0.0, *", false),
+            ("*", true),
+            ("*;q=0", false),
+            ("br", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]);
+            assert_eq!(takes_gzip(&headers), expected, "{value}");
+        }
+    }
+}

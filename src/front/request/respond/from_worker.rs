@@ -1,0 +1,201 @@
+//! A worker's head becomes a response. What HTTP does not allow in it is the application's fault and is a 500.
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Extensions, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
+use wire::reply::Head;
+
+use super::body::{Kind, Ticket};
+
+/// What is wrong with a worker's head.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BadHead(String);
+
+impl std::fmt::Display for BadHead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Takes the head that has come, and the body as far as it is there.
+pub fn response(ticket: Ticket, head: Head) -> Result<Response<Kind>, BadHead> {
+    let reason = reason(&head);
+    let (status, headers, length) = read(head)?;
+    let mut response = Response::new(body(ticket, length));
+    response.extensions_mut().extend(reason);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+/// Adds what handlers want sent with a file.
+pub fn with_file(mut file: Response<Kind>, head: Head) -> Result<Response<Kind>, BadHead> {
+    let reason = reason(&head);
+    let (status, mut headers, _) = read(head)?;
+    if is_in_parts(&file) {
+        headers.remove(CONTENT_TYPE);
+    }
+    if file.status() == StatusCode::OK {
+        *file.status_mut() = status;
+        file.extensions_mut().extend(reason);
+    }
+    for name in headers.keys() {
+        file.headers_mut().remove(name);
+    }
+    for (name, value) in &headers {
+        file.headers_mut().append(name, value.clone());
+    }
+    Ok(file)
+}
+
+/// Then its Content-Type says how the parts are told apart.
+fn is_in_parts(file: &Response<Kind>) -> bool {
+    file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
+}
+
+/// The words behind the status; those that HTTP does not allow are not worth an error.
+fn reason(head: &Head) -> Extensions {
+    let mut extensions = Extensions::new();
+    if !head.reason.is_empty()
+        && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..])
+    {
+        extensions.insert(reason);
+    }
+    extensions
+}
+
+/// A body that is whole already needs no further look at the exchange.
+fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
+    let mut exchange = ticket.exchange().borrow_mut();
+    if !exchange.is_complete() {
+        drop(exchange);
+        return Kind::Stream(ticket, claimed);
+    }
+    let length = exchange.spool.len();
+    let whole = if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.only() } else { None };
+    drop(exchange);
+    match whole {
+        Some(bytes) => Kind::whole(bytes),
+        None => Kind::Stream(ticket, claimed.or(Some(length))),
+    }
+}
+
+/// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.
+fn read(head: Head) -> Result<(StatusCode, HeaderMap, Option<u64>), BadHead> {
+    let status = StatusCode::from_u16(head.status).ok().filter(|status| !status.is_informational());
+    let status = status.ok_or_else(|| BadHead(format!("status {} cannot be sent", head.status)))?;
+    let mut headers = HeaderMap::with_capacity(head.headers.len() + 2);
+    let mut length = None;
+    for (name, value) in head.headers {
+        let name = header_name(&name)?;
+        if name == CONTENT_LENGTH {
+            length = Some(content_length(&value)?);
+        } else if !is_ours(&name) {
+            headers.append(name, header_value(value)?);
+        }
+    }
+    Ok((status, headers, length))
+}
+
+fn header_name(name: &[u8]) -> Result<HeaderName, BadHead> {
+    HeaderName::from_bytes(name).map_err(|_| BadHead(format!("header name \"{}\" cannot be sent", name.escape_ascii())))
+}
+
+fn header_value(value: Vec<u8>) -> Result<HeaderValue, BadHead> {
+    let value = bytes::Bytes::from(value);
+    HeaderValue::from_maybe_shared(value.clone())
+        .map_err(|_| BadHead(format!("header value \"{}\" cannot be sent", value.escape_ascii())))
+}
+
+fn content_length(value: &[u8]) -> Result<u64, BadHead> {
+    let digits = std::str::from_utf8(value.trim_ascii()).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| BadHead(format!("Content-Length \"{}\" is not a number", value.escape_ascii())))
+}
+
+/// Headers about the connection, which is the front's; and the server's name.
+fn is_ours(name: &HeaderName) -> bool {
+    use http::header::{CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+    const OURS: [HeaderName; 6] = [CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+    OURS.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection")
+}
+
+/// An interim response (103) as it goes to a client of HTTP/2; `None` when it cannot be sent.
+pub fn interim_of_stream(head: &Head) -> Option<Response<()>> {
+    let status = StatusCode::from_u16(head.status).ok().filter(|status| (102..200).contains(&status.as_u16()))?;
+    let mut response = Response::new(());
+    *response.status_mut() = status;
+    for (name, value) in &head.headers {
+        let name = header_name(name).ok().filter(|name| !is_ours(name) && name != CONTENT_LENGTH)?;
+        response.headers_mut().append(name, header_value(value.clone()).ok()?);
+    }
+    Some(response)
+}
+
+/// The same as it goes to a client of HTTP/1.1.
+pub fn interim(head: &Head) -> Option<Vec<u8>> {
+    let response = interim_of_stream(head)?;
+    let status = response.status();
+    let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Interim"));
+    let mut text = line.into_bytes();
+    for (name, value) in response.headers() {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            text.extend_from_slice(part);
+        }
+    }
+    text.extend_from_slice(b"\r\n");
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(status: u16, headers: &[(&str, &str)]) -> Head {
+        let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+        Head { status, headers: headers.collect(), ..Head::default() }
+    }
+
+    #[test]
+    fn headers_about_the_connection_are_not_the_applications() {
+        let said = [
+            ("Connection", "close"),
+            ("Transfer-Encoding", "chunked"),
+            ("Server", "x"),
+            ("Set-Cookie", "a"),
+            ("Set-Cookie", "b"),
+        ];
+        let (status, headers, length) = read(head(200, &said)).expect("fine");
+        assert_eq!((status, length), (StatusCode::OK, None));
+        assert_eq!(
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect::<Vec<_>>(),
+            [("set-cookie", &b"a"[..]), ("set-cookie", b"b")]
+        );
+    }
+
+    #[test]
+    fn what_http_does_not_allow_is_refused() {
+        let bad = [
+            head(101, &[]),
+            head(200, &[("a b", "x")]),
+            head(200, &[("", "x")]),
+            head(200, &[("x", "a\r\nSet-Cookie: stolen")]),
+            head(200, &[("Content-Length", "-1")]),
+            head(200, &[("Content-Length", "5, 5")]),
+            head(200, &[("Content-Length", "99999999999999999999999")]),
+        ];
+        for head in bad {
+            assert!(read(head.clone()).is_err(), "{head:?}");
+        }
+        assert_eq!(read(head(200, &[("Content-Length", " 12 ")])).expect("fine").2, Some(12));
+    }
+
+    #[test]
+    fn an_interim_response_is_written_whole_or_not_at_all() {
+        let hint = interim(&head(103, &[("Link", "</a.css>; rel=preload")]));
+        assert_eq!(hint.as_deref(), Some(&b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n"[..]));
+        assert_eq!(interim(&head(200, &[])), None);
+        assert_eq!(interim(&head(103, &[("x", "a\nb")])), None);
+    }
+}

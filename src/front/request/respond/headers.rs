@@ -1,0 +1,198 @@
+//! `Header`, `RequestHeader`, `Expires…` and `AddDefaultCharset`: what the configuration adds to heads.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
+use http::request::Parts;
+
+use crate::config::meter;
+use crate::config::rules::Rules;
+use crate::config::rules::headers::{Action, HeaderRule, Moment};
+use crate::front::base::refusal::Refusal;
+use crate::front::request::context::{Record, remote_ip, variables};
+use crate::front::routing::Route;
+
+/// The request's head as programs are to see it. An error when to make it takes too long.
+pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
+    let rules = &route.settings.rules.request_headers;
+    let origin = visit.origin.get();
+    if rules.is_empty() && origin.is_none() && !head.headers.keys().any(is_between_servers) {
+        return Ok(Cow::Borrowed(head));
+    }
+    let mut changed = head.clone();
+    for name in head.headers.keys().filter(|name| is_between_servers(name)) {
+        changed.headers.remove(name);
+    }
+    if let Some(origin) = origin {
+        remote_ip::rewrite(origin, &mut changed.headers);
+    }
+    let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
+    meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, visit, &mut changed.headers)));
+    route.in_time()?;
+    Ok(Cow::Owned(changed))
+}
+
+/// By these a program and the server before it agree which files the server sends; a client that names one would have a
+/// part in that.
+fn is_between_servers(name: &HeaderName) -> bool {
+    let Some(name) = name.as_str().strip_prefix("x-") else { return false };
+    matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
+        || name.starts_with("accel-")
+        || name.starts_with("reproxy-")
+}
+
+/// Completes an answer's headers; `refused`: nobody has answered, the page is ours. An error when that takes too long.
+pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
+    let route = visit.route.borrow();
+    let Some(route) = route.as_deref() else { return Ok(()) };
+    let rules = &route.settings.rules;
+    if let Some(Some(charset)) = &rules.types.default_charset {
+        add_charset(headers, charset);
+    }
+    if !refused && rules.expires.active == Some(true) {
+        expire(headers, rules, route);
+    }
+    if !rules.headers.is_empty() {
+        meter::stretch(|| change(visit, headers, rules, refused));
+    }
+    if refused { Ok(()) } else { route.in_time() }
+}
+
+fn change(visit: &Record, headers: &mut HeaderMap, rules: &Rules, refused: bool) {
+    let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
+    if due().any(|rule| rule.early) {
+        let mut early = HeaderMap::new();
+        due().filter(|rule| rule.early).for_each(|rule| apply(rule, visit, &mut early));
+        for (name, value) in &early {
+            // What was said before the request was handled gives way to what its answer says.
+            if !headers.contains_key(name) {
+                headers.append(name, value.clone());
+            }
+        }
+    }
+    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, visit, headers));
+}
+
+fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
+    if rule.condition.as_ref().is_some_and(|condition| !variables::holds(visit, condition)) {
+        return;
+    }
+    let variables = visit.variables.borrow();
+    let moment = Moment {
+        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        took: visit.started.elapsed().as_micros() as u64,
+        variables: &variables,
+        tls: &|name| visit.client.session().and_then(|session| session.variable(name)),
+    };
+    if let Action::Echo(pattern) = &rule.action {
+        let echoed = visit.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+        return headers.extend(echoed.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
+    let value = |text: &str| HeaderValue::from_str(text).ok();
+    match &rule.action {
+        Action::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
+        Action::SetIfEmpty(text) if !headers.contains_key(&name) => {
+            drop(value(&text.text(moment)).map(|value| headers.insert(name, value)));
+        }
+        Action::SetIfEmpty(_) => {}
+        Action::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
+        Action::Append(text) => append(headers, name, &text.text(moment)),
+        Action::Merge(text) => {
+            let text = text.text(moment);
+            if !listed(headers, &name, &text) {
+                append(headers, name, &text);
+            }
+        }
+        Action::Unset => drop(headers.remove(name)),
+        Action::Edit { pattern, by, all } => {
+            let by = by.text(moment);
+            for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
+                let text = String::from_utf8_lossy(found.as_bytes());
+                if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
+                    *found = edited;
+                }
+            }
+        }
+        Action::Echo(_) => {}
+    }
+}
+
+/// What rules make of a header's value is no longer: one could double what another has made, and the next again.
+const LONGEST: usize = 32 << 10;
+
+/// To the first field of the name; the others stay as they are.
+fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
+    let joined = match values.first() {
+        Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
+        None => text.as_bytes().to_vec(),
+    };
+    if joined.len() <= LONGEST
+        && let Ok(value) = HeaderValue::from_bytes(&joined)
+    {
+        headers.insert(name.clone(), value);
+        for value in values.into_iter().skip(1) {
+            headers.append(name.clone(), value);
+        }
+    }
+}
+
+fn listed(headers: &HeaderMap, name: &HeaderName, text: &str) -> bool {
+    let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|item| item.trim() == text)
+}
+
+fn add_charset(headers: &mut HeaderMap, charset: &str) {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let Some(kind) = kind.filter(|kind| matches!(mime(kind), "text/html" | "text/plain")) else { return };
+    if kind.to_ascii_lowercase().contains("charset=") {
+        return;
+    }
+    if let Ok(value) = HeaderValue::from_str(&format!("{kind}; charset={charset}")) {
+        headers.insert(CONTENT_TYPE, value);
+    }
+}
+
+/// A type without its parameters.
+pub fn mime(kind: &str) -> &str {
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+/// An answer that says how long it stays fresh is left alone.
+fn expire(headers: &mut HeaderMap, rules: &Rules, route: &Route) {
+    if headers.contains_key(EXPIRES) {
+        return;
+    }
+    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    // A 304 has no type, but the file that it is about does.
+    let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), crate::mime::usual).mime);
+    let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
+    let now = SystemTime::now();
+    let from = match span.from_change {
+        false => now,
+        true => match headers.get(LAST_MODIFIED).and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok())
+        {
+            Some(changed) => changed,
+            None => return,
+        },
+    };
+    let length = Duration::from_secs(span.seconds.unsigned_abs());
+    let until = if span.seconds < 0 { from.checked_sub(length) } else { from.checked_add(length) };
+    // What has expired has done so now, as far as clients need to know.
+    let until = until.map(|until| until.max(now));
+    let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
+    let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
+    append(headers, CACHE_CONTROL, &format!("max-age={age}"));
+    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(until)) {
+        headers.insert(EXPIRES, date);
+    }
+}
+
+/// HTTP's dates end with the year 9999.
+const LATEST: Duration = Duration::from_secs(253_402_300_799);
+
+fn file_name(route: &Route) -> String {
+    route.filename.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+//! What a host wants of clients beyond HTTP: a name that it has, a method that it knows.
+
+use http::StatusCode;
+use http::header::HOST;
+use http::request::Parts;
+
+use super::context::Record;
+use crate::config::strictness::is_registered;
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::Route;
+
+/// Whether the request may be answered at all by the host that `route` found.
+pub fn check(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let config = &visit.site.config;
+    let Some(host) = config.hosts.get(usize::from(route.host)) else { return Ok(()) };
+    // What the first host of the address says holds before another is chosen by its name.
+    let first =
+        config.hosts_at(visit.client.local.socket).next().and_then(|first| config.hosts.get(usize::from(first)));
+    let first = first.unwrap_or(host);
+    if first.strictness.known_hosts == Some(true) && !is_known_host(visit, head) {
+        visit.complain(route, &"the Host header names no ServerName or ServerAlias (StrictHostCheck)");
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+    }
+    let wants_name = [first, host].iter().any(|host| host.strictness.named_by_tls == Some(true));
+    if wants_name && visit.client.session().is_some_and(|session| session.name.is_none()) {
+        visit.complain(route, &"no host was named in the TLS handshake (SSLStrictSNIVHostCheck)");
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if host.strictness.registered_methods == Some(true) && !is_registered(head.method.as_str(), &config.methods) {
+        visit.complain(route, &"the method is none of those that are registered (HttpProtocolOptions)");
+        return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
+    }
+    Ok(())
+}
+
+/// An old client names no host, and comes where it comes.
+fn is_known_host(visit: &Record, head: &Parts) -> bool {
+    let config = &visit.site.config;
+    let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
+        return true;
+    };
+    config.hosts_at(visit.client.local.socket).any(|at| {
+        let host = config.hosts.get(usize::from(at));
+        host.is_some_and(|host| host.has_name(said))
+    })
+}

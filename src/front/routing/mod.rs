@@ -1,0 +1,433 @@
+//! Where a request leads: virtual host, file, sections, settings. Worked out once for a host and a path and kept, so
+//! that a path that is asked for often costs one look into a table.
+
+pub mod htaccess;
+pub mod redirect;
+pub mod server_name;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use super::base::refusal::Refusal;
+use super::client::Address;
+use super::site::Site;
+use crate::config::meter;
+use crate::config::rules::redirect::Answer;
+use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
+use crate::open::root;
+use crate::path::{BadPath, Text, normalise, unmerged};
+use htaccess::{Chain, RECHECK, Store, Unread, complain};
+
+/// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
+const KEPT: usize = 4096;
+/// Longer ones are probably never asked for again.
+const LONGEST: usize = 512;
+
+/// Where a request leads.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// What we are called in links to ourselves: see [`server_name`].
+    pub server_name: Rc<str>,
+    /// The port that goes with it.
+    pub server_port: u16,
+    /// Decoded and normalised.
+    pub path: Vec<u8>,
+    /// The same as it was sent, where repeated slashes count: see `MergeSlashes`.
+    pub sent: Option<Rc<str>>,
+    /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
+    pub filename: PathBuf,
+    /// Whether `ScriptAlias` led there.
+    pub script_alias: bool,
+    /// The sections that apply, in merge order.
+    pub sections: Vec<u16>,
+    /// What they say.
+    pub settings: Rc<Settings>,
+    /// `Redirect`: the client is sent elsewhere.
+    pub redirect: Option<Answer>,
+    /// How many bytes of the path name the script, when that is known.
+    pub script_length: Option<u32>,
+    /// Whether `filename` was found on disk.
+    pub resolved: bool,
+    /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
+    pub overrides: Rc<[u8]>,
+    /// Those files.
+    pub files: Rc<[Arc<Htaccess>]>,
+    /// Why it is not answered: one of those files is broken, or the file is one of them.
+    pub refusal: Option<StatusCode>,
+    /// Until when a folder that cannot be watched is believed to be as it was.
+    pub(super) until: Option<Instant>,
+    /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
+    pub ambiguous: bool,
+}
+
+impl Route {
+    fn is_current(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
+    }
+
+    /// An error when it must not be answered.
+    pub fn refused(&self) -> Result<(), Refusal> {
+        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;
+        self.in_time()
+    }
+
+    /// An error when the expressions of a `.htaccess` file take too long: what they were to find is not known.
+    pub fn in_time(&self) -> Result<(), Refusal> {
+        for file in &*self.files {
+            if file.meter.is_used_up() {
+                file.meter.untold().into_iter().for_each(complain);
+                return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a worker's program may look for `filename`.
+    pub fn looks_for_a_file(&self) -> bool {
+        !matches!(self.settings.handler, Handler::Psgi | Handler::Status | Handler::Info)
+    }
+
+    /// Whether the front looks for a file.
+    pub fn is_static(&self) -> bool {
+        self.settings.handler.is_about_a_file()
+    }
+}
+
+/// The table of routes of one configuration.
+pub struct Routes {
+    /// `<Files>` stands somewhere, so what applies depends on the file that is found.
+    by_file: bool,
+    key: RefCell<Vec<u8>>,
+    recent: RefCell<Known>,
+    older: RefCell<Known>,
+    /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
+    settings: RefCell<HashMap<Sections, Rc<Settings>>>,
+    overrides: Option<Rc<Store>>,
+    /// The state of `overrides` that the tables come from.
+    state: Cell<u64>,
+}
+
+type Known = HashMap<Box<[u8]>, Rc<Route>>;
+type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
+
+/// What a route is found by.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Our end of the connection.
+    pub local: &'a Address,
+    /// The `Host` header, or the host of an absolute target.
+    pub host: &'a str,
+    /// The target's path, as sent.
+    pub path: &'a str,
+}
+
+impl Routes {
+    /// An empty table.
+    pub fn new(config: &Arc<Config>) -> Routes {
+        Routes {
+            by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
+            key: RefCell::default(),
+            recent: RefCell::default(),
+            older: RefCell::default(),
+            settings: RefCell::default(),
+            overrides: Store::new(config),
+            state: Cell::default(),
+        }
+    }
+
+    /// Finds or works out a route.
+    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
+        let mut key = self.key.borrow_mut();
+        key.clear();
+        for part in [asked.local.ip.as_bytes(), &asked.local.port.to_le_bytes(), asked.host.as_bytes()] {
+            key.extend_from_slice(part);
+            key.push(0);
+        }
+        key.extend_from_slice(asked.path.as_bytes());
+        self.forget_changed();
+        if let Some(route) = self.recent.borrow().get(&key[..])
+            && route.is_current()
+        {
+            return Ok(route.clone());
+        }
+        let known = self.older.borrow_mut().remove(&key[..]);
+        let route = match known {
+            Some(route) if route.is_current() => route,
+            _ => Rc::new(self.work_out(config, asked)?),
+        };
+        if key.len() <= LONGEST {
+            self.keep(&key, route.clone());
+        }
+        Ok(route)
+    }
+
+    fn forget_changed(&self) {
+        let now = self.overrides.as_ref().map_or(0, |overrides| overrides.changes());
+        if self.state.replace(now) != now {
+            self.recent.borrow_mut().clear();
+            self.older.borrow_mut().clear();
+            self.settings.borrow_mut().clear();
+        }
+    }
+
+    fn keep(&self, key: &[u8], route: Rc<Route>) {
+        let mut recent = self.recent.borrow_mut();
+        if recent.len() >= KEPT {
+            *self.older.borrow_mut() = std::mem::take(&mut *recent);
+        }
+        recent.insert(key.into(), route);
+    }
+
+    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
+        let path = normalise(asked.path.as_bytes())?;
+        let name = without_port(asked.host).to_ascii_lowercase();
+        let host = config.host(asked.local.socket, &name);
+        let text = Text::new(&path);
+        let mapping = config.translate(host, &text.0);
+        let filename = Text::bytes_of(mapping.filename);
+        let sent = self.sent(config, host, asked.path);
+        let found = self.look(config, (host, &text, sent.as_deref()), &filename, mapping.script_alias)?;
+        let settings = found.settings;
+        let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
+        let script_length = match settings.handler {
+            Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
+            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and
+            // this extension for a path behind a file, would let a picture run as a program.
+            Handler::PerlScript | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
+            _ => None,
+        };
+        let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
+        Ok(Route {
+            host,
+            server_name,
+            server_port,
+            filename,
+            path,
+            sent,
+            script_alias: mapping.script_alias,
+            sections: found.sections,
+            settings,
+            redirect,
+            script_length,
+            resolved: false,
+            overrides: found.overrides,
+            files: found.files,
+            refusal: found.refusal,
+            until: found.until,
+            ambiguous: found.ambiguous,
+        })
+    }
+
+    fn sent(&self, config: &Config, host: u16, path: &str) -> Option<Rc<str>> {
+        let merges =
+            config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
+        let sent = unmerged(path.as_bytes()).filter(|_| !merges)?;
+        Some(Text::new(&sent).0.into())
+    }
+
+    /// What the sections and `.htaccess` files say of a path and its file.
+    fn look(
+        &self,
+        config: &Config,
+        (host, path, sent): (u16, &Text, Option<&str>),
+        filename: &Path,
+        script_alias: bool,
+    ) -> Result<Said, Unread> {
+        let text = Text::new(bytes(filename)).0;
+        let named = Path::new(&text);
+        let sections = match sent {
+            Some(sent) => config.sections_as_sent(host, (&path.0, sent), named),
+            None => config.sections(host, &path.0, named),
+        };
+        let chain = match &self.overrides {
+            Some(store) => store.chain(host, &sections, filename)?,
+            None => Chain::default(),
+        };
+        let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
+        let ambiguous = may_pass_a_file(config, &chain.files, (host, root(config, host, filename)), &text);
+        let applied = config.apply(sections, chain.files, &path.0, named);
+        let overrides: Rc<[u8]> = chain.texts.into();
+        Ok(Said {
+            files: applied.files.as_slice().into(),
+            settings: self.settings(config, &applied, script_alias, (&overrides, named)),
+            sections: applied.sections,
+            overrides,
+            refusal: hidden.or(chain.refusal),
+            ambiguous,
+            until: chain.brief.then(|| Instant::now() + RECHECK),
+        })
+    }
+
+    /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
+    fn settings(
+        &self,
+        config: &Config,
+        applied: &Applied,
+        script_alias: bool,
+        (overrides, file): (&Rc<[u8]>, &Path),
+    ) -> Rc<Settings> {
+        let mut merged = self.settings.borrow_mut();
+        let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
+        let settings = merged.entry(key).or_insert_with(|| Rc::new(config.settings_of(applied, script_alias))).clone();
+        let Some(handler) = settings.handler_of(file) else { return settings };
+        let key = (applied.sections.clone(), script_alias, overrides.clone(), Some(handler.clone()));
+        merged.entry(key).or_insert_with(|| Rc::new(settings.with_handler(handler))).clone()
+    }
+
+    /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
+    pub fn refine(
+        &self,
+        config: &Config,
+        route: &Route,
+        path: &[u8],
+        filename: &Path,
+        script_length: usize,
+    ) -> Result<Route, Unread> {
+        let mut refined = Route {
+            path: path.to_vec(),
+            filename: filename.to_path_buf(),
+            script_length: Some(script_length as u32),
+            resolved: true,
+            ..route.clone()
+        };
+        if self.by_file || path != route.path || filename != route.filename || !route.overrides.is_empty() {
+            let named = (route.host, &Text::new(path), route.sent.as_deref());
+            let found = self.look(config, named, filename, route.script_alias)?;
+            refined.sections = found.sections;
+            refined.settings = found.settings;
+            refined.overrides = found.overrides;
+            refined.files = found.files;
+            refined.refusal = found.refusal;
+        }
+        Ok(refined)
+    }
+}
+
+/// Why a question has no answer.
+pub enum NotYet {
+    /// It has one when these were read.
+    Unread(Unread),
+    /// Such a path has none.
+    Bad(BadPath),
+    /// It never will.
+    Refused(Refusal),
+}
+
+impl From<Unread> for NotYet {
+    fn from(unread: Unread) -> NotYet {
+        NotYet::Unread(unread)
+    }
+}
+
+impl From<Refusal> for NotYet {
+    fn from(refusal: Refusal) -> NotYet {
+        NotYet::Refused(refusal)
+    }
+}
+
+impl From<BadPath> for NotYet {
+    fn from(bad: BadPath) -> NotYet {
+        NotYet::Bad(bad)
+    }
+}
+
+/// Files that change while they are read are read again so often.
+const MOST_TRIES: usize = 20;
+
+/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
+/// threads do.
+pub async fn once_read<T>(site: &Site, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+    let Some(store) = &site.routes.overrides else { return refused(ask()) };
+    let ask = || meter::stretch(&ask);
+    for _ in 0..MOST_TRIES {
+        match ask() {
+            Err(NotYet::Unread(_)) => {}
+            answer => return refused(answer),
+        }
+        let _turn = store.turn().await;
+        match ask() {
+            Err(NotYet::Unread(unread)) => store.read(unread).await?,
+            answer => return refused(answer),
+        }
+    }
+    Err(Refusal::busy())
+}
+
+fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
+    answer.map_err(|not_yet| match not_yet {
+        NotYet::Refused(refusal) => refusal,
+        NotYet::Bad(bad) => bad.into(),
+        NotYet::Unread(_) => Refusal::busy(),
+    })
+}
+
+/// What [`Routes::look`] finds.
+struct Said {
+    files: Rc<[Arc<Htaccess>]>,
+    sections: Vec<u16>,
+    settings: Rc<Settings>,
+    overrides: Rc<[u8]>,
+    refusal: Option<StatusCode>,
+    ambiguous: bool,
+    pub(super) until: Option<Instant>,
+}
+
+/// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
+/// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
+fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], (host, root): (u16, &Path), filename: &str) -> bool {
+    // The root's own name counts, those above it do not.
+    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
+    let ruled = config.names_with_rules(files);
+    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
+    let is_folder = filename.ends_with('/');
+    while let Some(name) = names.next() {
+        let on_the_way = is_folder || names.peek().is_some();
+        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
+        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
+            return true;
+        }
+    }
+    false
+}
+
+/// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.
+pub fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
+        _ => host,
+    }
+}
+
+/// The port of `example.org:80`.
+pub fn port(host: &str) -> Option<u16> {
+    host.strip_prefix(without_port(host))?.strip_prefix(':')?.parse().ok()
+}
+
+/// The bytes of a path, which need not be UTF-8.
+pub fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_loses_its_port_only() {
+        let cases =
+            [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
+        for (host, expected) in cases {
+            assert_eq!(without_port(host), expected, "{host}");
+        }
+    }
+}

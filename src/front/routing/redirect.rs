@@ -1,0 +1,30 @@
+//! `Redirect` and `RedirectMatch`: which path is sent where, and what the client is told.
+
+use http::StatusCode;
+use http::header::{HeaderValue, LOCATION};
+use percent_encoding::percent_encode;
+
+use crate::config::rules::redirect::Answer;
+use crate::config::{Host, Settings};
+use crate::front::base::refusal::Refusal;
+use crate::path::{PATH, Text};
+
+/// The redirection for a decoded path: a host's own come before those of containers.
+pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<Answer> {
+    let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
+    host.redirects.iter().chain(&settings.rules.redirects).find_map(|redirect| redirect.answer(path, &escape))
+}
+
+/// What the client is told: the request's query goes on unless the new place has one.
+pub fn refusal(answer: &Answer, query: Option<&str>) -> Refusal {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::FOUND);
+    let Some(location) = &answer.location else { return Refusal::new(status) };
+    let location = match query.filter(|_| !location.contains('?')) {
+        Some(query) => format!("{location}?{query}"),
+        None => location.clone(),
+    };
+    match HeaderValue::from_str(&location) {
+        Ok(location) => Refusal::with(status, LOCATION, location),
+        Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}

@@ -27,6 +27,13 @@ fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
 }
 
 #[test]
+fn what_is_full_of_unknown_names_has_all_of_them_named_and_is_told_of_the_first_what_was_meant() {
+    let said = check(Site::new(), &"DocumentRot /\n".repeat(300));
+    assert_eq!(said.err.matches("DocumentRot: is not a directive").count(), 300);
+    assert_eq!(said.err.matches("did you mean DocumentRoot?").count(), 100);
+}
+
+#[test]
 fn mistakes_that_only_files_show_are_named_beside_the_others() {
     let said = check(
         Site::new(),

@@ -14,7 +14,8 @@ use super::logs::Logs;
 use super::overrides::Rules;
 use super::pattern::{Budget, Case, Pattern};
 use super::{
-    At, Config, ConfigError, Directive, Host, HostAddress, Said, Scope, Section, StartUp, Step, depth, value, words,
+    At, Config, ConfigError, Directive, Host, HostAddress, Said, Scope, Section, StartUp, Step, depth, unknown, value,
+    words,
 };
 
 /// A configuration in the making, and where in the tree we are.
@@ -38,6 +39,8 @@ pub struct Draft {
     /// The methods of the `<Limit>` that we are in.
     pub methods: Methods,
     counts: u32,
+    /// See [`unknown::GUESSES`].
+    guesses: u32,
     name: String,
     context: Context,
     /// The section that takes what is said.
@@ -66,6 +69,7 @@ impl Draft {
             host: 0,
             methods: Methods::ALL,
             counts: 0,
+            guesses: unknown::GUESSES,
             name: String::new(),
             context: Context::Server,
             section: 0,
@@ -131,9 +135,9 @@ impl Draft {
 
     fn apply(&mut self, directive: &Directive) -> Result<(), String> {
         let row = match directives::find(&directive.name) {
-            Ok(row) => row,
-            Err(_) if self.is_own(&directive.name) => return self.own(directive),
-            Err(unknown) => return self.foreign(directive, unknown),
+            Some(row) => row,
+            None if self.is_own(&directive.name) => return self.own(directive),
+            None => return self.foreign(directive),
         };
         row.check_form(directive)?;
         if let Some(rules) = self.htaccess
@@ -173,14 +177,17 @@ impl Draft {
     }
 
     /// httpd's directives that we do not have are passed over when nothing depends on them.
-    fn foreign(&mut self, directive: &Directive, unknown: String) -> Result<(), String> {
+    fn foreign(&mut self, directive: &Directive) -> Result<(), String> {
         match foreign::find(&directive.name, &directive.args) {
             Some((Fate::Ignored, message)) => {
                 self.warn(&message);
                 Ok(())
             }
             Some((Fate::Refused, message)) => self.unknown(message),
-            None => self.unknown(unknown),
+            None => {
+                let message = unknown::message(&directive.name, &mut self.guesses);
+                self.unknown(message)
+            }
         }
     }
 

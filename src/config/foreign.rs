@@ -1,6 +1,9 @@
 //! httpd's directives that we do not have: those of its standard modules, 1.3 to 2.4. What would be served differently,
 //! or to others, without them is an error; the rest is a warning, so that an old configuration can be read.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What becomes of a directive that we do not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
@@ -214,24 +217,29 @@ const GROUPS: &[Group] = &[
     },
 ];
 
+/// Groups and their entries by the entry's name in lower case.
+static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
+    let entries = GROUPS.iter().flat_map(|group| group.names.split_whitespace().map(move |entry| (group, entry)));
+    entries.filter_map(|(group, entry)| Some((parts(entry).next()?.to_ascii_lowercase(), (group, entry)))).collect()
+});
+
 /// What becomes of a directive of httpd that we do not have, and the sentence about it; `None`: httpd has none either.
 pub fn find(name: &str, args: &[String]) -> Option<(Fate, String)> {
     if name.to_ascii_lowercase().starts_with("mod_gzip_") {
         return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
     }
-    let entries = GROUPS.iter().flat_map(|group| group.names.split_whitespace().map(move |entry| (group, entry)));
-    for (group, entry) in entries {
-        let mut parts = entry.split(['=', ':']);
-        let is_first_enough = entry.contains(':');
-        if parts.next().is_some_and(|known| known.eq_ignore_ascii_case(name)) {
-            let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
-            let harmless = word.is_some_and(|word| parts.any(|known| known.eq_ignore_ascii_case(word)));
-            let fate = if harmless { Ignored } else { group.fate };
-            let end = if fate == Refused { "" } else { " (this line is ignored)" };
-            return Some((fate, format!("is not supported: {}{end}", group.advice)));
-        }
-    }
-    None
+    let (group, entry) = BY_NAME.get(&name.to_ascii_lowercase())?;
+    let is_first_enough = entry.contains(':');
+    let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
+    let harmless = word.is_some_and(|word| parts(entry).skip(1).any(|known| known.eq_ignore_ascii_case(word)));
+    let fate = if harmless { Ignored } else { group.fate };
+    let end = if fate == Refused { "" } else { " (this line is ignored)" };
+    Some((fate, format!("is not supported: {}{end}", group.advice)))
+}
+
+/// An entry of [`Group::names`]: its name, and the words with which it is harmless.
+fn parts(entry: &str) -> impl Iterator<Item = &str> {
+    entry.split(['=', ':'])
 }
 
 #[cfg(test)]
@@ -240,10 +248,7 @@ mod tests {
     use super::*;
 
     fn names() -> impl Iterator<Item = &'static str> {
-        GROUPS
-            .iter()
-            .flat_map(|group| group.names.split_whitespace())
-            .filter_map(|entry| entry.split(['=', ':']).next())
+        GROUPS.iter().flat_map(|group| group.names.split_whitespace()).filter_map(|entry| parts(entry).next())
     }
 
     #[test]

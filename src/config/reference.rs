@@ -49,8 +49,9 @@ pub fn summary() -> String {
 
 /// All about one directive, or the sentence for a name that is none.
 pub fn entry(name: &str) -> Result<String, String> {
-    let row = super::directives::find(name)
-        .map_err(|unknown| super::foreign::find(name, &[]).map_or(unknown, |(_, message)| message))?;
+    let row = super::directives::find(name).ok_or_else(|| {
+        super::foreign::find(name, &[]).map_or_else(|| super::unknown::message(name, &mut 1), |(_, message)| message)
+    })?;
     let places = row.contexts.names().join(", ");
     Ok(format!(
         "{}\n\n{}\n\nWhere:   {places}\nDefault: {} ({})\nA change takes effect {}\n",

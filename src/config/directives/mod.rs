@@ -27,14 +27,16 @@ mod tls;
 mod types;
 mod variables;
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use super::Directive;
 use super::context::Context;
 use super::draft::Draft;
 use super::overrides::Class;
-use super::{Directive, unknown};
 
 /// A directive.
 pub struct Row {
@@ -113,26 +115,34 @@ pub(super) enum Form {
 
 const MANY: usize = usize::MAX;
 
-/// The row of a name, or the sentence for the user who wrote it.
-pub(super) fn find(name: &str) -> Result<&'static Row, String> {
-    all().find(|row| row.is_called(name)).ok_or_else(|| unknown::message(name))
+/// Rows by their names and aliases in lower case.
+static BY_NAME: LazyLock<HashMap<String, &Row>> =
+    LazyLock::new(|| all().flat_map(|row| row.names().map(move |name| (name.to_ascii_lowercase(), row))).collect());
+
+/// The row of a name.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    BY_NAME.get(&name.to_ascii_lowercase()).copied()
 }
 
 /// Whether the table has it.
 pub fn is_known(name: &str) -> bool {
-    all().any(|row| row.is_called(name))
+    find(name).is_some()
+}
+
+/// Every name and alias.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    all().flat_map(Row::names)
 }
 
 /// For Perl that makes directives, a line a name: name, `section` or `line`, least and most arguments, -1 for any number.
 pub fn for_perl() -> String {
-    let names = |row: &'static Row| std::iter::once(row.name).chain(row.aliases.iter().copied());
     let line = |row: &Row, name: &str| {
         let form = if row.takes.form() == Form::Section { "section" } else { "line" };
         let count = row.takes.count();
         let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
         format!("{name} {form} {} {most}\n", count.start())
     };
-    all().flat_map(|row| names(row).map(move |name| line(row, name))).collect()
+    all().flat_map(|row| row.names().map(move |name| line(row, name))).collect()
 }
 
 /// The sentence for too few or too many arguments.
@@ -146,9 +156,8 @@ pub(super) fn wrong_count(row: &Row, args: &[String]) -> String {
 }
 
 impl Row {
-    fn is_called(&self, name: &str) -> bool {
-        let same = |known: &str| known.eq_ignore_ascii_case(name);
-        same(self.name) || self.aliases.iter().any(|alias| same(alias))
+    fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
     /// Whether it may stand in `<Limit>`.
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn no_name_stands_for_two_directives() {
-        let mut names: Vec<_> = all().flat_map(|row| std::iter::once(&row.name).chain(row.aliases)).collect();
+        let mut names: Vec<_> = names().collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));
     }

@@ -255,7 +255,7 @@ impl apache::Engine for Site {
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {
         if !self.redirect_to(from, Lead::Redirect, uri, keeps_type) {
-            apache::fail(from);
+            apache::fail(from, 500);
         }
     }
 }

@@ -151,10 +151,11 @@ impl Site {
             Interrupted::Exited(_) => OK,
             Interrupted::Died(text) => {
                 apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
-                apache::fail(request);
+                let status = if libperl::timed_out() { 504 } else { 500 };
+                apache::fail(request, status);
                 report(&text);
                 self.remember(&text);
-                if libperl::timed_out() { 504 } else { 500 }
+                i32::from(status)
             }
         };
         self.unwind();

@@ -1,7 +1,7 @@
 //! `CgiMode fork`: a Perl script runs in a child of the worker.
 
 use super::{URL, serve_with};
-use crate::support::{Request, Server, until};
+use crate::support::{Request, Server, alive, until};
 
 const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";";
 
@@ -113,4 +113,42 @@ fn a_reload_in_the_middle_of_a_run_loses_nothing() {
     let rest = String::from_utf8_lossy(&connection.rest()).into_owned();
     assert!(rest.contains("end") && rest.ends_with("0\r\n\r\n"), "{rest:.100}");
     assert_eq!(server.send(Request::get(URL)).is(200).text(), "begunend");
+}
+
+/// As a worker's own script: the status while there can be one, a visible end of what has gone out otherwise.
+#[test]
+fn a_run_that_takes_too_long_in_mid_answer_is_answered_as_a_workers_is() {
+    let script = format!(
+        "my ($flushed, $said, $how) = split /,/, $ENV{{QUERY_STRING}}; $| = $flushed; print \"Status: 200\\n\" if $said eq 'head'; \
+         if ($said ne 'head') {{ {TEXT} }} if ($said eq 'words') {{ print 'words' x 1000 }} \
+         if ($said eq 'stream') {{ print 'words' x 100_000 }} $how eq 'sleep' ? sleep 60 : 1 while 1;"
+    );
+    let ends = |mode: &str| {
+        let server = serve_with(&script, &format!("{mode}\nRequestTimeout 1s\nRequestTimeoutGrace 60s"));
+        ["0,head,loop", "0,nothing,sleep", "0,words,loop", "0,stream,loop", "1,nothing,sleep", "1,words,loop"].map(
+            |query| {
+                let request = Request::get(&format!("{URL}?{query}")).header("Connection", "close");
+                // An error: it breaks off.
+                (query, server.connect().try_ask(&request).ok().map(|answer| answer.status))
+            },
+        )
+    };
+    let (kept, forked) = std::thread::scope(|scope| {
+        let kept = scope.spawn(|| ends("CgiMode persistent"));
+        (ends("CgiMode fork"), kept.join().expect("it ends"))
+    });
+    assert_eq!(kept, forked);
+    let late = Some(504);
+    assert_eq!(kept.map(|(_, status)| status), [late, late, late, None, None, None]);
+}
+
+#[test]
+fn a_run_that_outlives_its_grace_is_a_504_and_ends_with_its_worker() {
+    let server = serve_with(
+        &format!("{TEXT} print 'begun'; open my $f, '>', '@DIR@/pid'; print $f $$; close $f; 1 while 1;"),
+        "CgiMode fork\nRequestTimeout 300ms\nRequestTimeoutGrace 0",
+    );
+    server.get(URL).is(504);
+    let run = server.site.read("pid").parse().expect("a pid");
+    until("it is gone", || !alive(run));
 }

@@ -103,9 +103,9 @@ pub fn send_page(request: u64, status: u16, page: Page<'_>) {
     let _ = with(request, |r| r.send_page(status, page));
 }
 
-/// A handler died: what it said is not sent.
-pub fn fail(request: u64) {
-    let _ = with(request, |r| r.output.failed = Some(500));
+/// A handler died: what it said is not sent, but this status, unless some of it has left.
+pub fn fail(request: u64, status: u16) {
+    let _ = with(request, |r| r.output.failed = Some(status));
 }
 
 /// What is said from now on is body, however it begins.

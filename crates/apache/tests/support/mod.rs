@@ -186,7 +186,7 @@ impl Server {
             Err(Interrupted::Exited(_)) => 0,
             Err(Interrupted::Died(text)) => {
                 apache::say(Level::Error, &text);
-                apache::fail(request);
+                apache::fail(request, 500);
                 500
             }
         };

@@ -17,8 +17,8 @@ use tokio::time::sleep;
 
 use super::listener::{Accepted, is_clients_fault, serve};
 use crate::front::Front;
+use crate::front::base::address::Address;
 use crate::front::base::blocking;
-use crate::front::client::Address;
 use crate::front::client::last_call::LAST_CALL;
 
 /// Between two looks. The kernel may be at a segment that came before it was told to drop such.

@@ -16,8 +16,9 @@ use tokio::sync::oneshot;
 
 use super::backlog::Leftover;
 use super::proxy_protocol;
+use crate::front::base::address::Address;
+use crate::front::client::Client;
 use crate::front::client::transport::Socket;
-use crate::front::client::{Address, Client};
 use crate::front::limits::connections::EVICTED_AT_ONCE;
 use crate::front::{Front, http1};
 use crate::log;

@@ -8,8 +8,9 @@ use tokio::io::ReadBuf;
 
 use super::proxy_header::{Said, Step, step};
 use crate::config::Config;
+use crate::front::base::address::Address;
+use crate::front::client::Client;
 use crate::front::client::transport::Socket;
-use crate::front::client::{Address, Client};
 use crate::front::http1::{self, patiently};
 use crate::front::limits::connections::Place;
 

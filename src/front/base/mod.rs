@@ -1,5 +1,7 @@
 //! What every part of the front may use, and what uses no part of it.
 
+pub mod address;
 pub mod blocking;
 pub mod failure;
+pub mod protocol;
 pub mod refusal;

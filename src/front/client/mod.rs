@@ -11,13 +11,13 @@ pub mod tls_session;
 pub mod transport;
 
 use std::cell::{Cell, RefCell};
-use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
 use wire::control::ClientStatus;
 
 use super::Front;
+use super::base::address::Address;
 use super::exchange::{Exchange, Shared};
 use super::request::context::{Ending, Record};
 use super::site::Site;
@@ -35,17 +35,6 @@ pub enum Phase {
     Request,
     /// Waits for a further request.
     Kept,
-}
-
-/// An end of the connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
-    /// As text, without port.
-    pub ip: String,
-    /// 0 for a unix socket.
-    pub port: u16,
-    /// `None` for a unix socket.
-    pub socket: Option<SocketAddr>,
 }
 
 /// What a worker makes for a client, and where.
@@ -95,31 +84,6 @@ pub struct Client {
     awaited: RefCell<Option<Awaited>>,
     /// The record of the request whose answer is being flushed.
     record: RefCell<Option<Rc<Record>>>,
-}
-
-impl Address {
-    /// Of a TCP connection.
-    pub fn tcp(mut socket: SocketAddr) -> Address {
-        socket.set_ip(socket.ip().to_canonical());
-        Address { ip: socket.ip().to_string(), port: socket.port(), socket: Some(socket) }
-    }
-
-    /// Of a unix socket: whoever is there is on this host.
-    pub fn unix() -> Address {
-        Address { ip: "127.0.0.1".to_owned(), port: 0, socket: None }
-    }
-}
-
-/// How lines about a client of a unix socket name it.
-const UNIX: &str = "unix:";
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.socket {
-            Some(_) => write!(f, "{}:{}", self.ip, self.port),
-            None => f.write_str(UNIX),
-        }
-    }
 }
 
 impl Client {

@@ -19,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
 use super::accept::negotiate::{Greeted, greet};
+use super::base::protocol::buffer_size;
 use super::client::Client;
 use super::client::registry::Guest;
 use super::client::timeouts::Overdue;
@@ -180,12 +181,6 @@ fn builder(site: &Site) -> http1::Builder {
         http.max_headers(site.config.limits.fields);
     }
     http
-}
-
-/// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
-pub fn buffer_size(limits: &Limits) -> usize {
-    let fields = limits.field_size.saturating_mul(limits.fields.min(16));
-    limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
 }
 
 fn strict_limits(limits: &Limits) -> strict::Limits {

@@ -29,11 +29,12 @@ use h2::Reason;
 use h2::server::{Builder, Connection};
 use tokio::time::sleep_until;
 
+use super::base::protocol::buffer_size;
 use super::client::Client;
 use super::client::registry::Guest;
 use super::client::timeouts::Overdue;
 use super::client::transport::Line;
-use super::http1::{buffer_size, patiently};
+use super::http1::patiently;
 use super::site::Site;
 use io::Watched;
 

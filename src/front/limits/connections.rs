@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
 use crate::front::Front;
-use crate::front::client::Address;
+use crate::front::base::address::Address;
 use crate::front::client::transport::Socket;
 use crate::front::site::Site;
 use crate::log;

@@ -30,9 +30,9 @@ use chrono::{DateTime, Local};
 use http::HeaderMap;
 use wire::reply::LogKind;
 
+use crate::front::base::protocol::protocol;
 use crate::front::exchange::Exchange;
 use crate::front::request::context::{Ending, Record, Unreadable};
-use crate::front::request::frame::protocol;
 
 /// One item; the table above says what each is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 use std::time::UNIX_EPOCH;
 
-use http::Version;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use wire::frame::{self, Field, Flags};
@@ -12,6 +11,7 @@ use wire::frame::{self, Field, Flags};
 use super::body::Body;
 use super::context::{Record, variables};
 use super::respond::body::Ticket;
+use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
 use crate::front::exchange::{Job, Limits};
 use crate::front::routing::{Route, server_name};
@@ -115,13 +115,4 @@ fn headers<'a>(head: &'a http::request::Parts, length: &'a str) -> Vec<(&'a [u8]
         headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
     }
     headers
-}
-
-/// `HTTP/1.1`
-pub fn protocol(version: Version) -> &'static str {
-    match version {
-        Version::HTTP_10 => "HTTP/1.0",
-        Version::HTTP_2 => "HTTP/2.0",
-        _ => "HTTP/1.1",
-    }
 }

@@ -5,8 +5,8 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::config::Limits;
+use crate::front::base::protocol::LONGEST_METHOD;
 use crate::front::base::refusal::Refusal;
-use crate::front::http1::strict::LONGEST_METHOD;
 
 /// What is wrong with it.
 pub fn check(head: &Parts, limits: &Limits) -> Result<(), Refusal> {

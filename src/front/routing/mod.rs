@@ -16,8 +16,8 @@ use std::time::Instant;
 
 use http::StatusCode;
 
+use super::base::address::Address;
 use super::base::refusal::Refusal;
-use super::client::Address;
 use super::site::Site;
 use crate::config::meter;
 use crate::config::rules::redirect::Answer;

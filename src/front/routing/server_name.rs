@@ -7,7 +7,6 @@ use http::request::Parts;
 
 use super::{Asked, Route, port, without_port};
 use crate::config::{CanonicalName, Host, Named, Settings};
-use crate::front::request::access::address;
 use crate::front::request::context::Record;
 use crate::front::site::Site;
 
@@ -50,7 +49,7 @@ pub async fn looked_up(visit: &Record, route: Rc<Route>) -> Rc<Route> {
     if route.settings.rules.canonical_name != Some(CanonicalName::Dns) {
         return route;
     }
-    let ours = address(&visit.client.local);
+    let ours = visit.client.local.ip_addr();
     match visit.client.front.names.of(ours, false).await {
         Ok(Some(server_name)) => Rc::new(Route { server_name, ..(*route).clone() }),
         _ => route,

@@ -26,7 +26,6 @@ use chunked::Chunked;
 use head::{Framing, Head};
 
 pub use evidence::Evidence;
-pub use request_line::LONGEST_METHOD;
 pub use sieve::Sieve;
 
 /// How long the parts of a request may be.

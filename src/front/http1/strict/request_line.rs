@@ -4,9 +4,8 @@ use http::{StatusCode, Uri};
 
 use super::Violation;
 use super::field::is_token;
+use crate::front::base::protocol::LONGEST_METHOD;
 
-/// The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
-pub const LONGEST_METHOD: usize = 32;
 /// What `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
 

@@ -2,7 +2,6 @@
 
 pub mod reverse_dns;
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -95,8 +94,8 @@ async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal>
     loop {
         let facts = Facts {
             methods: Methods::of(head.method.as_str()),
-            client: address(visit.remote()),
-            local: address(&visit.client.local),
+            client: visit.remote().ip_addr(),
+            local: visit.client.local.ip_addr(),
             name: known(&name),
             user: user.as_ref(),
             env: &|name| visit.variables.borrow().get(name).is_some(),
@@ -124,12 +123,7 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
 }
 
 async fn look_up(visit: &Record, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
-    visit.client.front.names.of(address(visit.remote()), verified).await
-}
-
-/// Who is at the other end of a unix socket is on this machine.
-pub fn address(end: &crate::front::client::Address) -> IpAddr {
-    end.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
+    visit.client.front.names.of(visit.remote().ip_addr(), verified).await
 }
 
 /// Who the client is, by its `Authorization`.

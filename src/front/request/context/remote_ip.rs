@@ -1,13 +1,13 @@
 //! Who asks, when proxies stand between: reads what they say from its end, as long as it can be believed.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 
 use super::Record;
 use crate::config::remote_ip::RemoteIp;
-use crate::front::client::Address;
+use crate::front::base::address::Address;
 use crate::front::routing::Route;
 
 /// What the proxies say of who asks.
@@ -46,7 +46,7 @@ pub fn settle(visit: &Record, head: &Parts, route: &Route) {
 /// leaves the one that is there.
 fn is_secure(rules: &RemoteIp, visit: &Record, headers: &HeaderMap) -> Option<bool> {
     let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
-    if !rules.lists(peer(&visit.client.remote)) {
+    if !rules.lists(visit.client.remote.ip_addr()) {
         return None;
     }
     let said = joined(headers, &name);
@@ -59,11 +59,6 @@ fn is_secure(rules: &RemoteIp, visit: &Record, headers: &HeaderMap) -> Option<bo
         "http" | "ws" | "off" => Some(false),
         _ => None,
     }
-}
-
-/// Who is connected; a unix socket is on this host.
-fn peer(client: &Address) -> IpAddr {
-    client.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip().to_canonical())
 }
 
 /// The header, which may have come in several lines.
@@ -87,7 +82,7 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origi
     let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
     let said = joined(headers, &name);
     let mut entries = split(&said);
-    let mut at = peer(client);
+    let mut at = client.ip_addr();
     let mut proxies = Vec::new();
     let named = entries.len();
     let mut found = None;

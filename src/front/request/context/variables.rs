@@ -9,8 +9,8 @@ use super::Record;
 use crate::config::rules::expr::Seen;
 use crate::config::rules::setenv::{Attribute, Condition, Variables};
 use crate::config::{Settings, meter};
+use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
-use crate::front::request::frame::protocol;
 use crate::front::routing::Route;
 
 /// What the variables were worked out from, for one head.

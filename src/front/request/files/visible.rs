@@ -10,7 +10,6 @@ use http::Method;
 use crate::access::{Facts, Name, Verdict, judge};
 use crate::config::access::Methods;
 use crate::config::{Phase, Section};
-use crate::front::request::access::address;
 use crate::front::request::context::Record;
 use crate::front::routing::{NotYet, Route};
 
@@ -60,8 +59,8 @@ impl<'a> View<'a> {
         let visitor = self.visit.visitor.borrow();
         let facts = Facts {
             methods: Methods::of(Method::GET.as_str()),
-            client: address(self.visit.remote()),
-            local: address(&self.visit.client.local),
+            client: self.visit.remote().ip_addr(),
+            local: self.visit.client.local.ip_addr(),
             // The name that is known may be one that the address's owner only claims.
             name: Name::NotAsked,
             user: visitor.user.as_ref(),

@@ -4,3 +4,4 @@ pub mod body;
 pub mod compress;
 pub mod from_worker;
 pub mod headers;
+pub mod page;

@@ -33,6 +33,8 @@ pub mod master;
 
 pub mod sys;
 
+pub mod privileges;
+
 pub mod front;
 
 pub mod worker;

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
@@ -19,11 +19,9 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use nix::sys::stat::{SFlag, fstat};
-use nix::unistd::{ForkResult, Pid, getpid, getppid, initgroups, setgid, setpgid, setuid};
+use nix::unistd::{ForkResult, Pid, getpid, getppid, setpgid};
 
-use crate::config::Config;
 use crate::config::program::Limits;
-use crate::master::privileges;
 
 /// Where front and mold find their end of the control channel.
 const CONTROL: RawFd = 3;
@@ -387,19 +385,7 @@ pub fn raise_file_limit() -> anyhow::Result<()> {
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
 }
 
-/// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
-/// client's byte.
-pub fn drop_privileges(config: &Config) -> anyhow::Result<()> {
-    let Some(identity) = privileges::wanted(config)? else { return Ok(()) };
-    initgroups(&identity.name, identity.gid).context("initgroups")?;
-    setgid(identity.gid).with_context(|| format!("cannot become group {}", identity.gid))?;
-    setuid(identity.uid).with_context(|| format!("cannot become user {}", identity.uid))?;
-    // The kernel clears it when the user changes: nobody must outlive the master.
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
-    Ok(())
-}
-
-/// Lets others of the same user look into this process, which the kernel forbids when [`drop_privileges`] changed it: a
+/// Lets others of the same user look into this process, which the kernel forbids when [`crate::privileges::drop`] changed it: a
 /// profiler needs that. Not for the front: a worker is of the same user, and must not see other workers' clients.
 pub fn allow_profiling() -> io::Result<()> {
     Ok(prctl::set_dumpable(true)?)

@@ -121,7 +121,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let site = Site::new(front, generation, (config, identities), logs, named(listeners, fds)?)?;
             let site = Site { software, ..site };
             // Before the first client's byte. A front that cannot do it is never activated.
-            crate::sys::drop_privileges(&site.config)?;
+            crate::privileges::drop(&site.config)?;
             spool::try_out(&site.config.spooling);
             configure(front, site);
         }

@@ -12,10 +12,10 @@ use wire::control::{FromExpander, ToExpander};
 use wire::transport::read_configuration;
 
 use super::children::{Expander, start_expander};
-use super::privileges;
 use super::site::{Mistakes, Origin, Reading, Site};
 use super::trial;
 use crate::config::{At, Bundle, ConfigError};
+use crate::privileges;
 
 /// An expander at work.
 #[derive(Debug)]

@@ -15,7 +15,6 @@ pub mod notify;
 pub mod peer;
 pub mod pid_file;
 pub mod pool;
-pub mod privileges;
 pub mod reload;
 pub mod signals;
 pub mod site;
@@ -54,7 +53,7 @@ use self::stop::Stop;
 use self::watchdog::Watchdog;
 use self::workers::Workers;
 use crate::config::Listen;
-use crate::{log, sys};
+use crate::{log, privileges, sys};
 
 /// Between starts of the front: nobody is served meanwhile.
 const FRONT_WAITS: Duration = Duration::from_secs(1);

@@ -16,9 +16,9 @@ use super::children::{Child, Mold, start_mold};
 use super::expansion;
 use super::generation::CodeError;
 use super::peer::Peer;
-use super::privileges;
 use super::site::Origin;
 use crate::config::ConfigError;
+use crate::privileges;
 
 /// END blocks have so long.
 const LEAVE: Duration = Duration::from_secs(2);

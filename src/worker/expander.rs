@@ -15,7 +15,7 @@ use wire::transport::{in_memory, read_configuration};
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
 use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, Step, directives};
-use crate::sys;
+use crate::privileges;
 
 type Master = Channel<FromExpander, ToExpander>;
 type Mistakes = Vec<ConfigError>;
@@ -28,7 +28,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let memory = fds.into_iter().next().context("the configuration came without its text")?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let known = Config::sketch(&bundle.tree, &bundle.facts);
-    sys::drop_privileges(&known)?;
+    privileges::drop(&known)?;
     let perl = start_up::boot(&known, &bundle.facts)?;
     perl.call(c"Cameleer::starting", Some(start_up::reading(false, &bundle.facts)))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;

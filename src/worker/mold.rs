@@ -18,7 +18,7 @@ use super::error_logs::ErrorLogs;
 use super::site::Site;
 use super::{Identity, Worker};
 use crate::config::{Bundle, Config, Facts};
-use crate::{log, sys};
+use crate::{log, privileges, sys};
 
 /// What the end of the master leaves to END blocks.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     sys::default_faults()?;
     let master = Master::new(control);
     let Configured { generation, config, facts, logs } = configuration(&master)?;
-    sys::drop_privileges(&config)?;
+    privileges::drop(&config)?;
     sys::allow_profiling()?;
     let started = Instant::now();
     let mut site = match Site::load(config, &facts) {

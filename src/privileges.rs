@@ -3,7 +3,9 @@
 use std::ffi::CString;
 
 use anyhow::{Context, anyhow};
-use nix::unistd::{Gid, Group, Uid, User, geteuid};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{Gid, Group, Uid, User, geteuid, initgroups, setgid, setuid};
 
 use crate::config::Config;
 
@@ -26,6 +28,18 @@ pub fn wanted(config: &Config) -> anyhow::Result<Option<Identity>> {
     let user = find_user(config.user.as_deref().unwrap_or("root"))?;
     let gid = config.group.as_deref().map_or(Ok(user.gid), find_group)?;
     Ok(Some(Identity { name: CString::new(user.name)?, uid: user.uid, gid }))
+}
+
+/// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
+/// client's byte.
+pub fn drop(config: &Config) -> anyhow::Result<()> {
+    let Some(identity) = wanted(config)? else { return Ok(()) };
+    initgroups(&identity.name, identity.gid).context("initgroups")?;
+    setgid(identity.gid).with_context(|| format!("cannot become group {}", identity.gid))?;
+    setuid(identity.uid).with_context(|| format!("cannot become user {}", identity.uid))?;
+    // The kernel clears it when the user changes: nobody must outlive the master.
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    Ok(())
 }
 
 fn find_user(name: &str) -> anyhow::Result<User> {

@@ -1,15 +1,17 @@
 //! The house rules that can be read off the sources (docs/architecture.md, "Invariants").
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use regex::Regex;
+use source::{files, pattern, root, sources, text};
 
-/// A source file, comments, strings and tests cut off.
-struct Source {
-    name: String,
-    code: String,
-}
+/// What stands above what.
+mod layers;
+
+/// Which module uses which.
+mod graph;
+
+/// The sources without comments, strings and tests.
+mod source;
 
 #[test]
 fn the_front_never_names_perl() {
@@ -55,7 +57,7 @@ fn wire_knows_nothing_of_the_others() {
 #[test]
 fn unsafe_stands_in_its_four_places_only() {
     let allowed = ["crates/libperl-sys/", "crates/libperl/", "crates/apache/src/exports", "src/sys.rs"];
-    let word = Regex::new(r"\bunsafe\b").expect("a pattern");
+    let word = pattern(r"\bunsafe\b");
     for source in sources("src").into_iter().chain(sources("crates")) {
         let free = allowed.iter().any(|place| source.name.starts_with(place));
         assert!(free || !word.is_match(&source.code), "{} has unsafe code", source.name);
@@ -64,7 +66,7 @@ fn unsafe_stands_in_its_four_places_only() {
 
 #[test]
 fn every_unsafe_block_has_its_reason() {
-    let unsafe_block = Regex::new(r"\bunsafe \{").expect("a pattern");
+    let unsafe_block = pattern(r"\bunsafe \{");
     let exports = files(Path::new("crates/apache/src/exports"), "rs");
     let others = ["src/sys.rs", "crates/apache/src/exports.rs", "crates/libperl/src/lib.rs"].map(PathBuf::from);
     for source in exports.into_iter().chain(others) {
@@ -108,7 +110,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
             body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
         assert!(variants.len() > 3, "{variants:?}");
         for variant in variants {
-            let word = Regex::new(&format!(r"\b{variant}\b")).expect("a pattern");
+            let word = pattern(&format!(r"\b{variant}\b"));
             assert!(word.is_match(&drawn), "docs/architecture.md does not draw {name}::{variant}");
         }
     }
@@ -118,7 +120,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
 fn the_directive_reference_names_every_row_of_the_table() {
     let reference = text("docs/reference/directives.md");
     let table: String = files(Path::new("src/config/directives"), "rs").into_iter().map(text).collect();
-    let row = Regex::new(r#"(?m)^\s+name: "(\w+)","#).expect("a pattern");
+    let row = pattern(r#"(?m)^\s+name: "(\w+)","#);
     let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
     assert!(names.len() > 50, "{} rows", names.len());
     for name in names {
@@ -128,7 +130,7 @@ fn the_directive_reference_names_every_row_of_the_table() {
 
 #[test]
 fn every_link_in_the_documents_leads_somewhere() {
-    let link = Regex::new(r"\]\(([^)#:]+)(#[^)]*)?\)").expect("a pattern");
+    let link = pattern(r"\]\(([^)#:]+)(#[^)]*)?\)");
     for document in files(Path::new("docs"), "md").into_iter().chain(["README.md".into()]) {
         let folder = document.parent().map(Path::to_owned).unwrap_or_default();
         for found in link.captures_iter(&text(&document)) {
@@ -148,50 +150,11 @@ fn every_folder_of_sources_says_what_lives_there() {
 
 #[track_caller]
 fn forbid(folder: &str, pattern: &str) {
-    let pattern = Regex::new(pattern).expect("a pattern");
+    let forbidden = source::pattern(pattern);
     let sources = sources(folder);
     assert!(!sources.is_empty(), "{folder} has sources");
     for source in sources {
-        let found = source.code.lines().find(|line| pattern.is_match(line));
+        let found = source.code.lines().find(|line| forbidden.is_match(line));
         assert!(found.is_none(), "{}: {}", source.name, found.unwrap_or_default().trim());
     }
-}
-
-/// The Rust files below `folder`, without comments, strings and their tests, which may do what the program may not.
-fn sources(folder: &str) -> Vec<Source> {
-    let rust = files(Path::new(folder), "rs").into_iter();
-    let rust = rust.filter(|path| path.file_stem().is_none_or(|stem| stem != "tests" && stem != "golden"));
-    let rust = rust.filter(|path| !path.components().any(|part| part.as_os_str() == "tests"));
-    rust.map(|path| Source { name: path.display().to_string(), code: code(&text(&path)) }).collect()
-}
-
-fn code(text: &str) -> String {
-    let program = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let string = Regex::new(r#""([^"\\\n]|\\.)*""#).expect("a pattern");
-    let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
-    lines.map(|line| string.replace_all(line, "\"\"").into_owned() + "\n").collect()
-}
-
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    for entry in entries.flatten() {
-        let path = folder.join(entry.file_name());
-        if entry.path().is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|e| e == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
-fn text(path: impl AsRef<Path>) -> String {
-    let path = root().join(path);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,0 +1,268 @@
+//! Which module uses which, read off the `use` lines and the paths that begin at a module.
+//!
+//! An arrow leads to the module that defines an item, whoever hands it on. It is no compiler: what a macro writes and what
+//! a method returns it does not see.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::source::{Source, pattern, sources};
+
+/// A module's path below its crate: `["front", "queue"]`.
+pub type Name = Vec<String>;
+
+/// The modules of a crate.
+pub struct Graph {
+    modules: BTreeMap<Name, Module>,
+    pub arrows: Vec<Arrow>,
+}
+
+/// `from` uses something of `to`.
+#[derive(Clone)]
+pub struct Arrow {
+    pub from: Name,
+    pub to: Name,
+    /// The file, and the path as it stands there.
+    pub said: String,
+}
+
+struct Module {
+    file: String,
+    /// What it defines.
+    items: BTreeSet<String>,
+    /// What its `use` lines bring in: the name here, and the path.
+    imports: Vec<(String, Name)>,
+    /// The paths in its functions and types.
+    paths: Vec<Name>,
+}
+
+impl Graph {
+    /// Of the crate whose sources lie in `folder`.
+    pub fn of(folder: &str) -> Graph {
+        Graph::new(folder, sources(folder))
+    }
+
+    fn new(folder: &str, sources: Vec<Source>) -> Graph {
+        let mut modules = BTreeMap::new();
+        for source in sources {
+            let path = Path::new(&source.name).strip_prefix(folder).expect("below its folder").with_extension("");
+            let mut name: Name = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            if name == ["main"] {
+                continue;
+            }
+            name.pop_if(|last| last == "mod" || last == "lib");
+            modules.insert(name, module(source));
+        }
+        let mut graph = Graph { modules, arrows: Vec::new() };
+        graph.arrows = graph.modules.keys().flat_map(|name| graph.arrows_of(name)).collect();
+        graph
+    }
+
+    /// Whether there is such a module.
+    pub fn has(&self, name: &[String]) -> bool {
+        self.modules.contains_key(name)
+    }
+
+    /// The modules that lie directly in `folder`.
+    pub fn children(&self, folder: &[String]) -> Vec<&str> {
+        let below = self.modules.keys().filter(|name| name.len() == folder.len() + 1 && name.starts_with(folder));
+        below.filter_map(|name| name.last()).map(String::as_str).collect()
+    }
+
+    fn arrows_of(&self, from: &Name) -> Vec<Arrow> {
+        let module = &self.modules[from];
+        let imported = module.imports.iter().map(|(_, path)| path).filter(|path| !self.is_folder(from, path));
+        let mut arrows: Vec<Arrow> = Vec::new();
+        for path in imported.chain(&module.paths) {
+            let Some(to) = self.definer(from, path, 0).or_else(|| self.deepest(from, path)) else { continue };
+            // What a module says for all its children, each of them may use.
+            if !from.starts_with(&to) && !arrows.iter().any(|arrow| arrow.to == to) {
+                let said = format!("{}: {}", module.file, path.join("::"));
+                arrows.push(Arrow { from: from.clone(), to, said });
+            }
+        }
+        arrows
+    }
+
+    /// Whether a path ends at a module that has modules below it: to import that is to use nothing yet.
+    fn is_folder(&self, from: &Name, path: &[String]) -> bool {
+        let Some((base, rest)) = self.start(from, path) else { return false };
+        let whole: Name = base.iter().chain(rest).cloned().collect();
+        self.has(&whole) && !self.children(&whole).is_empty()
+    }
+
+    /// The module that defines what `path` means in the module `from`; nothing for what is not of this crate.
+    fn definer(&self, from: &Name, path: &[String], depth: usize) -> Option<Name> {
+        let (base, rest) = self.start(from, path)?;
+        self.descend(base, rest, depth)
+    }
+
+    /// The last module that `path` names: what a macro defines there nobody finds.
+    fn deepest(&self, from: &Name, path: &[String]) -> Option<Name> {
+        let (base, rest) = self.start(from, path)?;
+        let prefixes = (0..=rest.len()).rev().map(|length| [&base, &rest[..length]].concat());
+        prefixes.into_iter().find(|name| self.has(name))
+    }
+
+    /// Where a path begins, and what is left of it.
+    fn start<'p>(&self, from: &Name, path: &'p [String]) -> Option<(Name, &'p [String])> {
+        let supers = path.iter().take_while(|part| *part == "super").count();
+        match path.first()?.as_str() {
+            "crate" => Some((Name::new(), &path[1..])),
+            "self" => Some((from.clone(), &path[1..])),
+            "super" => Some((from[..from.len().checked_sub(supers)?].to_vec(), &path[supers..])),
+            _ => Some((from.clone(), path)),
+        }
+    }
+
+    /// Follows `rest` from the module `base`, through what it imports too.
+    fn descend(&self, base: Name, rest: &[String], depth: usize) -> Option<Name> {
+        /// More than anybody hands a thing on; two globs that import each other would never end.
+        const DEEPEST: usize = 8;
+        let Some((first, after)) = rest.split_first() else { return Some(base) };
+        let module = self.modules.get(&base)?;
+        let child: Name = base.iter().chain([first]).cloned().collect();
+        if self.has(&child) {
+            return self.descend(child, after, depth);
+        }
+        if first == "*" || module.items.contains(first) {
+            return Some(base);
+        }
+        let named = module.imports.iter().filter(|(name, _)| name == first || name == "*");
+        named.filter(|_| depth < DEEPEST).find_map(|(name, path)| {
+            let path = if name == "*" { &path[..path.len() - 1] } else { path };
+            let rest = if name == "*" { rest } else { after };
+            self.definer(&base, &[path, rest].concat(), depth + 1)
+        })
+    }
+
+    /// The sets of modules each of which needs all the others.
+    pub fn circles(&self) -> Vec<BTreeSet<Name>> {
+        let reach: BTreeMap<&Name, BTreeSet<&Name>> =
+            self.modules.keys().map(|name| (name, self.reach(name))).collect();
+        let mut circles = BTreeSet::new();
+        for (name, reached) in &reach {
+            let circle: BTreeSet<Name> =
+                reached.iter().filter(|other| reach[*other].contains(name)).map(|other| (*other).clone()).collect();
+            if circle.len() > 1 {
+                circles.insert(circle);
+            }
+        }
+        circles.into_iter().collect()
+    }
+
+    /// All that a module needs, however indirectly.
+    fn reach<'g>(&'g self, name: &'g Name) -> BTreeSet<&'g Name> {
+        let mut reached = BTreeSet::new();
+        let mut waiting = VecDeque::from([name]);
+        while let Some(from) = waiting.pop_front() {
+            let next = self.arrows.iter().filter(|arrow| arrow.from == *from).map(|arrow| &arrow.to);
+            waiting.extend(next.filter(|to| reached.insert(*to)));
+        }
+        reached
+    }
+}
+
+/// What a file defines, at the beginning of a line.
+static ITEM: LazyLock<Regex> = LazyLock::new(|| {
+    let visible = r"(?m)^(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \S+) )*";
+    let kind = "(?:fn|struct|enum|trait|type|static|union|const|macro_rules!)";
+    pattern(&format!(r"{visible}{kind} (\w+)"))
+});
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);"));
+static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+"));
+
+fn module(source: Source) -> Module {
+    let items = ITEM.captures_iter(&source.code).map(|found| found[1].to_owned()).collect();
+    let imports = IMPORT.captures_iter(&source.code).flat_map(|found| expand(&found[1])).collect();
+    let rest = IMPORT.replace_all(&source.code, "");
+    let paths = PATH.find_iter(&rest).map(|found| parts(found.as_str())).collect();
+    Module { file: source.name, items, imports, paths }
+}
+
+/// The leaves of a `use` tree: the name that each has from then on, and its whole path.
+fn expand(tree: &str) -> Vec<(String, Name)> {
+    let tree = tree.trim();
+    if let Some((stem, list)) = tree.strip_suffix('}').and_then(|tree| tree.split_once('{')) {
+        let leaves = split(list).into_iter().flat_map(expand);
+        return leaves.map(|(name, path)| (name, [parts(stem), path].concat())).map(without_self).collect();
+    }
+    let (path, renamed) = tree.split_once(" as ").map_or((tree, None), |(path, name)| (path, Some(name.trim())));
+    let path = parts(path);
+    let name = renamed.or(path.last().map(String::as_str)).unwrap_or_default().to_owned();
+    vec![(name, path)]
+}
+
+/// `a::{self}` is `a`.
+fn without_self((name, mut path): (String, Name)) -> (String, Name) {
+    if path.len() > 1 && path.pop_if(|last| last == "self").is_some() {
+        let last = path.last().cloned().unwrap_or_default();
+        return (if name == "self" { last } else { name }, path);
+    }
+    (name, path)
+}
+
+/// A list at its commas, but not at those of the lists within.
+fn split(list: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let between = list.split(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0
+    });
+    between.filter(|tree| !tree.trim().is_empty()).collect()
+}
+
+fn parts(path: &str) -> Name {
+    path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_use_tree_has_these_leaves() {
+    let leaves = |tree| expand(tree).into_iter().map(|(name, path)| format!("{name}={}", path.join("::")));
+    let cases = [
+        ("crate::a::B", vec!["B=crate::a::B"]),
+        (
+            "crate::a::{B, c::{self, D as E}, f::*}",
+            vec!["B=crate::a::B", "c=crate::a::c", "E=crate::a::c::D", "*=crate::a::f::*"],
+        ),
+        ("super::a::{self as b,\n    C,\n}", vec!["b=super::a", "C=super::a::C"]),
+    ];
+    for (tree, expected) in cases {
+        assert_eq!(leaves(tree).collect::<Vec<_>>(), expected, "{tree}");
+    }
+}
+
+/// The arrows of a crate of these files, as `from>to`.
+fn drawn(files: &[(&str, &str)]) -> (Graph, Vec<String>) {
+    let source = |(name, text): &(&str, &str)| Source { name: format!("s/{name}"), code: super::source::code(text) };
+    let graph = Graph::new("s", files.iter().map(source).collect());
+    let arrow = |arrow: &Arrow| format!("{}>{}", arrow.from.join("::"), arrow.to.join("::"));
+    let drawn = graph.arrows.iter().map(arrow).collect();
+    (graph, drawn)
+}
+
+#[test]
+fn an_arrow_leads_to_who_defines_it() {
+    let below = ("a/mod.rs", "mod b;\nmod c;\npub use b::Thing;\npub use c::*;");
+    let (b, c) = (("a/b.rs", "pub struct Thing;"), ("a/c.rs", "pub fn call() {}"));
+    let uses = |code| drawn(&[("lib.rs", ""), below, b, c, ("d.rs", code)]).1;
+    assert_eq!(uses("use crate::a::Thing;"), ["a>a::b", "a>a::c", "d>a::b"]);
+    assert_eq!(uses("fn f() { super::a::call() }"), ["a>a::b", "a>a::c", "d>a::c"]);
+    assert_eq!(uses("use crate::a;\nfn f() { a::b::Thing::new(); }"), ["a>a::b", "a>a::c", "d>a::b"]);
+    assert_eq!(uses("use std::a::Thing;\n// crate::a::Thing"), ["a>a::b", "a>a::c"]);
+}
+
+#[test]
+fn a_circle_is_found_but_not_that_of_a_module_with_its_children() {
+    let child = ("a/b.rs", "use super::A;");
+    let (graph, _) = drawn(&[("a/mod.rs", "pub use b::B;\npub struct A;"), child]);
+    assert!(graph.circles().is_empty());
+    let (graph, _) = drawn(&[("a/mod.rs", ""), ("a/b.rs", "use super::c::C;"), ("a/c.rs", "use crate::a::b::B;")]);
+    assert_eq!(graph.circles().len(), 1);
+    let through_it = ("d.rs", "use crate::a::A;");
+    let (graph, _) = drawn(&[("a/mod.rs", "pub use b::B;\npub struct A;"), ("a/b.rs", "use crate::d::D;"), through_it]);
+    assert_eq!(graph.circles()[0].len(), 3);
+}

@@ -14,10 +14,9 @@ use wire::control::{FromFront, Generation, Listener, ToFront};
 use wire::outbox::Outbox;
 use wire::transport::SocketFront;
 
-use super::base::failure::Failure;
+use super::Front;
 use super::site::Site;
-use super::worker::Worker;
-use super::{Front, adopted, spool};
+use super::workers::{Worker, spool, take_over};
 use crate::log;
 
 /// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
@@ -131,13 +130,14 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Worker { worker, generation, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let worker = Rc::new(Worker::new(worker, generation, SocketFront::new(socket, fds.next())?)?);
+            let worker = Rc::new(Worker::new(worker, SocketFront::new(socket, fds.next())?)?);
             let site = front.site(generation)?;
-            site.pool.add(worker.clone());
+            site.pool.add(worker.clone(), adopted);
             if adopted {
-                adopted::adopt(&site, &worker);
+                take_over(&site, &worker);
             }
-            tokio::task::spawn_local(listen(front.clone(), site, worker));
+            let front = front.clone();
+            tokio::task::spawn_local(async move { site.pool.listen(&worker, &front.packet).await });
         }
         ToFront::Forked { slot, pid } => {
             if let Some(worker) = front.worker(slot, |worker| worker.pid.get() == 0) {
@@ -210,20 +210,6 @@ fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow:
     site.access_logs.reopen(access_logs)
 }
 
-/// A worker's task: takes what it says until it has gone. One that falls silent and lives is of no use to anybody, and
-/// would keep its place in the pool.
-async fn listen(front: Rc<Front>, site: Rc<Site>, worker: Rc<Worker>) {
-    let heard = std::future::poll_fn(|cx| {
-        let mut packet = front.packet.borrow_mut();
-        worker.poll_listen(cx, &mut packet, |heard| site.pool.hear(&worker, heard))
-    });
-    match heard.await {
-        Ok(()) if worker.has_ended() => site.pool.gone(&worker),
-        Ok(()) => site.pool.discard(&worker, "has closed its socket"),
-        Err(error) => site.pool.discard_as(&worker, &error.to_string(), Failure::WorkerLied),
-    }
-}
-
 impl Front {
     fn site(&self, generation: u32) -> anyhow::Result<Rc<Site>> {
         let sites = self.sites.borrow();
@@ -233,7 +219,7 @@ impl Front {
 
     /// The worker of a slot, which is given out again as soon as its process has ended.
     fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Rc<Worker>> {
-        let workers = self.sites.borrow().iter().flat_map(|site| site.pool.workers()).collect::<Vec<_>>();
+        let workers = self.sites.borrow().iter().flat_map(|site| site.pool.all()).collect::<Vec<_>>();
         workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
     }
 }

@@ -15,33 +15,22 @@
 //! they mean in messages.
 
 mod accept;
-mod adopted;
-mod ahead;
 mod base;
 mod client;
 mod clock;
 mod control;
-mod deadline;
-mod exchange;
-mod hear;
 mod http1;
 mod http2;
-mod length;
 mod limits;
 mod log;
 mod panics;
-mod pick_up;
-mod pool;
-mod queue;
 mod request;
 mod routing;
 mod scoreboard;
 mod site;
-mod spool;
 #[cfg(test)]
 mod tests;
-mod waiting;
-mod worker;
+mod workers;
 
 #[doc(hidden)] // for their fuzz targets
 pub use accept::proxy_header;
@@ -68,11 +57,11 @@ use client::registry::Connections;
 use clock::Clock;
 use control::Master;
 use limits::connections::Crowd;
-use pool::Pool;
 use request::access::Door;
 use request::access::reverse_dns::Names;
 use request::files::autoindex::Lists;
 use site::Site;
+use workers::Workers;
 
 use crate::access::names::System;
 use crate::tls::Sessions;
@@ -264,7 +253,7 @@ impl Front {
     }
 
     /// The clock reports most changes; that requests begin to wait is said at once, so that workers can be added.
-    pub fn pool_changed(&self, pool: &Pool) {
+    pub fn pool_changed(&self, pool: &Workers) {
         self.clock.start();
         let load = pool.load();
         let starving = load.idle == 0 && load.queued > 0;
@@ -305,8 +294,8 @@ impl Front {
             throttled: self.counters.throttled.get(),
             overloaded: sites.iter().any(|site| site.pool.is_overloaded()),
             shares: self.serving().map(|site| site.pool.shares()).unwrap_or_default(),
-            queued: sites.iter().map(|site| site.pool.queued.get()).sum(),
-            workers: sites.iter().flat_map(|site| site.pool.workers()).map(|worker| worker.status()).collect(),
+            queued: sites.iter().map(|site| site.pool.queued()).sum(),
+            workers: sites.iter().flat_map(|site| site.pool.status()).collect(),
         }
     }
 }

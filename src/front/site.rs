@@ -14,8 +14,8 @@ use super::limits::concurrency::Throttles;
 use super::limits::rate::Speeds;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
-use super::pool::Pool;
 use super::routing::Routes;
+use super::workers::Workers;
 use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
 use crate::tls::{Identity, Servers};
@@ -31,7 +31,7 @@ pub struct Site {
     /// What it says that it is.
     pub software: String,
     /// Its workers and its queue.
-    pub pool: Pool,
+    pub pool: Workers,
     /// Where paths lead.
     pub routes: Routes,
     /// How its files are opened.
@@ -68,7 +68,7 @@ impl Site {
             generation,
             tree: bundle.tree,
             software: String::new(),
-            pool: Pool::new(front, generation, &config),
+            pool: Workers::new(front, generation, &config),
             routes: Routes::new(&config),
             opener: Opener::default(),
             throttles: Throttles::default(),

@@ -8,7 +8,7 @@ pub type Slot = u32;
 
 /// One worker among all that had its place, one after the other. The front's news of one may arrive when it has ended
 /// and another has its place already: the master must not take it for news of that one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerId {
     /// Its place.
     pub slot: Slot,

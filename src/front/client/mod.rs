@@ -18,9 +18,9 @@ use wire::control::ClientStatus;
 
 use super::Front;
 use super::base::address::Address;
-use super::exchange::{Exchange, Shared};
 use super::request::context::{Ending, Record};
 use super::site::Site;
+use super::workers::{Exchange, Shared};
 use crate::config::{KeepAlive, Pace, Timeouts};
 use tls_session::{Security, Session};
 

@@ -158,7 +158,7 @@ impl Front {
         let sites = self.sites.borrow();
         let logs = |site: &Rc<Site>| site.config.logs.len() + site.config.error_logs.len();
         let room = self.crowd.room(
-            sites.iter().map(|site| site.pool.worker_count()).sum(),
+            sites.iter().map(|site| site.pool.count()).sum(),
             sites.iter().map(logs).sum::<usize>() + site.config.listen.len(),
         );
         let most = u64::from(limits.connections).min(room);

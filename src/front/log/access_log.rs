@@ -12,8 +12,8 @@ use chrono::{DateTime, Local};
 use super::format::Format;
 use crate::config::Config;
 use crate::config::rules::setenv::Condition;
-use crate::front::exchange::Exchange;
 use crate::front::request::context::{Record, variables};
+use crate::front::workers::Exchange;
 use crate::log;
 
 /// As much as is gathered before it is written without waiting for the clock.

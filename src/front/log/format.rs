@@ -5,8 +5,8 @@
 //! `%400,501{X}i` and `%!200{X}i` are `-` for other statuses.
 
 use super::items::What;
-use crate::front::exchange::Exchange;
 use crate::front::request::context::Record;
+use crate::front::workers::Exchange;
 
 /// A compiled format.
 #[derive(Debug, Clone, PartialEq, Eq)]

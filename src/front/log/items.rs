@@ -31,7 +31,7 @@ use http::HeaderMap;
 use wire::reply::LogKind;
 
 use crate::front::base::protocol::protocol;
-use crate::front::exchange::Exchange;
+use crate::front::workers::Exchange;
 use crate::front::request::context::{Ending, Record, Unreadable};
 
 /// One item; the table above says what each is.

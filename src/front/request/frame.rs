@@ -13,8 +13,8 @@ use super::context::{Record, variables};
 use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
-use crate::front::exchange::{Job, Limits};
 use crate::front::routing::{Route, server_name};
+use crate::front::workers::{Job, Label, Limits};
 
 pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = visit.client.front.next_id();
@@ -24,8 +24,8 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
         id,
         frame,
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        method: head.method.clone(),
-        route: route.clone(),
+        label: Label { method: head.method.clone(), target: route.clone() },
+        share: route.settings.admission.share.as_ref(),
         limits: Limits {
             queue: route.settings.queue_timeout,
             run: route.settings.request_timeout,

@@ -70,6 +70,13 @@ pub struct Route {
     pub ambiguous: bool,
 }
 
+impl AsRef<[u8]> for Route {
+    /// What logs and tables show of it.
+    fn as_ref(&self) -> &[u8] {
+        &self.path
+    }
+}
+
 impl Route {
     fn is_current(&self) -> bool {
         self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()

@@ -16,7 +16,7 @@ use tokio::time::timeout_at;
 use super::files::lookup::is_shortage;
 use crate::config::{Pace, Spooling};
 use crate::front::base::refusal::Refusal;
-use crate::front::spool;
+use crate::front::workers::spool;
 use crate::log;
 use source::Source;
 

@@ -19,10 +19,10 @@ use crate::config::rules::setenv::Variables;
 use crate::front::base::address::Address;
 use crate::front::client::Client;
 use crate::front::count;
-use crate::front::exchange::{Exchange, Shared, Stage};
 pub use crate::front::http2::Stream;
 use crate::front::routing::Route;
 use crate::front::site::Site;
+use crate::front::workers::{Exchange, Promised, Shared, Stage};
 use remote_ip::Origin;
 use variables::Basis;
 
@@ -103,7 +103,9 @@ impl Record {
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
             Stage::Over => self.write(Some(&exchange)),
-            Stage::Queued | Stage::Running => exchange.record = Some(self),
+            Stage::Queued | Stage::Running => {
+                exchange.on_end = Some(Box::new(move |exchange| self.write(Some(exchange))))
+            }
         }
     }
 
@@ -118,18 +120,6 @@ impl Record {
         let path = String::from_utf8_lossy(&route.path);
         let message = format_args!("{}: {why}", path);
         self.site.error_logs.error(&self.site.config, route.host, Some(self.remote()), &message);
-    }
-
-    /// Its answer is not as long as it says: after it the connection is closed. A stream has an end of its own.
-    pub fn end_connection(&self) {
-        if self.stream.is_some() {
-            return;
-        }
-        if self.ending.get() == Ending::Kept {
-            self.ending.set(Ending::Closed);
-        }
-        self.client.close();
-        self.client.front.connections.wake_one(&self.client);
     }
 
     /// Who asks.
@@ -155,6 +145,26 @@ impl Record {
     /// The whole answer was handed over.
     pub fn complete(&self, kept: bool) {
         self.ending.set(if kept { Ending::Kept } else { Ending::Closed });
+    }
+}
+
+impl Promised for Record {
+    fn is_broken(&self, why: std::fmt::Arguments<'_>) {
+        if let Some(route) = &*self.route.borrow() {
+            self.complain(route, &why);
+        }
+    }
+
+    /// A stream has an end of its own.
+    fn end_connection(&self) {
+        if self.stream.is_some() {
+            return;
+        }
+        if self.ending.get() == Ending::Kept {
+            self.ending.set(Ending::Closed);
+        }
+        self.client.close();
+        self.client.front.connections.wake_one(&self.client);
     }
 }
 

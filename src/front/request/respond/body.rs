@@ -14,9 +14,9 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::compress::Gzip;
 use crate::front::base::failure::Truncated;
-use crate::front::exchange::Shared;
 use crate::front::request::context::{Ending, Record, Visit};
 use crate::front::site::Site;
+use crate::front::workers::{Promised, Shared};
 
 /// A file is read in pieces of this size.
 pub const PIECE: usize = 64 * 1024;
@@ -137,7 +137,8 @@ impl Kind {
     pub fn measure(&self, record: &Rc<Record>) {
         match self {
             Kind::Stream(ticket, Some(promised)) => {
-                ticket.exchange.borrow_mut().length.promise(*promised, record);
+                let answer: Rc<dyn Promised> = record.clone();
+                ticket.exchange.borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
             Kind::Gzip(gzip) => gzip.inner().measure(record),
             _ => {}

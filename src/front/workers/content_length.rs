@@ -4,29 +4,35 @@
 use std::fmt::Arguments;
 use std::rc::{Rc, Weak};
 
-use super::request::context::Record;
+/// Whoever has passed the promise on.
+pub trait Promised {
+    /// It is not kept; for the log.
+    fn is_broken(&self, why: Arguments<'_>);
+    /// More comes than the client was told: it could take the rest for another answer.
+    fn end_connection(&self);
+}
 
 /// See the module's text.
 #[derive(Default)]
-pub struct Length {
+pub struct ContentLength {
     came: u64,
     promised: Option<u64>,
     /// Whose answer it is.
-    record: Weak<Record>,
+    answer: Option<Weak<dyn Promised>>,
     told: bool,
 }
 
-impl Length {
+impl ContentLength {
     /// `bytes` more are here.
     pub fn add(&mut self, bytes: usize) {
         self.came += bytes as u64;
         self.check();
     }
 
-    /// The head of `record`'s answer promises so many.
-    pub fn promise(&mut self, promised: u64, record: &Rc<Record>) {
+    /// The head of that answer promises so many.
+    pub fn promise(&mut self, promised: u64, answer: Weak<dyn Promised>) {
         self.promised = Some(promised);
-        self.record = Rc::downgrade(record);
+        self.answer = Some(answer);
         self.check();
     }
 
@@ -34,7 +40,7 @@ impl Length {
         if self.is_exceeded() && !self.told {
             self.complain("longer", format_args!("{} have come so far", self.came));
             self.told = true;
-            self.record.upgrade().inspect(|record| record.end_connection());
+            self.answer().inspect(|answer| answer.end_connection());
         }
     }
 
@@ -47,11 +53,14 @@ impl Length {
     }
 
     fn complain(&self, how: &str, came: Arguments<'_>) {
-        let (Some(promised), Some(record)) = (self.promised, self.record.upgrade()) else { return };
-        if let Some(route) = &*record.route.borrow() {
+        if let (Some(promised), Some(answer)) = (self.promised, self.answer()) {
             let lengths = format_args!("{promised} bytes were promised, {came}");
-            record.complain(route, &format_args!("the body is {how} than its Content-Length: {lengths}"));
+            answer.is_broken(format_args!("the body is {how} than its Content-Length: {lengths}"));
         }
+    }
+
+    fn answer(&self) -> Option<Rc<dyn Promised>> {
+        self.answer.as_ref()?.upgrade()
     }
 
     /// Whether more has come than was promised.

@@ -79,10 +79,9 @@ impl<T> Lane<T> {
         at.is_ok_and(|at| self.waiting.remove(at).is_some())
     }
 
-    /// Since when the one waits that would be the next.
-    pub(super) fn next_since(&self) -> Option<Instant> {
-        let next = if self.is_overloaded() { self.waiting.back() } else { self.waiting.front() };
-        next.filter(|_| self.places() > 0).map(|waiting| waiting.since)
+    /// The one that would be the next.
+    pub(super) fn next(&self) -> Option<&Waiting<T>> {
+        if self.is_overloaded() { self.waiting.back() } else { self.waiting.front() }
     }
 
     pub(super) fn pop(&mut self) -> Option<T> {

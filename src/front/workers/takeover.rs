@@ -13,18 +13,17 @@ use std::rc::Rc;
 
 use tokio::time::sleep;
 use wire::Malformed;
-use wire::control::WorkerState;
 use wire::reply::{Packet, Reply};
 
-use super::pool::Pool;
-use super::site::Site;
 use super::worker::{Next, Worker};
+use super::{Failure, Workers};
+use crate::front::site::Site;
 
 /// Takes `worker` over. What it works on is for nobody: it may take as long as a request of an old generation.
-pub fn adopt(site: &Rc<Site>, worker: &Rc<Worker>) {
+pub fn take_over(site: &Rc<Site>, worker: &Rc<Worker>) {
     site.pool.empty(worker);
     if let Err(error) = worker.greet() {
-        return site.pool.discard(worker, &format!("cannot be greeted: {error}"));
+        return site.pool.discard(worker, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
     }
     let allowed = site.config.timeouts.graceful;
     if allowed.is_zero() {
@@ -33,18 +32,27 @@ pub fn adopt(site: &Rc<Site>, worker: &Rc<Worker>) {
     let (site, worker) = (site.clone(), worker.clone());
     tokio::task::spawn_local(async move {
         sleep(allowed).await;
-        if worker.adopted.get() && worker.state() != WorkerState::Gone {
-            site.pool.discard(&worker, &format!("is still at a request of a front that died {allowed:.0?} ago"));
+        if site.pool.is_adopted(&worker) {
+            let reason = format!("is still at a request of a front that died {allowed:.0?} ago");
+            site.pool.discard(&worker, &reason, Failure::WorkerGone);
         }
     });
 }
 
-impl Pool {
+impl Workers {
+    /// What lies in its socket is for nobody.
+    fn empty(&self, worker: &Worker) {
+        drop(worker.take_back(&mut self.buffer.borrow_mut()));
+    }
+
+    fn is_adopted(&self, worker: &Worker) -> bool {
+        self.pool.borrow().is_adopted(worker.id)
+    }
+
     /// Passes over what is for the front before us.
     pub(super) fn await_greeting(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
         for message in Packet::new(packet) {
             if let (0, Reply::Greeted { fork_us }) = message? {
-                worker.adopted.set(false);
                 self.ready(worker, fork_us)?;
                 return Ok(Next::Nothing);
             }

@@ -95,10 +95,21 @@ impl<T> Queue<T> {
 
     /// The next that is to have a worker.
     pub fn pop(&mut self) -> Option<T> {
-        let ready = self.lanes.iter_mut().filter_map(|lane| lane.next_since().map(|since| (since, lane)));
-        let (_, lane) = ready.min_by_key(|(since, _)| *since)?;
+        let lane = self.next_lane()?;
+        let lane = &mut self.lanes[lane];
         lane.busy += 1;
         lane.pop()
+    }
+
+    /// What [`Queue::pop`] would give.
+    pub fn peek(&self) -> Option<&T> {
+        self.lanes[self.next_lane()?].next().map(|waiting| &waiting.item)
+    }
+
+    fn next_lane(&self) -> Option<usize> {
+        let ready = self.lanes.iter().enumerate().filter(|(_, lane)| lane.places() > 0);
+        let since = ready.filter_map(|(number, lane)| Some((lane.next()?.since, number)));
+        since.min_by_key(|(since, _)| *since).map(|(_, number)| number)
     }
 
     /// A request that had a worker waits again.
@@ -140,9 +151,9 @@ impl<T> Queue<T> {
     }
 
     /// Looks at the clock: lanes that became overloaded, or are so no longer, when the pool has so many workers.
-    pub fn watch(&mut self, workers: u32, now: Instant) -> Vec<(&Lane<T>, Change)> {
+    pub fn watch(&mut self, workers: u32, now: Instant) -> Vec<(usize, Change)> {
         let may_grow = workers < self.sizes.workers;
-        let lanes = self.lanes.iter_mut();
-        lanes.filter_map(|lane| lane.watch(may_grow, now).map(|change| (&*lane, change))).collect()
+        let lanes = self.lanes.iter_mut().enumerate();
+        lanes.filter_map(|(number, lane)| lane.watch(may_grow, now).map(|change| (number, change))).collect()
     }
 }

@@ -8,8 +8,8 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::fs::File;
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -21,19 +21,22 @@ use wire::control::Slot;
 use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
-use super::base::failure::{Failure, Truncated};
-use super::length::Length;
-use super::limits::rate::Charge;
-use super::request::context::Record;
-use super::routing::Route;
+use super::content_length::ContentLength;
+use super::pool::{Limits, RequestId};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::config::Spooling;
+use crate::config::admission::PoolShare;
+use crate::front::base::failure::{Failure, Truncated};
+use crate::front::limits::rate::Charge;
+use crate::printable;
 
 /// More informational heads than this are no help to anybody.
 const MAX_INFOS: u32 = 32;
+/// Characters of a request in a table.
+const SHOWN: usize = 200;
 
-/// Shared by the request's future, the worker's task and the pool's queue.
+/// Shared by the request's future and what its worker says.
 pub type Shared = Rc<RefCell<Exchange>>;
 
 /// See the diagram above.
@@ -47,21 +50,18 @@ pub enum Stage {
     Over,
 }
 
-/// How long a request may wait and run.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// `QueueTimeout`
-    pub queue: Duration,
-    /// `RequestTimeout`; zero is unlimited.
-    pub run: Duration,
-    /// `RequestTimeoutGrace`
-    pub grace: Duration,
+/// How logs and tables name a request: `GET /path`.
+pub struct Label {
+    /// Its method.
+    pub method: Method,
+    /// What it asks for.
+    pub target: Rc<dyn AsRef<[u8]>>,
 }
 
 /// See the module's text.
 pub struct Exchange {
     /// Answers must carry it.
-    pub id: u64,
+    pub id: RequestId,
     /// See [`Stage`].
     pub stage: Stage,
     /// The encoded request; taken when it is sent.
@@ -69,25 +69,15 @@ pub struct Exchange {
     /// The request's body when it is in a file.
     pub body: Option<File>,
     /// For logs and status.
-    pub method: Method,
-    /// For logs and status.
-    pub route: Rc<Route>,
-    /// See [`Limits`].
-    pub limits: Limits,
-    /// Its place in the queue.
-    pub lane: usize,
+    pub label: Label,
     /// What the time that it takes a worker is added to.
     charge: Option<Charge>,
     /// When it was submitted.
     pub queued_at: Instant,
-    /// When a worker got it, moved on by the time that a slow client held it up.
-    pub started_at: Instant,
-    /// How often its worker was told that it takes too long.
-    pub interrupts: u8,
     /// How long it waited for a worker.
     pub waited: Duration,
-    /// The worker that has it.
-    pub worker: Option<Rc<Worker>>,
+    /// The worker that has it, and may have to wait for the client.
+    worker: Option<Rc<Worker>>,
     /// Slot and process of the worker that has or had it.
     pub served_by: Option<(Slot, i32)>,
     /// Informational heads that were not passed on yet.
@@ -101,11 +91,11 @@ pub struct Exchange {
     /// Body that the client has not taken yet.
     pub spool: Spool,
     /// Of the body, as far as it has come.
-    pub length: Length,
+    pub length: ContentLength,
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
-    /// The log record of a client that has its whole answer, or has left, before the worker's end.
-    pub record: Option<Rc<Record>>,
+    /// What waits for the worker's end: the client has its whole answer before, or has left.
+    pub on_end: Option<Box<dyn FnOnce(&Exchange)>>,
     said_infos: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
@@ -117,40 +107,52 @@ pub struct Exchange {
 }
 
 /// What a request is asked of a worker with.
-pub struct Job {
-    /// Unique.
-    pub id: u64,
+pub struct Job<'a> {
+    /// Larger than that of every job before.
+    pub id: RequestId,
     /// The encoded request.
     pub frame: Vec<u8>,
     /// Its body when that is in a file.
     pub body: Option<File>,
-    /// Its method.
-    pub method: Method,
-    /// Where it leads.
-    pub route: Rc<Route>,
+    /// For logs and status.
+    pub label: Label,
     /// How long it may take.
     pub limits: Limits,
+    /// The share of the pool that it counts for.
+    pub share: Option<&'a PoolShare>,
     /// What the time that it takes a worker is added to.
     pub charge: Option<Charge>,
 }
 
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, String::from_utf8_lossy((*self.target).as_ref()))
+    }
+}
+
+impl Label {
+    /// For a table: what a client sends may be long, and made for whoever looks.
+    pub fn shown(&self) -> String {
+        let mut text = self.to_string();
+        if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+            text.truncate(end);
+            text.push('…');
+        }
+        printable::line(&text)
+    }
+}
+
 impl Exchange {
-    /// A job that waits in that lane of the queue.
-    pub fn new(job: Job, lane: usize, spooling: Rc<Spooling>) -> Exchange {
-        let now = Instant::now();
+    /// A job that waits.
+    pub fn new(job: Job<'_>, spooling: Rc<Spooling>) -> Exchange {
         Exchange {
             id: job.id,
             stage: Stage::Queued,
             frame: job.frame,
             body: job.body,
-            method: job.method,
-            route: job.route,
-            limits: job.limits,
-            lane,
+            label: job.label,
             charge: job.charge,
-            queued_at: now,
-            started_at: now,
-            interrupts: 0,
+            queued_at: Instant::now(),
             waited: Duration::ZERO,
             worker: None,
             served_by: None,
@@ -159,9 +161,9 @@ impl Exchange {
             elsewhere: None,
             file: None,
             spool: Spool::new(spooling),
-            length: Length::default(),
+            length: ContentLength::default(),
             outcome: None,
-            record: None,
+            on_end: None,
             said_infos: 0,
             said_head: false,
             whole: false,
@@ -196,20 +198,12 @@ impl Exchange {
                 self.elsewhere = Some(target.to_vec());
             }
             Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
-            Reply::Extend(millis) => self.extend(Duration::from_millis(millis.into())),
+            Reply::Extend(_) => {}
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
         }
         Ok(())
-    }
-
-    /// The program asked for more time.
-    fn extend(&mut self, more: Duration) {
-        if !self.limits.run.is_zero() {
-            self.limits.run = self.limits.run.saturating_add(more);
-        }
-        self.interrupts = 0;
     }
 
     /// Only a head that the client has not got yet can still be a file's.
@@ -234,34 +228,31 @@ impl Exchange {
         self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 
-    /// `worker` begins to work on it.
-    pub fn start(&mut self, worker: Rc<Worker>) {
+    /// `worker` begins to work on it. Gives the frame back, which is not needed any more.
+    pub fn start(&mut self, worker: Rc<Worker>, now: Instant) -> Vec<u8> {
         self.stage = Stage::Running;
-        self.started_at = Instant::now();
-        self.waited = self.started_at.duration_since(self.queued_at);
+        self.waited = now.duration_since(self.queued_at);
         self.served_by = Some((worker.id.slot, worker.pid.get()));
         self.worker = Some(worker);
         self.body = None;
         if let Some(charge) = &mut self.charge {
-            charge.begin(self.started_at);
+            charge.begin(now);
         }
+        std::mem::take(&mut self.frame)
     }
 
-    /// The worker had not begun with it. Says whether it was taken for running.
-    pub fn wait_again(&mut self, frame: Frame, body: Option<OwnedFd>) -> bool {
-        self.frame = frame.into_buffer();
-        self.body = body.map(File::from);
+    /// What was sent to a worker comes back as it was.
+    pub fn give_back(&mut self, frame: Frame, body: Option<File>) {
+        (self.frame, self.body) = (frame.into_buffer(), body);
+    }
+
+    /// The worker had not begun with it.
+    pub fn wait_again(&mut self) {
         self.worker = None;
-        let was_running = self.stage == Stage::Running;
+        self.stage = Stage::Queued;
         if let Some(charge) = &mut self.charge {
             charge.end(Instant::now());
         }
-        if was_running && self.abandoned {
-            self.over();
-        } else if was_running {
-            self.stage = Stage::Queued;
-        }
-        was_running && !self.abandoned
     }
 
     /// The worker has said everything.
@@ -269,8 +260,8 @@ impl Exchange {
         self.stage = Stage::Over;
         self.worker = None;
         self.charge = None;
-        if let Some(record) = self.record.take() {
-            record.write(Some(self));
+        if let Some(on_end) = self.on_end.take() {
+            on_end(self);
         }
     }
 
@@ -350,14 +341,11 @@ impl Exchange {
     }
 
     fn resume(&mut self) {
-        if let Some(waited) = self.worker.as_ref().and_then(|worker| worker.resume()) {
-            self.started_at += waited;
-        }
+        self.worker.iter().for_each(|worker| worker.resume());
     }
 
-    /// The client is not interested any more. Returns the worker that still makes something for it: one that has kept its
-    /// promise may end in peace, but is still heard.
-    pub fn abandon(&mut self) -> Option<Rc<Worker>> {
+    /// The client is not interested any more. A worker that has kept its promise may end in peace, but is still heard.
+    pub fn abandon(&mut self) {
         self.served = self.spool.is_empty() && self.length.is_reached();
         self.abandoned = !self.served;
         self.waker = None;
@@ -367,6 +355,15 @@ impl Exchange {
             Stage::Running => self.resume(),
             Stage::Over => {}
         }
-        self.worker.clone().filter(|_| self.abandoned && self.stage == Stage::Running && !self.whole)
+    }
+
+    /// Whether the client left before it had what it was promised.
+    pub fn is_owed(&self) -> bool {
+        self.abandoned
+    }
+
+    /// Whether the answer is all here, though its worker may not be free yet.
+    pub fn is_whole(&self) -> bool {
+        self.whole
     }
 }

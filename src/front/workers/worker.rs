@@ -1,14 +1,6 @@
-//! One worker as the front sees it, and the task that listens to it.
-//!
-//! ```text
-//!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle
-//!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
-//! ```
-//!
-//! One that had another front begins as Busy: see [`adopted`](super::adopted).
+//! A worker's socket as the front has it, and how it is listened to.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::task::{Context, Poll, Waker, ready};
@@ -16,109 +8,59 @@ use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
 use wire::channel::MAX_FDS;
-use wire::control::{Generation, WorkerId, WorkerState, WorkerStatus};
+use wire::control::WorkerId;
 use wire::frame::Frame;
 use wire::transport::{FrontPort, Order, SocketFront};
 
-use super::exchange::Shared;
-use super::pick_up::LOOK;
-use crate::{log, printable};
-
-/// More than this saves nothing: the worker is awake already.
-const MAX_AHEAD: usize = 2;
+use crate::log;
 
 /// So many packets of a worker that has ended are taken before others have their turn.
 const LAST_WORDS: usize = 64;
-/// Characters of a request in a table.
-const SHOWN: usize = 200;
 
-/// See the module's text.
+/// See the module's text. What the worker is at, the [`Pool`](super::pool::Pool) knows.
 pub struct Worker {
     /// Its place in the pool, and which of those that had it.
     pub id: WorkerId,
-    /// Its generation.
-    pub generation: Generation,
     /// Its process; 0 until the mold has forked it.
     pub pid: Cell<i32>,
-    /// Requests that it has ended.
-    pub requests: Cell<u64>,
-    /// The request that it has.
-    pub exchange: RefCell<Option<Shared>>,
-    /// Requests that lie in its socket behind the one that it has. They count as queued, and can be taken back.
-    pub ahead: RefCell<VecDeque<Shared>>,
-    /// It has said `Ready`.
-    pub booted: Cell<bool>,
-    /// What it says may be for a front that has died: until it has answered our greeting nobody listens to it.
-    pub adopted: Cell<bool>,
-    /// When to look whether it has begun with the request that it has, unless that is known.
-    pub look_at: Cell<Option<Instant>>,
     port: AsyncFd<SocketFront>,
-    state: Cell<WorkerState>,
-    since: Cell<Instant>,
     /// Since when a slow client holds it up; its socket is not read meanwhile.
     paused: Cell<Option<Instant>>,
+    /// How long a slow client held it up, until the pool is told.
+    held: Cell<Option<Duration>>,
     /// Its process has ended: what the socket still holds is the last that comes, though a child may keep it open.
     ended: Cell<bool>,
+    /// Nobody wants to hear it any more.
+    closed: Cell<bool>,
     /// Wakes the task that listens to it.
     task: RefCell<Option<Waker>>,
 }
 
 impl Worker {
-    /// A worker that was just asked of the mold.
+    /// The front's end of a worker's socket.
     #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
-    pub fn new(id: WorkerId, generation: Generation, port: SocketFront) -> io::Result<Worker> {
+    pub fn new(id: WorkerId, port: SocketFront) -> io::Result<Worker> {
         Ok(Worker {
             id,
-            generation,
             pid: Cell::new(0),
-            requests: Cell::new(0),
-            exchange: RefCell::new(None),
-            ahead: RefCell::default(),
-            booted: Cell::new(false),
-            adopted: Cell::new(false),
-            look_at: Cell::new(None),
             port: AsyncFd::with_interest(port, tokio::io::Interest::READABLE)?,
-            state: Cell::new(WorkerState::Starting),
-            since: Cell::new(Instant::now()),
             paused: Cell::new(None),
+            held: Cell::new(None),
             ended: Cell::new(false),
+            closed: Cell::new(false),
             task: RefCell::new(None),
         })
     }
 
-    /// Where it is in its life.
-    pub fn state(&self) -> WorkerState {
-        self.state.get()
-    }
-
-    /// Moves it on.
-    pub fn set_state(&self, state: WorkerState) {
-        self.state.set(state);
-        self.since.set(Instant::now());
-        if state == WorkerState::Gone {
-            self.wake();
-        }
-    }
-
-    /// It begins to work on `exchange`.
-    pub fn occupy(&self, exchange: &Shared, now: Instant) {
-        *self.exchange.borrow_mut() = Some(exchange.clone());
-        self.state.set(WorkerState::Busy);
-        self.look_at.set(Some(now + LOOK));
-        self.since.set(now);
+    /// Nobody listens to it any more.
+    pub fn close(&self) {
+        self.closed.set(true);
+        self.wake();
     }
 
     /// Sends it a request.
     pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>) -> io::Result<()> {
         self.port.get_ref().send(&Order::Request { frame, body })
-    }
-
-    /// Whether it can be sent a request that it may have to give back.
-    pub fn can_take_ahead(&self) -> bool {
-        self.state.get() == WorkerState::Busy
-            && !self.adopted.get()
-            && self.ahead.borrow().len() < MAX_AHEAD
-            && self.can_take_back()
     }
 
     /// Whether [`Worker::take_back`] can.
@@ -134,26 +76,13 @@ impl Worker {
         })
     }
 
-    /// Whether it is the one with this request.
-    pub fn has(&self, id: u64) -> bool {
-        self.exchange.borrow().as_ref().is_some_and(|exchange| exchange.borrow().id == id)
-    }
-
-    /// How long it has been in its state.
-    pub fn since(&self) -> Instant {
-        self.since.get()
-    }
-
     /// Asks it to leave. One that cannot hear it is at its end anyway.
     pub fn ask_to_leave(&self) {
-        self.set_state(WorkerState::Retiring);
         let _ = self.port.get_ref().send(&Order::Leave);
     }
 
-    /// Takes it over from a front that has died, and asks it to say when it has done with that one's requests.
+    /// Asks it to say when it has done with the requests of the front before this one.
     pub fn greet(&self) -> io::Result<()> {
-        self.adopted.set(true);
-        self.set_state(WorkerState::Busy);
         self.port.get_ref().send(&Order::Greet)
     }
 
@@ -179,11 +108,17 @@ impl Worker {
         self.paused.set(Some(Instant::now()));
     }
 
-    /// Listens again; says how long it was paused.
-    pub fn resume(&self) -> Option<Duration> {
-        let since = self.paused.take()?;
-        self.wake();
-        Some(since.elapsed())
+    /// Listens again.
+    pub fn resume(&self) {
+        if let Some(since) = self.paused.take() {
+            self.held.set(Some(self.held.take().unwrap_or_default() + since.elapsed()));
+            self.wake();
+        }
+    }
+
+    /// How long a slow client has held it up since this was asked last.
+    pub fn was_held(&self) -> Option<Duration> {
+        self.held.take()
     }
 
     /// Whether a slow client holds it up.
@@ -218,7 +153,7 @@ impl Worker {
         mut hear: impl FnMut(&[u8]) -> Next,
     ) -> Poll<io::Result<()>> {
         self.remember(cx);
-        while self.state.get() != WorkerState::Gone && !self.is_paused() {
+        while !self.closed.get() && !self.is_paused() {
             if self.ended.get() {
                 return self.poll_last_words(cx, packet, hear);
             }
@@ -234,7 +169,7 @@ impl Worker {
                 end => return Poll::Ready(end.map(drop)),
             }
         }
-        if self.state.get() == WorkerState::Gone { Poll::Ready(Ok(())) } else { Poll::Pending }
+        if self.closed.get() { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
     /// What the socket holds when its process has ended. Here the runtime's word that nothing is there would not do: it
@@ -251,7 +186,7 @@ impl Worker {
                 Ok(Some(n)) => drop(hear(&packet[..n])),
                 end => return Poll::Ready(end.map(drop)),
             }
-            if self.state.get() == WorkerState::Gone {
+            if self.closed.get() {
                 return Poll::Ready(Ok(()));
             }
             if self.is_paused() {
@@ -268,31 +203,6 @@ impl Worker {
             *task = Some(cx.waker().clone());
         }
     }
-
-    /// For `cameleer status`.
-    pub fn status(&self) -> WorkerStatus {
-        let exchange = self.exchange.borrow();
-        WorkerStatus {
-            slot: self.id.slot,
-            generation: self.generation,
-            pid: self.pid.get(),
-            state: self.state.get(),
-            requests: self.requests.get(),
-            request: exchange.as_ref().map_or_else(String::new, shown),
-            since_ms: self.since.get().elapsed().as_millis() as u64,
-            private_bytes: None,
-        }
-    }
-}
-
-/// [`describe`] for a table: what a client sends may be long, and made for whoever looks.
-fn shown(exchange: &Shared) -> String {
-    let mut text = describe(exchange);
-    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
-        text.truncate(end);
-        text.push('…');
-    }
-    printable::line(&text)
 }
 
 /// What to expect after a packet.
@@ -302,12 +212,6 @@ pub enum Next {
     Packet,
     /// The worker waits for us.
     Nothing,
-}
-
-/// `GET /path`
-pub fn describe(exchange: &Shared) -> String {
-    let exchange = exchange.borrow();
-    format!("{} {}", exchange.method, String::from_utf8_lossy(&exchange.route.path))
 }
 
 #[cfg(test)]
@@ -333,7 +237,7 @@ mod tests {
         let port = SocketFront::new(front, Some(theirs)).expect("a port");
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let heard = LocalSet::new().block_on(&runtime, async {
-            let worker = Worker::new(WorkerId { slot: 0, serial: 1 }, 1, port).expect("a worker");
+            let worker = Worker::new(WorkerId { slot: 0, serial: 1 }, port).expect("a worker");
             worker.set_ended();
             let listen = tokio::task::spawn_local(async move {
                 let mut heard = 0;

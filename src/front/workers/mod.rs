@@ -1,0 +1,378 @@
+//! The workers of one generation: carries events to the [`Pool`], which decides, and what it decides to workers' sockets,
+//! to the exchanges of requests and to the master.
+//!
+//! ```text
+//!   request's future ──submit──▶ Workers ──▶ Pool            decides, knows no socket
+//!          ▲                        │  ▲  ◀── Action
+//!          │                        ▼  │
+//!       Exchange ◀──── replies ── Worker                     a socket, and the task that listens to it
+//! ```
+
+mod content_length;
+pub mod exchange;
+pub mod pool;
+mod replies;
+pub mod spool;
+mod takeover;
+mod worker;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::{Rc, Weak};
+use std::time::Instant;
+
+use wire::control::{FromFront, Generation, Load, ShareStatus, WorkerId, WorkerStatus};
+use wire::transport::MAX_INLINE;
+
+use super::base::failure::Failure;
+use super::{Front, count};
+use crate::config::{Config, Spooling};
+use crate::log;
+use crate::sys::is_stopped;
+
+pub use content_length::Promised;
+pub use exchange::{Exchange, Job, Label, Shared, Stage};
+pub use pool::{Limits, RequestId};
+pub use takeover::take_over;
+pub use worker::Worker;
+
+use pool::queue::{Change, Lane, Sizes};
+use pool::{Action, Cause, Pool};
+
+/// See the module's text.
+pub struct Workers {
+    generation: Generation,
+    front: Weak<Front>,
+    pool: RefCell<Pool>,
+    by_id: RefCell<BTreeMap<WorkerId, Rc<Worker>>>,
+    exchanges: RefCell<HashMap<RequestId, Shared>>,
+    spooling: Rc<Spooling>,
+    /// For what is taken back.
+    buffer: RefCell<Box<[u8]>>,
+}
+
+impl Workers {
+    /// None yet; they come by [`Workers::add`].
+    pub fn new(front: &Rc<Front>, generation: Generation, config: &Config) -> Workers {
+        let pool = &config.pool;
+        let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
+        let shares = config.sections.iter().filter_map(|section| section.said.admission.share.as_ref());
+        Workers {
+            generation,
+            front: Rc::downgrade(front),
+            pool: RefCell::new(Pool::new(sizes, shares, Instant::now())),
+            by_id: RefCell::default(),
+            exchanges: RefCell::default(),
+            spooling: Rc::new(config.spooling.clone()),
+            buffer: RefCell::new(vec![0; MAX_INLINE + 1].into()),
+        }
+    }
+
+    /// Tells the pool of an event, and does what it wants.
+    fn tell<T>(&self, event: impl FnOnce(&mut Pool) -> T) -> T {
+        let told = event(&mut self.pool.borrow_mut());
+        loop {
+            let next = self.pool.borrow_mut().next_action();
+            match next {
+                Some(action) => self.perform(action),
+                None => return told,
+            }
+        }
+    }
+
+    fn perform(&self, action: Action) {
+        match action {
+            Action::Send { worker, request, ahead } => self.send(worker, request, ahead),
+            Action::Begin { worker, request } => self.begin(worker, request),
+            Action::TakeBack(worker) => self.take_back(worker),
+            Action::WaitAgain(request) => drop(self.exchange(request).inspect(|job| job.borrow_mut().wait_again())),
+            Action::TellAbandoned { worker, request } => {
+                drop(self.worker(worker).inspect(|w| w.tell_abandoned(request)))
+            }
+            Action::TellHungUp { worker, request } => drop(self.worker(worker).inspect(|w| w.tell_hung_up(request))),
+            Action::Spill(request) => drop(self.exchange(request).inspect(|exchange| exchange.borrow_mut().spill())),
+            Action::Interrupt { worker, request, first } => self.interrupt(worker, request, first),
+            Action::Look(worker) => {
+                let is_stopped = self.worker(worker).is_some_and(|worker| is_stopped(worker.pid.get()));
+                self.pool.borrow_mut().looked(worker, is_stopped, Instant::now());
+            }
+            Action::AskToLeave(worker) => {
+                self.worker(worker).inspect(|worker| worker.ask_to_leave());
+                self.say(FromFront::Leaving { worker });
+            }
+            Action::Leaves(worker) => self.say(FromFront::Leaving { worker }),
+            Action::Kill { worker, reason } => {
+                log::error("front", format_args!("{} {reason}", self.name(worker)));
+                self.say(FromFront::Kill { worker, reason });
+            }
+            Action::Forget(worker) => drop(self.by_id.borrow_mut().remove(&worker).inspect(|worker| worker.close())),
+            Action::Over(request) => drop(self.take(request).inspect(|exchange| exchange.borrow_mut().over())),
+            Action::Fail { request, failure, cause } => self.fail(request, failure, cause),
+            Action::Overload { lane, change } => self.tell_overload(lane, change),
+        }
+    }
+
+    fn send(&self, worker: WorkerId, request: RequestId, ahead: bool) {
+        let (Some(to), Some(exchange)) = (self.worker(worker), self.exchange(request)) else { return };
+        let sent = {
+            let job = exchange.borrow();
+            to.send(&job.frame, job.body.as_ref().map(|file| file.as_fd()))
+        };
+        match sent {
+            Ok(()) if ahead => {}
+            Ok(()) => self.begin(worker, request),
+            Err(error) => self.pool.borrow_mut().not_sent(worker, request, &error.to_string(), Instant::now()),
+        }
+    }
+
+    fn begin(&self, worker: WorkerId, request: RequestId) {
+        let (Some(worker), Some(exchange)) = (self.worker(worker), self.exchange(request)) else { return };
+        let frame = exchange.borrow_mut().start(worker, Instant::now());
+        if let Some(front) = self.front.upgrade() {
+            front.spare_frame(frame);
+            count(&front.counters.worker_requests);
+        }
+    }
+
+    fn take_back(&self, worker: WorkerId) {
+        let Some(from) = self.worker(worker) else { return };
+        let back = from.take_back(&mut self.buffer.borrow_mut());
+        let mut requests = Vec::with_capacity(back.len());
+        for (frame, body) in back {
+            requests.push(frame.id());
+            if let Some(exchange) = self.exchange(frame.id()) {
+                exchange.borrow_mut().give_back(frame, body.map(File::from));
+            }
+        }
+        self.pool.borrow_mut().taken_back(worker, &requests, Instant::now());
+    }
+
+    fn interrupt(&self, worker: WorkerId, request: RequestId, first: bool) {
+        if first && let Some(exchange) = self.exchange(request) {
+            let what = &exchange.borrow().label;
+            log::warn("front", format_args!("{} RequestTimeout has passed for {what}", self.name(worker)));
+        }
+        self.say(FromFront::Interrupt { worker, request });
+    }
+
+    fn fail(&self, request: RequestId, failure: Failure, cause: Cause) {
+        let Some(exchange) = self.take(request) else { return };
+        let front = self.front.upgrade();
+        match cause {
+            Cause::TurnedAway => drop(front.inspect(|front| count(&front.counters.turned_away))),
+            Cause::QueueTimeout => drop(front.inspect(|front| count(&front.counters.queue_timeouts))),
+            Cause::Lost(worker) => {
+                log::error("front", format_args!("{} lost {}", self.name(worker), exchange.borrow().label));
+            }
+            Cause::PerhapsBegun => {}
+        }
+        exchange.borrow_mut().fail(failure);
+    }
+
+    fn tell_overload(&self, lane: usize, change: Change) {
+        let pool = self.pool.borrow();
+        let Some(lane) = pool.queue().lanes().get(lane) else { return };
+        let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
+        match change {
+            Change::Begins => log::warn(
+                "front",
+                format_args!(
+                    "{place} is overloaded: {} requests wait for {} busy workers and more come; now the newest is served first, and who waits \
+                     too long gets 503 at once (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
+                    lane.len(),
+                    lane.busy
+                ),
+            ),
+            Change::Ends { turned_away, after } => log::warn(
+                "front",
+                format_args!(
+                    "{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"
+                ),
+            ),
+        }
+    }
+
+    /// Gives the job to a worker, or puts it into the queue.
+    pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
+        let (id, limits) = (job.id, job.limits);
+        let small = job.body.is_none() && job.frame.len() <= MAX_INLINE;
+        let lane = self.pool.borrow().queue().lane(job.share);
+        let exchange = Exchange::new(job, self.spooling.clone());
+        let now = exchange.queued_at;
+        let exchange = Rc::new(RefCell::new(exchange));
+        self.exchanges.borrow_mut().insert(id, exchange.clone());
+        let submitted = self.tell(|pool| pool.submit(id, lane, limits, small, now));
+        self.changed();
+        if let Err(failure) = submitted {
+            self.take(id);
+            self.front.upgrade().inspect(|front| count(&front.counters.turned_away));
+            return Err(failure);
+        }
+        Ok(exchange)
+    }
+
+    /// A client that left: a request that waits will not be started.
+    pub fn abandon(&self, exchange: &Shared) {
+        let (id, owed, unfinished) = {
+            let mut exchange = exchange.borrow_mut();
+            exchange.abandon();
+            (exchange.id, exchange.is_owed(), !exchange.is_whole())
+        };
+        self.tell(|pool| pool.client_gone(id, owed, unfinished));
+    }
+
+    /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same.
+    pub fn hang_up(&self, exchange: &Shared) -> bool {
+        let id = exchange.borrow().id;
+        self.tell(|pool| pool.client_hung_up(id));
+        self.tell(|pool| pool.told_hung_up(id))
+    }
+
+    /// Takes a worker in that was asked of the mold.
+    pub fn add(&self, worker: Rc<Worker>, adopted: bool) {
+        let (id, gives_back) = (worker.id, worker.can_take_back());
+        self.by_id.borrow_mut().insert(id, worker);
+        self.tell(|pool| pool.add(id, gives_back, adopted, Instant::now()));
+        self.changed();
+    }
+
+    /// `worker` has ended: a request that it had is lost.
+    pub fn gone(&self, worker: &Worker) {
+        self.tell(|pool| pool.gone(worker.id, Instant::now()));
+        self.changed();
+    }
+
+    /// `worker` is beyond help: have it killed.
+    pub fn discard(&self, worker: &Worker, reason: &str, failure: Failure) {
+        self.tell(|pool| pool.discard(worker.id, reason, failure, Instant::now()));
+        self.changed();
+    }
+
+    /// Asks up to `count` idle workers to leave, those first that were idle longest.
+    pub fn leave_idle(&self, count: usize) {
+        self.tell(|pool| pool.leave_idle(count, Instant::now()));
+    }
+
+    /// No new requests will come: workers leave as soon as nothing waits.
+    pub fn drain(&self) {
+        self.tell(|pool| pool.drain(Instant::now()));
+    }
+
+    /// Ends what has waited or run for too long. Called by the clock.
+    pub fn expire(&self, now: Instant) {
+        self.tell(|pool| pool.tick(now));
+    }
+
+    /// Closes the sockets of workers that were asked to leave; what was sent to them they still receive.
+    pub fn close(&self) {
+        self.tell(|pool| pool.close(Instant::now()));
+    }
+
+    /// Whether nothing is under way or waits.
+    pub fn is_quiet(&self) -> bool {
+        self.pool.borrow().is_quiet()
+    }
+
+    /// Whether it was told to drain.
+    pub fn is_draining(&self) -> bool {
+        self.pool.borrow().is_draining()
+    }
+
+    /// How many requests wait.
+    pub fn queued(&self) -> u32 {
+        self.pool.borrow().queued()
+    }
+
+    /// How busy they are.
+    pub fn load(&self) -> Load {
+        let pool = self.pool.borrow();
+        Load {
+            generation: self.generation,
+            idle: pool.idle(),
+            busy: pool.busy(),
+            queued: pool.queued().saturating_sub(pool.queue().held_back() as u32),
+        }
+    }
+
+    /// Whether more requests come than are answered.
+    pub fn is_overloaded(&self) -> bool {
+        self.pool.borrow().queue().lanes().iter().any(Lane::is_overloaded)
+    }
+
+    /// What the requests of each `PoolShare` have, for a status.
+    pub fn shares(&self) -> Vec<ShareStatus> {
+        let status = |lane: &Lane<RequestId>| {
+            lane.share.as_ref().map(|(_, place)| ShareStatus {
+                place: place.clone(),
+                most: lane.most,
+                busy: lane.busy,
+                queued: lane.len() as u32,
+                overloaded: lane.is_overloaded(),
+                turned_away: lane.turned_away,
+            })
+        };
+        self.pool.borrow().queue().lanes().iter().filter_map(status).collect()
+    }
+
+    /// All workers, for a status.
+    pub fn status(&self) -> Vec<WorkerStatus> {
+        let pool = self.pool.borrow();
+        let status = |(id, worker): (WorkerId, &pool::Worker)| WorkerStatus {
+            slot: id.slot,
+            generation: self.generation,
+            pid: self.worker(id).map_or(0, |worker| worker.pid.get()),
+            state: worker.state,
+            requests: worker.requests,
+            request: worker.current.and_then(|id| Some(self.exchange(id)?.borrow().label.shown())).unwrap_or_default(),
+            since_ms: worker.since.elapsed().as_millis() as u64,
+            private_bytes: None,
+        };
+        pool.workers().map(status).collect()
+    }
+
+    /// All workers.
+    pub fn all(&self) -> Vec<Rc<Worker>> {
+        self.by_id.borrow().values().cloned().collect()
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.by_id.borrow().len()
+    }
+
+    /// Tells all workers of new error logs; the first one's number is given.
+    pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
+        self.by_id.borrow().values().for_each(|worker| worker.reopen_logs(first, logs));
+    }
+
+    fn worker(&self, id: WorkerId) -> Option<Rc<Worker>> {
+        self.by_id.borrow().get(&id).cloned()
+    }
+
+    fn exchange(&self, id: RequestId) -> Option<Shared> {
+        self.exchanges.borrow().get(&id).cloned()
+    }
+
+    fn take(&self, id: RequestId) -> Option<Shared> {
+        self.exchanges.borrow_mut().remove(&id)
+    }
+
+    /// `worker=3 pid=4711`
+    fn name(&self, id: WorkerId) -> String {
+        format!("worker={} pid={}", id.slot, self.worker(id).map_or(0, |worker| worker.pid.get()))
+    }
+
+    fn say(&self, message: FromFront) {
+        if let Some(front) = self.front.upgrade() {
+            front.master.say(message);
+        }
+    }
+
+    fn changed(&self) {
+        if let Some(front) = self.front.upgrade() {
+            front.pool_changed(self);
+        }
+    }
+}

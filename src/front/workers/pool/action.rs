@@ -1,0 +1,104 @@
+//! What the [`Pool`](super::Pool) wants done.
+
+use wire::control::WorkerId;
+
+use super::RequestId;
+use super::queue::Change;
+use crate::front::base::failure::Failure;
+
+/// One thing to do, in the order that they are given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Send the request to the worker, which has nothing else or, with `ahead`, is at another request. When that cannot
+    /// be done: [`Pool::not_sent`](super::Pool::not_sent).
+    Send {
+        /// To whom.
+        worker: WorkerId,
+        /// What.
+        request: RequestId,
+        /// The worker is to take it when it has done with what it has.
+        ahead: bool,
+    },
+    /// The worker begins with a request that was sent ahead.
+    Begin {
+        /// Who.
+        worker: WorkerId,
+        /// With what.
+        request: RequestId,
+    },
+    /// Take back what the worker has not begun: answered by [`Pool::taken_back`](super::Pool::taken_back).
+    TakeBack(WorkerId),
+    /// A request that was thought to be begun waits in the queue again.
+    WaitAgain(RequestId),
+    /// Nobody waits for the request any more: tell the worker, which has it.
+    TellAbandoned {
+        /// Whom.
+        worker: WorkerId,
+        /// Which.
+        request: RequestId,
+    },
+    /// The client of the request sends nothing more: tell the worker, which has it.
+    TellHungUp {
+        /// Whom.
+        worker: WorkerId,
+        /// Which.
+        request: RequestId,
+    },
+    /// Others wait for the worker: what the client of this request does not take goes to a file.
+    Spill(RequestId),
+    /// The request has taken too long: have its worker interrupt it.
+    Interrupt {
+        /// Who is at it.
+        worker: WorkerId,
+        /// Which.
+        request: RequestId,
+        /// It was not interrupted before.
+        first: bool,
+    },
+    /// Find out whether the worker's process is stopped: answered by [`Pool::looked`](super::Pool::looked).
+    Look(WorkerId),
+    /// Ask the worker to leave, and tell the master.
+    AskToLeave(WorkerId),
+    /// The worker leaves of its own will: tell the master.
+    Leaves(WorkerId),
+    /// Have the worker killed.
+    Kill {
+        /// Whom.
+        worker: WorkerId,
+        /// Why.
+        reason: String,
+    },
+    /// The worker is no longer of this pool: close its socket.
+    Forget(WorkerId),
+    /// The request has its whole answer, or nobody waits for one.
+    Over(RequestId),
+    /// The request will not be answered, or not whole.
+    Fail {
+        /// Which.
+        request: RequestId,
+        /// What its client is told.
+        failure: Failure,
+        /// How it came to that.
+        cause: Cause,
+    },
+    /// A lane of the queue became overloaded, or is so no more.
+    Overload {
+        /// Which.
+        lane: usize,
+        /// What has changed.
+        change: Change,
+    },
+}
+
+/// Why a request fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// An overload has no place for it.
+    TurnedAway,
+    /// It has waited for its QueueTimeout.
+    QueueTimeout,
+    /// Its worker has ended.
+    Lost(WorkerId),
+    /// It was sent ahead to a worker that has ended, and may have been begun.
+    PerhapsBegun,
+}

@@ -1,0 +1,335 @@
+//! The workers of one generation and the requests that want one, as a state machine without I/O: events go in as method
+//! calls, [`Action`]s come out of [`Pool::next_action`]. It has no clock, no socket and no task; whoever drives it does
+//! every action, in order, before the next event.
+//!
+//! ```text
+//!   submit ────────────▶ ┌──────┐ ──▶ Send, Begin, TakeBack, TellAbandoned …   to workers
+//!   ready, ended, gone ▶ │ Pool │ ──▶ Over, Fail, WaitAgain, Spill             to requests
+//!   client_gone, tick ─▶ └──────┘ ──▶ Leaves, Kill, Interrupt, Look            to the master and the kernel
+//! ```
+//!
+//! The next request goes to the worker that was busy last, so that its caches are warm and spare workers stay untouched.
+
+mod action;
+mod prefetch;
+pub mod queue;
+mod request;
+mod request_timeout;
+mod scheduling;
+mod stuck;
+
+mod worker;
+
+pub use action::{Action, Cause};
+pub use request::{Limits, RequestId};
+pub use worker::Worker;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use wire::control::{WorkerId, WorkerState};
+
+use crate::config::admission::PoolShare;
+use crate::front::base::failure::Failure;
+
+use prefetch::Pace;
+use queue::{Queue, Sizes};
+use request::{Request, Stage};
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Pool {
+    workers: BTreeMap<WorkerId, Worker>,
+    requests: BTreeMap<RequestId, Request>,
+    /// The last is the one that was busy last.
+    idle: Vec<WorkerId>,
+    queue: Queue<RequestId>,
+    /// Requests that somebody waits for and nobody has begun, those included that were sent ahead.
+    queued: u32,
+    busy: u32,
+    /// Requests that were sent ahead.
+    ahead: u32,
+    /// Workers that a slow client holds up.
+    held: u32,
+    pace: Pace,
+    draining: bool,
+    actions: VecDeque<Action>,
+}
+
+/// A worker said what it may not say where it is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfTurn(pub &'static str);
+
+impl Pool {
+    /// Without workers, with a lane of the queue for each share.
+    pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Pool {
+        Pool {
+            workers: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            idle: Vec::new(),
+            queue: Queue::new(sizes, shares, now),
+            queued: 0,
+            busy: 0,
+            ahead: 0,
+            held: 0,
+            pace: Pace::default(),
+            draining: false,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// What is to be done next.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    fn act(&mut self, action: Action) {
+        self.actions.push_back(action);
+    }
+
+    /// A worker was asked of the mold, or is taken over from a front that has died. `gives_back`: what it has not begun
+    /// can be taken back.
+    pub fn add(&mut self, worker: WorkerId, gives_back: bool, adopted: bool, now: Instant) {
+        self.workers.insert(worker, Worker::new(gives_back, adopted, now));
+        if self.draining {
+            self.ask_to_leave(worker, now);
+        }
+    }
+
+    /// A worker waits for its first request.
+    pub fn ready(&mut self, worker: WorkerId, now: Instant) -> Result<(), OutOfTurn> {
+        let Some(ready) = self.workers.get_mut(&worker) else { return Ok(()) };
+        if std::mem::replace(&mut ready.booted, true) {
+            return Err(OutOfTurn("ready twice"));
+        }
+        ready.adopted = false;
+        if matches!(ready.state, WorkerState::Starting | WorkerState::Busy) {
+            self.free(worker, now);
+        }
+        Ok(())
+    }
+
+    /// A worker has said everything about the request that it has; `leaving`: and will take no other.
+    pub fn ended(&mut self, worker: WorkerId, leaving: bool, now: Instant) {
+        let Some(id) = self.vacate(worker) else { return };
+        if let Some(request) = self.requests.remove(&id) {
+            let took = now.duration_since(request.started_at);
+            self.pace.remember(took);
+            self.queue.release(request.lane, Some(took));
+        }
+        self.act(Action::Over(id));
+        let Some(ended) = self.workers.get_mut(&worker) else { return };
+        ended.requests += 1;
+        if ended.state != WorkerState::Busy {
+            return;
+        }
+        if leaving {
+            ended.enter(WorkerState::Retiring, now);
+            self.act(Action::Leaves(worker));
+            self.take_back(worker);
+        } else if !self.go_on(worker, now) {
+            self.free(worker, now);
+        }
+    }
+
+    /// A worker has ended: the request that it had is lost.
+    pub fn gone(&mut self, worker: WorkerId, now: Instant) {
+        self.lose(worker, Failure::WorkerGone, now);
+    }
+
+    /// A worker is beyond help: it is killed, and what it had fails like this.
+    pub fn discard(&mut self, worker: WorkerId, reason: impl Into<String>, failure: Failure, now: Instant) {
+        if self.workers.get(&worker).is_some_and(|discarded| discarded.state != WorkerState::Gone) {
+            self.act(Action::Kill { worker, reason: reason.into() });
+            self.lose(worker, failure, now);
+        }
+    }
+
+    fn lose(&mut self, worker: WorkerId, failure: Failure, now: Instant) {
+        let Some(lost) = self.workers.get_mut(&worker).filter(|lost| lost.lost.is_none()) else { return };
+        lost.enter(WorkerState::Gone, now);
+        lost.lost = Some(failure);
+        let gives_back = lost.gives_back;
+        self.idle.retain(|other| *other != worker);
+        match gives_back {
+            true => self.act(Action::TakeBack(worker)),
+            false => self.bury(worker, now),
+        }
+    }
+
+    /// What a lost worker has not given back fails.
+    fn bury(&mut self, worker: WorkerId, now: Instant) {
+        self.set_held(worker, false);
+        let current = self.vacate(worker);
+        let Some(lost) = self.workers.remove(&worker) else { return };
+        let failure = lost.lost.unwrap_or(Failure::WorkerGone);
+        // Its last answer may have been lost with it: then it has begun what was sent ahead.
+        for request in lost.ahead {
+            self.ahead -= 1;
+            self.fail_begun(request, failure, Cause::PerhapsBegun);
+        }
+        if let Some(request) = current {
+            self.fail_begun(request, failure, Cause::Lost(worker));
+        }
+        self.act(Action::Forget(worker));
+        self.serve_queue(now);
+    }
+
+    fn fail_begun(&mut self, id: RequestId, failure: Failure, cause: Cause) {
+        let Some(request) = self.requests.remove(&id) else { return };
+        if matches!(request.stage, Stage::Ahead(_)) && !request.abandoned {
+            self.queued -= 1;
+        }
+        self.queue.release(request.lane, None);
+        self.act(Action::Fail { request: id, failure, cause });
+    }
+
+    /// Gives `worker` the next request that waits, or lets it rest, or leave.
+    fn free(&mut self, worker: WorkerId, now: Instant) {
+        self.rest(worker, now);
+        if self.ahead > 0 && self.queue.len() == 0 {
+            let loaded = self.workers.iter().find(|(_, other)| !other.ahead.is_empty()).map(|(id, _)| *id);
+            // What it gives back is served at once.
+            loaded.into_iter().for_each(|other| self.take_back(other));
+        }
+        self.serve_queue(now);
+        if self.draining && self.queued == 0 {
+            self.leave_idle(usize::MAX, now);
+        }
+    }
+
+    fn rest(&mut self, worker: WorkerId, now: Instant) {
+        if let Some(resting) = self.workers.get_mut(&worker) {
+            resting.enter(WorkerState::Idle, now);
+            self.idle.push(worker);
+        }
+    }
+
+    /// `worker` has this request from now on.
+    fn occupy(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
+        if let Some(busy) = self.workers.get_mut(&worker) {
+            busy.current = Some(id);
+            busy.enter(WorkerState::Busy, now);
+            busy.look_at = Some(now + stuck::LOOK);
+        }
+        if let Some(request) = self.requests.get_mut(&id) {
+            request.stage = Stage::Running(worker);
+            request.started_at = now;
+        }
+        self.busy += 1;
+    }
+
+    fn vacate(&mut self, worker: WorkerId) -> Option<RequestId> {
+        let request = self.workers.get_mut(&worker)?.current.take()?;
+        self.busy -= 1;
+        Some(request)
+    }
+
+    /// Asks up to `count` idle workers to leave, those first that were idle longest.
+    pub fn leave_idle(&mut self, count: usize, now: Instant) {
+        let leaving: Vec<WorkerId> = self.idle.drain(..count.min(self.idle.len())).collect();
+        leaving.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
+    }
+
+    fn ask_to_leave(&mut self, worker: WorkerId, now: Instant) {
+        if let Some(asked) = self.workers.get_mut(&worker) {
+            asked.enter(WorkerState::Retiring, now);
+            self.act(Action::AskToLeave(worker));
+        }
+    }
+
+    /// No new requests will come: workers leave as soon as nothing waits.
+    pub fn drain(&mut self, now: Instant) {
+        self.draining = true;
+        if self.queued == 0 {
+            self.leave_idle(usize::MAX, now);
+        }
+        let is_away = |worker: &Worker| worker.state == WorkerState::Starting || worker.adopted;
+        let away: Vec<WorkerId> = self.workers.iter().filter(|(_, w)| is_away(w)).map(|(id, _)| *id).collect();
+        away.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
+    }
+
+    /// Lets go of all workers; what was sent to them they still receive.
+    pub fn close(&mut self, now: Instant) {
+        let all: Vec<WorkerId> = self.workers.keys().copied().collect();
+        all.into_iter().for_each(|worker| self.lose(worker, Failure::WorkerGone, now));
+    }
+
+    /// Ends what has waited or run for too long. To be called every few milliseconds while something waits or runs.
+    pub fn tick(&mut self, now: Instant) {
+        self.take_back_from_slow(now);
+        self.look_at_silent(now);
+        self.serve_queue(now);
+        self.time_out(now);
+        self.watch_load(now);
+        self.enforce_request_timeouts(now);
+    }
+
+    /// A slow client holds `worker` up: its time limit stands still until [`Pool::resumed`].
+    pub fn hold(&mut self, worker: WorkerId) {
+        self.set_held(worker, true);
+    }
+
+    /// A slow client held `worker` up for so long.
+    pub fn resumed(&mut self, worker: WorkerId, after: Duration) {
+        self.set_held(worker, false);
+        let current = self.workers.get(&worker).and_then(|worker| worker.current);
+        if let Some(request) = current.and_then(|id| self.requests.get_mut(&id)) {
+            request.started_at += after;
+        }
+    }
+
+    fn set_held(&mut self, worker: WorkerId, held: bool) {
+        let Some(worker) = self.workers.get_mut(&worker) else { return };
+        match (std::mem::replace(&mut worker.held, held), held) {
+            (false, true) => self.held += 1,
+            (true, false) => self.held -= 1,
+            _ => {}
+        }
+    }
+
+    /// Whether nothing is under way or waits.
+    pub fn is_quiet(&self) -> bool {
+        self.busy == 0 && self.queued == 0
+    }
+
+    /// Whether it was told to drain.
+    pub fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    /// What `worker` says may be for a front that has died.
+    pub fn is_adopted(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|worker| worker.adopted && worker.state != WorkerState::Gone)
+    }
+
+    /// The request that `worker` has.
+    pub fn current(&self, worker: WorkerId) -> Option<RequestId> {
+        self.workers.get(&worker)?.current
+    }
+
+    /// Its workers, by their ids.
+    pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        self.workers.iter().map(|(id, worker)| (*id, worker))
+    }
+
+    /// How many workers wait for a request.
+    pub fn idle(&self) -> u32 {
+        self.idle.len() as u32
+    }
+
+    /// How many workers have a request.
+    pub fn busy(&self) -> u32 {
+        self.busy
+    }
+
+    /// How many requests wait.
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// The queue, to look at.
+    pub fn queue(&self) -> &Queue<RequestId> {
+        &self.queue
+    }
+}

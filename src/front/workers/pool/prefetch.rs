@@ -1,0 +1,142 @@
+//! Requests that are sent to a busy worker ahead of time.
+//!
+//! To put a process to sleep and wake it takes longer than a small request does. While requests are that quick, a busy
+//! worker is sent the next ones, so that it goes on without sleeping. They stay everybody's: a worker that becomes idle,
+//! turns out slow, leaves or dies gives them back to the queue, and of the front and the worker exactly one gets each.
+
+use std::time::{Duration, Instant};
+
+use wire::control::{WorkerId, WorkerState};
+
+use super::request::{RequestId, Stage};
+use super::{Action, Pool};
+use crate::front::base::failure::Failure;
+
+/// Up to this typical time, in microseconds, a worker is sent requests ahead.
+const QUICK: u64 = 500;
+/// A worker that is at one request for longer gives back what it was sent ahead.
+const SLOW: Duration = Duration::from_millis(2);
+/// More than this saves nothing: the worker is awake already.
+const MAX_AHEAD: usize = 2;
+
+/// A moving average of what a request takes a worker, in microseconds.
+#[derive(Debug)]
+pub(super) struct Pace(u64);
+
+impl Default for Pace {
+    /// Nothing is known yet: no request is taken for quick.
+    fn default() -> Pace {
+        Pace(u64::MAX / 16)
+    }
+}
+
+impl Pace {
+    pub fn remember(&mut self, took: Duration) {
+        self.0 = (self.0 * 7 + took.as_micros() as u64) / 8;
+    }
+
+    fn is_quick(&self) -> bool {
+        self.0 < QUICK
+    }
+}
+
+impl Pool {
+    /// `worker` begins with a request that it was sent ahead, and is sent another.
+    pub(super) fn go_on(&mut self, worker: WorkerId, now: Instant) -> bool {
+        let Some(next) = self.workers.get_mut(&worker).and_then(|worker| worker.ahead.pop_front()) else {
+            return false;
+        };
+        self.ahead -= 1;
+        let is_waited_for = self.requests.get(&next).is_some_and(|request| !request.abandoned);
+        self.queued -= u32::from(is_waited_for);
+        self.occupy(worker, next, now);
+        self.act(Action::Begin { worker, request: next });
+        self.send_ahead(worker);
+        true
+    }
+
+    /// Sends requests ahead while that pays.
+    pub(super) fn send_ahead(&mut self, worker: WorkerId) {
+        while self.pace.is_quick() && self.can_take_ahead(worker) {
+            let Some(id) = self.queue.peek().copied().filter(|id| self.requests.get(id).is_some_and(|r| r.small))
+            else {
+                return;
+            };
+            self.queue.pop();
+            if let Some(request) = self.requests.get_mut(&id) {
+                request.stage = Stage::Ahead(worker);
+            }
+            if let Some(worker) = self.workers.get_mut(&worker) {
+                worker.ahead.push_back(id);
+            }
+            self.ahead += 1;
+            self.act(Action::Send { worker, request: id, ahead: true });
+        }
+    }
+
+    fn can_take_ahead(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|worker| {
+            worker.state == WorkerState::Busy && !worker.adopted && worker.gives_back && worker.ahead.len() < MAX_AHEAD
+        })
+    }
+
+    /// What `worker` was sent ahead and has not begun is to wait in the queue again. Even the request that it seems to work
+    /// on may not have been begun.
+    pub(super) fn take_back(&mut self, worker: WorkerId) {
+        if self.workers.get(&worker).is_some_and(|worker| !worker.ahead.is_empty()) {
+            self.act(Action::TakeBack(worker));
+        }
+    }
+
+    /// These requests, oldest first, lay in the socket of `worker`: it will never see them.
+    pub fn taken_back(&mut self, worker: WorkerId, requests: &[RequestId], now: Instant) {
+        for id in requests {
+            let is_current = self.current(worker) == Some(*id);
+            if is_current {
+                self.vacate(worker);
+            }
+            if is_current || self.forget_ahead(worker, *id) {
+                self.wait_again(*id);
+            }
+        }
+        let Some(left) = self.workers.get_mut(&worker) else { return };
+        if left.lost.is_some() {
+            return self.bury(worker, now);
+        }
+        let (is_silent, has_request) = (left.suspected.take(), left.current.is_some());
+        match is_silent {
+            Some(_) if has_request => left.look_at = None,
+            Some(silent) => {
+                let reason = format!("is stuck: it has not taken its request for {silent:.1?}");
+                return self.discard(worker, reason, Failure::WorkerGone, now);
+            }
+            None => {}
+        }
+        if !has_request && left.state == WorkerState::Busy && !left.adopted && !self.go_on(worker, now) {
+            self.rest(worker, now);
+        }
+        self.serve_queue(now);
+        if self.draining && self.queued == 0 {
+            self.leave_idle(usize::MAX, now);
+        }
+    }
+
+    /// Says whether it was sent ahead to `worker`.
+    pub(super) fn forget_ahead(&mut self, worker: WorkerId, id: RequestId) -> bool {
+        let Some(worker) = self.workers.get_mut(&worker) else { return false };
+        let Some(at) = worker.ahead.iter().position(|ahead| *ahead == id) else { return false };
+        worker.ahead.remove(at);
+        self.ahead -= 1;
+        true
+    }
+
+    /// Takes back from workers that are slower than was expected.
+    pub(super) fn take_back_from_slow(&mut self, now: Instant) {
+        if self.ahead == 0 {
+            return;
+        }
+        let is_slow = |since: Instant| now.duration_since(since) >= SLOW;
+        let slow: Vec<_> = self.workers.iter().filter(|(_, worker)| is_slow(worker.since)).map(|(id, _)| *id).collect();
+        slow.into_iter().for_each(|worker| self.take_back(worker));
+    }
+}

@@ -1,0 +1,54 @@
+//! Workers that do not take what they are given, because they are stopped or stuck in the kernel.
+
+use std::time::{Duration, Instant};
+
+use wire::control::{WorkerId, WorkerState};
+
+use super::{Action, Pool};
+
+/// An idle worker takes a request within microseconds. After so long, and so often, we look whether it is stopped.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+/// On a machine that is short of memory a worker that is well may need seconds to wake: to kill it would make things worse.
+const STUCK: Duration = Duration::from_secs(10);
+
+impl Pool {
+    /// Takes back what a worker was given and has not taken, for another one, and has that worker killed.
+    pub(super) fn look_at_silent(&mut self, now: Instant) {
+        let due: Vec<WorkerId> = self
+            .workers
+            .iter()
+            .filter(|(_, worker)| {
+                worker.look_at.is_some_and(|at| at <= now) && worker.state == WorkerState::Busy && worker.gives_back
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for worker in due {
+            match self.silent_for(worker, now) >= STUCK {
+                true => self.suspect(worker, now),
+                false => self.act(Action::Look(worker)),
+            }
+        }
+    }
+
+    /// Whether the process of `worker` is stopped.
+    pub fn looked(&mut self, worker: WorkerId, is_stopped: bool, now: Instant) {
+        if is_stopped {
+            self.suspect(worker, now);
+        } else if let Some(well) = self.workers.get_mut(&worker) {
+            well.look_at = Some(now + LOOK);
+        }
+    }
+
+    /// What it gives back it has not begun; when it gives nothing back, it has its request.
+    fn suspect(&mut self, worker: WorkerId, now: Instant) {
+        let silent = self.silent_for(worker, now);
+        if let Some(suspect) = self.workers.get_mut(&worker).filter(|worker| worker.lost.is_none()) {
+            suspect.suspected = Some(silent);
+            self.act(Action::TakeBack(worker));
+        }
+    }
+
+    fn silent_for(&self, worker: WorkerId, now: Instant) -> Duration {
+        self.workers.get(&worker).map(|worker| now.duration_since(worker.since)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,69 @@
+//! A worker as the pool knows it.
+//!
+//! ```text
+//!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle
+//!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
+//! ```
+//!
+//! One that had another front begins as Busy: see [`takeover`](crate::front::workers::takeover).
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use wire::control::WorkerState;
+
+use super::RequestId;
+use crate::front::base::failure::Failure;
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Worker {
+    /// Where it is in its life.
+    pub state: WorkerState,
+    /// Since when it is at that.
+    pub since: Instant,
+    /// Requests that it has ended.
+    pub requests: u64,
+    /// The request that it has.
+    pub current: Option<RequestId>,
+    /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
+    pub(super) ahead: VecDeque<RequestId>,
+    /// What it has not begun can be taken back.
+    pub(super) gives_back: bool,
+    /// It has said `Ready`.
+    pub(super) booted: bool,
+    /// What it says may be for a front that has died, until it has answered our greeting.
+    pub(super) adopted: bool,
+    /// A slow client holds it up: its time limit stands still.
+    pub(super) held: bool,
+    /// When to look whether it has begun with the request that it has, unless that is known.
+    pub(super) look_at: Option<Instant>,
+    /// It is asked for what it has not begun because it has done nothing for so long.
+    pub(super) suspected: Option<Duration>,
+    /// It is lost, and is asked for what it had not begun; the rest fails like this.
+    pub(super) lost: Option<Failure>,
+}
+
+impl Worker {
+    pub(super) fn new(gives_back: bool, adopted: bool, now: Instant) -> Worker {
+        Worker {
+            state: if adopted { WorkerState::Busy } else { WorkerState::Starting },
+            since: now,
+            requests: 0,
+            current: None,
+            ahead: VecDeque::new(),
+            gives_back,
+            booted: false,
+            adopted,
+            held: false,
+            look_at: None,
+            suspected: None,
+            lost: None,
+        }
+    }
+
+    pub(super) fn enter(&mut self, state: WorkerState, now: Instant) {
+        self.state = state;
+        self.since = now;
+    }
+}

@@ -58,6 +58,9 @@ pub struct Label {
     pub target: Rc<dyn AsRef<[u8]>>,
 }
 
+/// What is done with an exchange that is over.
+pub type OnEnd = Box<dyn FnOnce(&Exchange)>;
+
 /// See the module's text.
 pub struct Exchange {
     /// Answers must carry it.
@@ -95,7 +98,7 @@ pub struct Exchange {
     /// How it ended.
     pub outcome: Option<Result<End, Failure>>,
     /// What waits for the worker's end: the client has its whole answer before, or has left.
-    pub on_end: Option<Box<dyn FnOnce(&Exchange)>>,
+    pub on_end: Option<OnEnd>,
     said_infos: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.

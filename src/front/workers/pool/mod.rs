@@ -17,7 +17,6 @@ mod request;
 mod request_timeout;
 mod scheduling;
 mod stuck;
-
 mod worker;
 
 pub use action::{Action, Cause};

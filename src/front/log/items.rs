@@ -31,8 +31,8 @@ use http::HeaderMap;
 use wire::reply::LogKind;
 
 use crate::front::base::protocol::protocol;
-use crate::front::workers::Exchange;
 use crate::front::request::context::{Ending, Record, Unreadable};
+use crate::front::workers::Exchange;
 
 /// One item; the table above says what each is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::Reader;
-use super::{Config, ConfigError, Directive, Facts, directives};
+use crate::config::model::config::{Config, Facts};
+use crate::config::syntax::parse::Reader;
+use crate::config::syntax::tree::{ConfigError, Directive};
+use crate::config::table;
 
 /// A configuration as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +45,7 @@ impl Bundle {
         let is = |directive: &Directive, name: &str| directive.name.eq_ignore_ascii_case(name);
         let loads = |d: &Directive| is(d, "PerlModule") || is(d, "PerlRequire") || is(d, "PerlEval");
         let all: Vec<&Directive> = self.flat().collect();
-        let unknown = all.iter().rposition(|directive| !directives::is_known(&directive.name));
+        let unknown = all.iter().rposition(|directive| !table::is_known(&directive.name));
         all.iter().any(|directive| is(directive, "Perl"))
             || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
     }

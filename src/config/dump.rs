@@ -1,11 +1,17 @@
 //! A configuration as compact text, for the golden cases.
 
-use std::fmt::Write as _;
+use std::fmt::Write;
 
-use super::access::{self, Limited};
-use super::remote_ip::RemoteIp;
-use super::rules::Rules;
-use super::{AliasFrom, Config, Host, LogTarget, Options, Said, SaidOptions, Scope, Section, Settings, Step};
+use crate::config::model::access::{self, Limited};
+use crate::config::model::config::Config;
+use crate::config::model::context::Scope;
+use crate::config::model::host::{AliasFrom, Host};
+use crate::config::model::options::{Options, SaidOptions};
+use crate::config::model::remote_ip::RemoteIp;
+use crate::config::model::response::Rules;
+use crate::config::model::server::LogTarget;
+use crate::config::model::settings::{Said, Section, Settings};
+use crate::config::model::start_up::Step;
 
 pub fn dump(config: &Config) -> String {
     let mut out = format!(

@@ -5,13 +5,16 @@
 //! configuration anyway is not shown. CAMELEER_BLESS=1 rewrites what is expected.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::dump::dump;
-use super::parse::{Reader, Source};
-use super::{Bundle, Config, ConfigError, Facts};
+use crate::config::Bundle;
+use crate::config::dump::dump;
+use crate::config::model::config::{Config, Facts};
+use crate::config::syntax::parse::Reader;
+use crate::config::syntax::source::Source;
+use crate::config::syntax::tree::ConfigError;
 
 /// Compares a file of the repository with its right contents, or rewrites it when CAMELEER_BLESS is set.
 pub fn compare(file: &str, right: &str) {
@@ -84,6 +87,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         read: &read,
         exists: &exists,
         list: &list,
+        is_known: &super::table::is_known,
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),
     };

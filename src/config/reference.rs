@@ -1,22 +1,23 @@
 //! The table as text: the reference page, and the help of `cameleer check --directives`.
 
-use super::directives::{self, Row};
+use crate::config::table::row::Row;
+use crate::config::table::{self, httpd_only, unknown};
 
 /// docs/reference/directives.md
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Directives\n\n\
-         <!-- Generated from src/config/directives.rs: CAMELEER_BLESS=1 cargo test --lib config -->\n\n\
+         <!-- Generated from src/config/table/: CAMELEER_BLESS=1 cargo test --lib config -->\n\n\
          Apache's language and, where httpd has a directive for a thing, Apache's names and meanings. A duration is\n\
          `500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.\n\
          Relative paths start at ServerRoot.\n\n",
     );
-    let mut names: Vec<&str> = directives::all().map(|row| row.name).collect();
+    let mut names: Vec<&str> = table::all().map(|row| row.name).collect();
     names.sort_unstable();
     let links: Vec<String> = names.iter().map(|name| format!("[{name}](#{})", name.to_ascii_lowercase())).collect();
     page.push_str(&links.join(" ·\n"));
     page.push('\n');
-    for row in directives::all() {
+    for row in table::all() {
         page.push_str(&section(row));
     }
     page
@@ -29,7 +30,7 @@ fn section(row: &Row) -> String {
     }
     let places: Vec<String> = row.contexts.names().iter().map(|name| name.replace(['<', '>'], "`")).collect();
     text.push_str(&format!("- Where: {}\n", places.join(", ")));
-    let words = row.contexts.htaccess();
+    let words = row.contexts.override_words();
     if !words.is_empty() {
         text.push_str(&format!("- In `.htaccess`: with `AllowOverride {words}`\n"));
     }
@@ -44,13 +45,13 @@ fn default(row: &Row, quote: &str) -> String {
 
 /// A line for each directive: how it is written, and its default.
 pub fn summary() -> String {
-    directives::all().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
+    table::all().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
 }
 
 /// All about one directive, or the sentence for a name that is none.
 pub fn entry(name: &str) -> Result<String, String> {
-    let row = super::directives::find(name).ok_or_else(|| {
-        super::foreign::find(name, &[]).map_or_else(|| super::unknown::message(name, &mut 1), |(_, message)| message)
+    let row = table::find(name).ok_or_else(|| {
+        httpd_only::find(name, &[]).map_or_else(|| unknown::message(name, &mut 1), |(_, message)| message)
     })?;
     let places = row.contexts.names().join(", ");
     Ok(format!(
@@ -65,8 +66,8 @@ pub fn entry(name: &str) -> Result<String, String> {
 
 /// What is said about a line whose directive is not ours but httpd's, and whether the site is served without it.
 pub fn foreign(directive: &super::Directive) -> Option<(bool, String)> {
-    let (fate, message) = super::foreign::find(&directive.name, &directive.args)?;
-    Some((fate == super::foreign::Fate::Ignored, message))
+    let (fate, message) = httpd_only::find(&directive.name, &directive.args)?;
+    Some((fate == httpd_only::Fate::Ignored, message))
 }
 
 #[cfg(test)]

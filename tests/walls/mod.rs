@@ -119,7 +119,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
 #[test]
 fn the_directive_reference_names_every_row_of_the_table() {
     let reference = text("docs/reference/directives.md");
-    let table: String = files(Path::new("src/config/directives"), "rs").into_iter().map(text).collect();
+    let table: String = files(Path::new("src/config/table"), "rs").into_iter().map(text).collect();
     let row = pattern(r#"(?m)^\s+name: "(\w+)","#);
     let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
     assert!(names.len() > 50, "{} rows", names.len());

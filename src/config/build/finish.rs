@@ -1,0 +1,127 @@
+//! What can be known only when everything was read: defaults that depend on others, and whether the whole makes sense.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use super::logs;
+use crate::config::draft::Draft;
+use crate::config::model::config::Config;
+use crate::config::model::host::Host;
+use crate::config::model::server::{Listen, Pool};
+use crate::config::syntax::tree::ConfigError;
+
+impl Draft {
+    pub(super) fn complete(&mut self) {
+        if let (Some(port), true) = (self.port, self.config.listen.is_empty()) {
+            self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
+        }
+        logs::finish(self);
+        self.inherit();
+        check_remote_ip(self);
+        self.order_containers();
+        check_tls(self);
+        self.checks();
+    }
+
+    pub(super) fn finish(mut self) -> (Config, Vec<ConfigError>) {
+        self.complete();
+        if self.config.listen.is_empty() && self.errors.is_empty() {
+            let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
+            self.errors.push(ConfigError { at: None, message });
+        }
+        (self.config, self.errors)
+    }
+
+    /// What a virtual host does not say, the main server says for it.
+    fn inherit(&mut self) {
+        let Some((main, hosts)) = self.config.hosts.split_first_mut() else { return };
+        for host in hosts {
+            if host.document_root == Path::new("") {
+                host.document_root.clone_from(&main.document_root);
+            }
+            if host.server_admin.is_none() {
+                host.server_admin.clone_from(&main.server_admin);
+            }
+            host.remote_ip.inherit(&main.remote_ip);
+            host.read_timeouts.inherit(&main.read_timeouts);
+            host.keep_alive.inherit(&main.keep_alive);
+            host.strictness.inherit(&main.strictness);
+            host.aliases.extend_from_slice(&main.aliases);
+            host.redirects.extend_from_slice(&main.redirects);
+            host.tls.inherit(&main.tls);
+            host.protocols.inherit(&main.protocols);
+        }
+    }
+
+    fn order_containers(&mut self) {
+        let Some((main, hosts)) = self.containers.split_first_mut() else { return };
+        for own in &mut *hosts {
+            own.splice(0..0, main.iter().copied());
+        }
+        for (host, containers) in self.config.hosts.iter_mut().zip(&mut self.containers) {
+            containers.sort_by_key(|(rank, _)| *rank);
+            host.containers = containers.iter().map(|(_, section)| *section).collect();
+        }
+    }
+
+    /// httpd's prefork adjusts these, too; it says so only when the directive was written.
+    fn checks(&mut self) {
+        let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
+        if max_spare < min_spare {
+            self.config.pool.max_spare = min_spare;
+            self.adjusted("MaxSpareServers", &format!("cannot be below MinSpareServers {min_spare}"), min_spare);
+        }
+        if start > max_clients {
+            self.config.pool.start = max_clients;
+            self.adjusted("StartServers", &format!("cannot be above MaxClients {max_clients}"), max_clients);
+        }
+    }
+
+    fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
+        if let Some(at) = self.said_at.get(name) {
+            let message = format!("{name}: {reason}, taken as {value}");
+            self.config.warnings.push(ConfigError::at(at, message));
+        }
+    }
+}
+
+/// `RemoteIPProtoHeader` is believed only of proxies that are named.
+fn check_remote_ip(draft: &mut Draft) {
+    let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
+    if draft.config.hosts.iter().any(is_open) {
+        let message = "RemoteIPProtoHeader: no proxy is named whose word counts: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+        draft.errors.push(ConfigError { at: None, message: message.to_owned() });
+    }
+}
+
+/// Every host that speaks TLS has something to prove itself with.
+fn check_tls(draft: &mut Draft) {
+    for index in 0..draft.config.hosts.len() {
+        let used = uses_tls(&draft.config, &draft.config.hosts[index]);
+        let tls = &mut draft.config.hosts[index].tls;
+        tls.used = used && !tls.certificates.is_empty();
+        if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
+            let advice =
+                "On, but there is no certificate: name one by SSLCertificateFile, and its key by SSLCertificateKeyFile";
+            draft.errors.push(ConfigError::at(at, format!("SSLEngine: {advice}")));
+        }
+    }
+    for (listen, at) in &draft.config.https {
+        let served = draft
+            .config
+            .hosts
+            .iter()
+            .any(|host| host.tls.used && (host.addresses.is_empty() || host.may_be_at(listen)));
+        if !served {
+            let advice = "https, but no host there has a certificate: name one by SSLCertificateFile";
+            draft.errors.push(ConfigError::at(at, format!("Listen: {advice}")));
+        }
+    }
+}
+
+/// Whether TLS is to be spoken for a host; what must be known before its certificate is looked for.
+fn uses_tls(config: &Config, host: &Host) -> bool {
+    let https = config.https.iter().map(|(listen, _)| listen);
+    let listens = https.clone().any(|listen| host.addresses.is_empty() || host.may_be_at(listen));
+    host.tls.is_on(listens)
+}

@@ -1,0 +1,188 @@
+//! `Order`, `Allow` and `Deny`, and the addresses that `Require ip` takes too.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::methods::Limited;
+
+/// `Order`, `Allow`, `Deny` of one section.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostRules {
+    /// The last that holds for the method counts.
+    pub orders: Vec<Limited<Order>>,
+    /// `Allow from`
+    pub allow: Vec<Limited<Origin>>,
+    /// `Deny from`
+    pub deny: Vec<Limited<Origin>>,
+}
+
+/// What `Allow` and `Deny` mean together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Everybody may come but those who are denied and not allowed.
+    #[default]
+    DenyAllow,
+    /// Nobody may come but those who are allowed and not denied. `Mutual-failure` comes to the same.
+    AllowDeny,
+}
+
+/// A word after `from`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// `all`
+    All,
+    /// `10.1`, `10.1.0.0/255.255.0.0`, `10.1.0.0/16`, `2001:db8::/32`
+    Network(Network),
+    /// `www.example.com`, `.example.com`, `example.com` (it and all below); lower case.
+    Name(String),
+    /// `env=NAME`: a variable that was set for the request.
+    Env(String),
+    /// `env=!NAME`: one that was not.
+    NoEnv(String),
+}
+
+/// Addresses that begin alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    /// Of an IPv4 address the lower half counts.
+    mask: u128,
+}
+
+impl HostRules {
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.orders.is_empty() && self.allow.is_empty() && self.deny.is_empty()
+    }
+}
+
+impl Network {
+    /// Whether `client` is in it.
+    pub fn contains(&self, client: IpAddr) -> bool {
+        match (self.address, client.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(client)) => (own.to_bits() ^ client.to_bits()) & (self.mask as u32) == 0,
+            (IpAddr::V6(own), IpAddr::V6(client)) => (own.to_bits() ^ client.to_bits()) & self.mask == 0,
+            _ => false,
+        }
+    }
+
+    /// `None` when it is no address at all, but perhaps a name.
+    pub fn parse(text: &str) -> Option<Result<Network, String>> {
+        match text.split_once('/') {
+            Some((address, mask)) => {
+                let address: Option<IpAddr> = address.parse().ok().or_else(|| partial(address).map(|net| net.address));
+                Some(with_mask(address, mask).ok_or_else(|| expected(text)))
+            }
+            None => match text.parse() {
+                Ok(address) => Some(Ok(Network { address, mask: u128::MAX })),
+                Err(_) if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+                    Some(partial(text).ok_or_else(|| expected(text)))
+                }
+                Err(_) => None,
+            },
+        }
+    }
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.address {
+            IpAddr::V4(address) => write!(f, "{address}/{}", Ipv4Addr::from_bits(self.mask as u32)),
+            IpAddr::V6(address) => write!(f, "{address}/{}", Ipv6Addr::from_bits(self.mask)),
+        }
+    }
+}
+
+fn expected(text: &str) -> String {
+    format!("expected an address, or a network like 10.1, 10.1.0.0/16 or 10.1.0.0/255.255.0.0, got \"{text}\"")
+}
+
+/// `10.1` and `10.1.` are all addresses that begin so.
+fn partial(text: &str) -> Option<Network> {
+    let parts: Vec<u8> = text.trim_end_matches('.').split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let mut octets = [0; 4];
+    octets.get_mut(..parts.len())?.copy_from_slice(&parts);
+    Some(Network { address: IpAddr::from(octets), mask: prefix(parts.len() as u32 * 8, 32)? })
+}
+
+fn with_mask(address: Option<IpAddr>, mask: &str) -> Option<Network> {
+    let address = address?;
+    let width = if address.is_ipv4() { 32 } else { 128 };
+    let mask = match (mask.parse::<u32>(), mask.parse::<IpAddr>()) {
+        (Ok(length), _) => prefix(length, width)?,
+        (_, Ok(IpAddr::V4(mask))) if address.is_ipv4() => u128::from(mask.to_bits()),
+        _ => return None,
+    };
+    Some(Network { address, mask })
+}
+
+/// The first `length` of `width` bits.
+fn prefix(length: u32, width: u32) -> Option<u128> {
+    let zeroes = width.checked_sub(length)?;
+    Some(u128::MAX.checked_shl(zeroes).unwrap_or(0))
+}
+
+impl Origin {
+    /// A word after `from`.
+    pub fn parse(text: &str) -> Result<Origin, String> {
+        if text.eq_ignore_ascii_case("all") {
+            return Ok(Origin::All);
+        }
+        if let Some((key, name)) = text.split_once('=').filter(|(key, _)| key.eq_ignore_ascii_case("env")) {
+            return match name.strip_prefix('!').unwrap_or(name) {
+                "" => Err(format!("expected a variable's name after {key}=, got \"{text}\"")),
+                name if text.contains("=!") => Ok(Origin::NoEnv(name.to_owned())),
+                name => Ok(Origin::Env(name.to_owned())),
+            };
+        }
+        match Network::parse(text) {
+            Some(network) => network.map(Origin::Network),
+            None => host_name(text).map(Origin::Name),
+        }
+    }
+}
+
+/// A host or domain, in lower case.
+pub fn host_name(text: &str) -> Result<String, String> {
+    let ordinary = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match !text.is_empty() && text.chars().all(ordinary) {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!("expected all, an address, a network, a host name or env=NAME, got \"{text}\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(network: &str, inside: &[&str], outside: &[&str]) {
+        let network = Network::parse(network).unwrap().unwrap();
+        for (client, expected) in inside.iter().map(|c| (c, true)).chain(outside.iter().map(|c| (c, false))) {
+            assert_eq!(network.contains(client.parse().unwrap()), expected, "{network:?} {client}");
+        }
+    }
+
+    #[test]
+    fn networks_are_written_in_many_ways() {
+        check("10.1.2.3", &["10.1.2.3", "::ffff:10.1.2.3"], &["10.1.2.4", "::1"]);
+        check("10.1", &["10.1.0.0", "10.1.255.255"], &["10.2.0.0", "110.1.0.0"]);
+        check("10.1.", &["10.1.9.9"], &["10.10.0.0"]);
+        check("10", &["10.255.0.1"], &["11.0.0.0"]);
+        check("10.1.0.0/255.255.0.0", &["10.1.7.7"], &["10.0.7.7"]);
+        check("10.1/16", &["10.1.7.7"], &["10.0.7.7"]);
+        check("192.0.2.128/25", &["192.0.2.200"], &["192.0.2.100"]);
+        check("0.0.0.0/0", &["1.2.3.4"], &["::1"]);
+        check("::1", &["::1"], &["::2", "127.0.0.1"]);
+        check("2001:db8::/32", &["2001:db8:1::5"], &["2001:db9::"]);
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused_or_a_name() {
+        for wrong in ["10.1.2.3.4", "256.1", "10.0.0.0/33", "10.0.0.0/a", "::1/129", "::1/255.0.0.0", "1..2", "www/8"] {
+            assert!(Network::parse(wrong).is_some_and(|network| network.is_err()), "{wrong}");
+        }
+        assert!(Network::parse("www.example.com").is_none());
+        assert_eq!(Origin::parse(".Example.com"), Ok(Origin::Name(".example.com".into())));
+        assert_eq!(Origin::parse("env=!X"), Ok(Origin::NoEnv("X".into())));
+        assert!(Origin::parse("*.example.com").is_err() && Origin::parse("env=").is_err());
+    }
+}

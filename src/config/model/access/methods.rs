@@ -1,0 +1,106 @@
+//! `<Limit>` and `<LimitExcept>`: sets of methods.
+
+/// A set of methods; httpd 1.3's numbers are its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Methods(u16);
+
+/// Something that holds for some methods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited<T> {
+    /// For these.
+    pub methods: Methods,
+    /// This.
+    pub what: T,
+}
+
+const NAMES: [&str; 15] = [
+    "GET",
+    "PUT",
+    "POST",
+    "DELETE",
+    "CONNECT",
+    "OPTIONS",
+    "TRACE",
+    "PATCH",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+];
+
+/// httpd's `M_INVALID`: every method without a number of its own.
+const OTHER: u16 = 1 << 15;
+
+impl Methods {
+    /// Every method.
+    pub const ALL: Methods = Methods(u16::MAX);
+    /// No method.
+    pub const NONE: Methods = Methods(0);
+
+    /// A request's method; HEAD is a GET.
+    pub fn of(method: &str) -> Methods {
+        Methods::named(method).unwrap_or(Methods(OTHER))
+    }
+
+    fn named(name: &str) -> Option<Methods> {
+        let name = if name == "HEAD" { "GET" } else { name };
+        NAMES.iter().position(|known| *known == name).map(|bit| Methods(1 << bit))
+    }
+
+    /// Whether one of `other` is among them.
+    pub fn has(self, other: Methods) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The `method_mask` of `$r->requires`: −1 for all, as httpd has it.
+    pub fn mask(self) -> i64 {
+        if self == Methods::ALL { -1 } else { i64::from(self.0) }
+    }
+
+    /// These and those.
+    pub fn with(self, other: Methods) -> Methods {
+        Methods(self.0 | other.0)
+    }
+
+    /// These, but not those.
+    pub fn without(self, other: Methods) -> Methods {
+        Methods(self.0 & !other.0)
+    }
+
+    /// Methods by their names.
+    pub fn listed(names: &[String]) -> Result<Methods, String> {
+        names.iter().try_fold(Methods::NONE, |all, name| match Methods::named(name) {
+            Some(_) if name == "TRACE" => Err("TRACE cannot be limited: leave it out".to_owned()),
+            Some(one) => Ok(all.with(one)),
+            None => Err(format!("expected methods like GET or POST, in capitals, got \"{name}\"")),
+        })
+    }
+}
+
+impl std::fmt::Debug for Methods {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name);
+        match *self {
+            Methods::ALL => f.write_str("*"),
+            _ => f.write_str(&names.chain((self.0 & OTHER != 0).then_some("…")).collect::<Vec<_>>().join(",")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_is_a_get_and_an_unknown_method_is_only_in_what_excepts_others() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let reads = Methods::listed(&names(&["GET", "OPTIONS"])).unwrap();
+        assert!(reads.has(Methods::of("HEAD")) && reads.has(Methods::of("OPTIONS")) && !reads.has(Methods::of("POST")));
+        assert!(!reads.has(Methods::of("BREW")) && Methods::ALL.without(reads).has(Methods::of("BREW")));
+        assert_eq!((reads.mask(), Methods::ALL.mask()), (0b10_0001, -1));
+        assert!(Methods::listed(&names(&["get"])).is_err() && Methods::listed(&names(&["TRACE"])).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! What clients may do: how many connections they have, and how slowly they may send.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::config::syntax::value;
+
+/// `MaxConnections` and what stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Clients {
+    /// `MaxConnections`
+    pub connections: u32,
+    /// `MaxConnectionsPerClient`; 0 is any number.
+    pub connections_per_client: u32,
+}
+
+/// Where what slow clients send and take is kept meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spooling {
+    /// `SpoolDirectory`; `None` is TMPDIR.
+    pub folder: Option<PathBuf>,
+    /// `SpoolLimit`: of one answer.
+    pub most: u64,
+}
+
+/// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
+/// `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeepAlive {
+    /// `KeepAlive`
+    pub on: Option<bool>,
+    /// `KeepAliveTimeout`
+    pub within: Option<Duration>,
+    /// `MaxKeepAliveRequests`; 0 is unlimited.
+    pub most: Option<u32>,
+}
+
+impl KeepAlive {
+    /// Takes what it does not say itself from `outer`.
+    pub fn inherit(&mut self, outer: &KeepAlive) {
+        self.on = self.on.or(outer.on);
+        self.within = self.within.or(outer.within);
+        self.most = self.most.or(outer.most);
+    }
+
+    /// Whether a connection may carry several requests at all.
+    pub fn is_on(&self) -> bool {
+        self.on != Some(false)
+    }
+
+    /// For how long an idle connection is kept.
+    pub fn within(&self) -> Duration {
+        self.within.unwrap_or_default()
+    }
+
+    /// Whether a connection that has carried so many requests has carried enough.
+    pub fn is_enough(&self, requests: u32) -> bool {
+        self.most.is_some_and(|most| most != 0 && requests >= most)
+    }
+}
+
+/// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadTimeouts {
+    /// The TLS handshake.
+    pub handshake: Option<Pace>,
+    /// The head of a request.
+    pub header: Option<Pace>,
+    /// Its body.
+    pub body: Option<Pace>,
+}
+
+/// `20-40,MinRate=500`: 20 seconds, and one more for each 500 bytes that have come, but not more than 40.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pace {
+    /// Zero: for ever.
+    pub within: Duration,
+    /// With the seconds that were earned.
+    pub at_most: Option<Duration>,
+    /// Bytes that earn a second.
+    pub rate: Option<NonZeroU32>,
+}
+
+impl ReadTimeouts {
+    /// Takes what it does not say itself from `outer`.
+    pub fn inherit(&mut self, outer: &ReadTimeouts) {
+        self.handshake = self.handshake.or(outer.handshake);
+        self.header = self.header.or(outer.header);
+        self.body = self.body.or(outer.body);
+    }
+
+    /// Reads `header=20-40,MinRate=500`; a later word for the same stage replaces the earlier one.
+    pub fn read(&mut self, word: &str) -> Result<(), String> {
+        let (stage, pace) = word.split_once('=').ok_or_else(|| wrong(word))?;
+        let stage = match stage.to_ascii_lowercase().as_str() {
+            "handshake" => &mut self.handshake,
+            "header" => &mut self.header,
+            "body" => &mut self.body,
+            _ => return Err(wrong(word)),
+        };
+        *stage = Some(Pace::read(pace)?);
+        Ok(())
+    }
+}
+
+fn wrong(word: &str) -> String {
+    format!("expected header=, body= or handshake= with a time, like header=20-40,MinRate=500, got \"{word}\"")
+}
+
+impl Pace {
+    fn read(text: &str) -> Result<Pace, String> {
+        let (times, rate) = match text.split_once(',') {
+            Some((times, rate)) => (times, Some(min_rate(rate)?)),
+            None => (text, None),
+        };
+        let (within, at_most) = match times.split_once('-') {
+            Some((within, at_most)) => (value::duration(within)?, Some(value::duration(at_most)?)),
+            None => (value::duration(times)?, None),
+        };
+        if at_most.is_some_and(|most| most < within) {
+            return Err(format!("expected the second time to be the longer one, got \"{times}\""));
+        }
+        if at_most.is_some() && rate.is_none() {
+            return Err(format!("a second time needs a rate that leads to it: write {times},MinRate=500"));
+        }
+        Ok(Pace { within, at_most, rate })
+    }
+
+    /// When a client that began at `begun` and has sent `bytes` since is too slow; `None`: never.
+    pub fn deadline(&self, begun: Instant, bytes: u64) -> Option<Instant> {
+        if self.within.is_zero() {
+            return None;
+        }
+        let earned = self.rate.map_or(Duration::ZERO, |rate| Duration::from_secs(bytes / u64::from(rate.get())));
+        let allowed = self.within.saturating_add(earned).min(self.at_most.unwrap_or(Duration::MAX));
+        begun.checked_add(allowed)
+    }
+}
+
+fn min_rate(text: &str) -> Result<NonZeroU32, String> {
+    let rate = text.split_once('=').filter(|(name, _)| name.eq_ignore_ascii_case("MinRate"));
+    let rate = rate.and_then(|(_, rate)| rate.parse().ok());
+    rate.ok_or_else(|| format!("expected MinRate= with bytes per second, like MinRate=500, got \"{text}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[&str]) -> Result<ReadTimeouts, String> {
+        let mut timeouts = ReadTimeouts::default();
+        words.iter().try_for_each(|word| timeouts.read(word))?;
+        Ok(timeouts)
+    }
+
+    #[test]
+    fn what_httpd_allows_is_understood() {
+        let said = read(&["header=20-40,MinRate=500", "Body=1m,minrate=100", "handshake=0"]).expect("understood");
+        let pace = |within, at_most: Option<u64>, rate| Pace {
+            within: Duration::from_secs(within),
+            at_most: at_most.map(Duration::from_secs),
+            rate: NonZeroU32::new(rate),
+        };
+        assert_eq!(said.header, Some(pace(20, Some(40), 500)));
+        assert_eq!(said.body, Some(pace(60, None, 100)));
+        assert_eq!(said.handshake, Some(Pace::default()));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for word in
+            ["20", "head=20", "header=x", "header=40-20,MinRate=1", "header=20-40", "body=20,MinRate=0", "body=20,500"]
+        {
+            assert!(read(&[word]).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn bytes_earn_seconds_up_to_the_most() {
+        let pace = read(&["header=20-40,MinRate=500"]).expect("understood").header.expect("a pace");
+        let begun = Instant::now();
+        let allowed = |bytes| pace.deadline(begun, bytes).expect("a deadline") - begun;
+        assert_eq!(allowed(499), Duration::from_secs(20));
+        assert_eq!(allowed(5000), Duration::from_secs(30));
+        assert_eq!(allowed(1 << 40), Duration::from_secs(40));
+        assert_eq!(Pace::default().deadline(begun, 0), None);
+    }
+
+    #[test]
+    fn a_host_says_only_what_differs() {
+        let mut host = read(&["body=5"]).expect("understood");
+        host.inherit(&read(&["body=20", "header=10"]).expect("understood"));
+        assert_eq!(host, read(&["body=5", "header=10"]).expect("understood"));
+    }
+}

@@ -1,0 +1,134 @@
+//! A whole configuration, and what it depends on besides its text.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::model::clients::{Clients, Spooling};
+use crate::config::model::host::Host;
+use crate::config::model::identity::Tokens;
+use crate::config::model::overrides::PerlHtaccess;
+use crate::config::model::protocols::Http2;
+use crate::config::model::server::{Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Timeouts};
+use crate::config::model::settings::Section;
+use crate::config::model::start_up::StartUp;
+use crate::config::syntax::tree::{At, ConfigError};
+
+/// A whole configuration, checked.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Relative paths start here.
+    pub server_root: PathBuf,
+    /// Who the front and the Perl side run as, when started by root.
+    pub user: Option<String>,
+    /// See `user`.
+    pub group: Option<String>,
+    /// Holds the master's process id while it runs.
+    pub pid_file: Option<PathBuf>,
+    /// Where to listen; at least one.
+    pub listen: Vec<Listen>,
+    /// `Listen … https`, and where it says so.
+    pub https: Vec<(Listen, At)>,
+    /// The limits of HTTP/2.
+    pub http2: Http2,
+    /// How many connections the kernel keeps for us before accept.
+    pub listen_backlog: u32,
+    /// The pool of workers.
+    pub pool: Pool,
+    /// How long things may take.
+    pub timeouts: Timeouts,
+    /// How large requests may be.
+    pub limits: Limits,
+    /// See there.
+    pub clients: Clients,
+    /// See there.
+    pub spooling: Spooling,
+    /// What perl is started with.
+    pub perl: PerlSwitches,
+    /// What the mold loads, in file order.
+    pub start_up: Vec<StartUp>,
+    /// Every Perl handler as it is named, and where.
+    pub handlers: Vec<(At, String)>,
+    /// `ErrorLog` of the main server.
+    pub error_log: LogTarget,
+    /// `LogLevel`
+    pub log_level: LogLevel,
+    /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
+    pub error_logs: Vec<LogTarget>,
+    /// Every access log once, in order of first mention; [`AccessLog::log`] is an index into it.
+    pub logs: Vec<LogTarget>,
+    /// The main server is the first; it answers what no virtual host claims.
+    pub hosts: Vec<Host>,
+    /// Everything that can be merged; [`Config::settings`] takes indices into it. The first holds the table's
+    /// defaults, is under every merge, and belongs to no host.
+    pub sections: Vec<Section>,
+    /// `TypesConfig`: extension (without dot, lower case) to MIME type.
+    pub types: BTreeMap<String, String>,
+    /// `ControlSocket`; `None`: the master chooses.
+    pub control_socket: Option<PathBuf>,
+    /// What was adjusted or ignored, as httpd does; to be logged once.
+    pub warnings: Vec<ConfigError>,
+    /// `ServerTokens`
+    pub tokens: Tokens,
+    /// `RegisterHttpMethod`
+    pub methods: Vec<String>,
+    /// `PerlHtaccess`
+    pub perl_htaccess: PerlHtaccess,
+    /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
+    pub perl_access: bool,
+    /// What it was made with; `.htaccess` files are read with the same.
+    pub facts: Facts,
+}
+
+/// What a configuration depends on besides its text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// `-d`; a `ServerRoot` directive takes precedence.
+    pub server_root: PathBuf,
+    /// The folder that the server was started in: a relative `ServerRoot` is of it.
+    pub started_in: PathBuf,
+    /// The master's environment, for `PerlPassEnv`.
+    pub env: Vec<(String, String)>,
+    /// Names of `-D` and `Define` with their values, for `Apache->define`.
+    pub defined: Vec<(String, Option<String>)>,
+    /// What the configuration's Perl has said, when it was asked.
+    pub expanded: Option<Expanded>,
+    /// A server runs, and reads its configuration anew.
+    pub reload: bool,
+    /// Nothing will be served: every handler is looked for now, which a server does when a request needs it.
+    pub check: bool,
+}
+
+/// What is known after the configuration's Perl has run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expanded {
+    /// Directives that Perl modules define, in lower case.
+    pub own: Vec<String>,
+}
+
+impl Config {
+    /// A configuration before the defaults of the table; none of these values survives them.
+    pub fn empty(server_root: PathBuf, facts: &Facts) -> Config {
+        Config {
+            server_root,
+            hosts: vec![Host::default()],
+            sections: vec![Section::default()],
+            facts: facts.clone(),
+            ..Config::default()
+        }
+    }
+    /// What is worth a line where this host answers: a level, and those of single modules.
+    pub fn levels<'a>(&'a self, host: Option<&'a Host>) -> (LogLevel, &'a [(String, LogLevel)]) {
+        let host = host.or(self.hosts.first());
+        let level = host.and_then(|host| host.log_level).unwrap_or(self.log_level);
+        let own = host.and_then(|host| host.module_levels.as_deref());
+        (level, own.or_else(|| self.hosts.first()?.module_levels.as_deref()).unwrap_or_default())
+    }
+
+    /// The same for one of our modules.
+    pub fn level_of(&self, host: Option<&Host>, module: &str) -> LogLevel {
+        let (level, modules) = self.levels(host);
+        modules.iter().find(|(known, _)| known == module).map_or(level, |(_, level)| *level)
+    }
+}

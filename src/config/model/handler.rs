@@ -1,0 +1,57 @@
+//! `SetHandler`: who answers.
+
+/// `SetHandler`
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Handler {
+    /// `default-handler` or `None`: a file, sent by the front.
+    Default,
+    /// `perl-script`: the PerlHandler list.
+    PerlScript,
+    /// `cgi-script`: a CGI script, kept compiled by Apache::Registry.
+    CgiScript,
+    /// `psgi`: the PsgiApp.
+    Psgi,
+    /// `server-status`: how busy the server is.
+    Status,
+    /// `server-info`: what is configured.
+    Info,
+    /// `send-as-is`: a file with headers of its own.
+    AsIs,
+    /// Any other name: what answers, an `Action` says.
+    Named(String),
+}
+
+impl Handler {
+    /// By its name.
+    pub fn named(name: &str) -> Handler {
+        match name.to_ascii_lowercase().as_str() {
+            "default-handler" | "none" => Handler::Default,
+            "perl-script" => Handler::PerlScript,
+            "cgi-script" => Handler::CgiScript,
+            "psgi" => Handler::Psgi,
+            "server-status" => Handler::Status,
+            "server-info" => Handler::Info,
+            "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
+            _ => Handler::Named(name.to_owned()),
+        }
+    }
+
+    /// Its name; files have none.
+    pub fn name(&self) -> Option<&str> {
+        Some(match self {
+            Handler::Default => return None,
+            Handler::PerlScript => "perl-script",
+            Handler::CgiScript => "cgi-script",
+            Handler::Psgi => "psgi",
+            Handler::Status => "server-status",
+            Handler::Info => "server-info",
+            Handler::AsIs => "send-as-is",
+            Handler::Named(name) => name,
+        })
+    }
+
+    /// Whether what answers is a file, or has to do with one that the front looks for.
+    pub fn is_about_a_file(&self) -> bool {
+        matches!(self, Handler::Default | Handler::AsIs | Handler::Named(_))
+    }
+}

@@ -1,0 +1,23 @@
+//! What a configuration means: plain data, how its values are written, and how one section's are merged over another's.
+
+pub mod access;
+pub mod address;
+pub mod clients;
+pub mod config;
+pub mod context;
+pub mod handler;
+pub mod host;
+pub mod identity;
+pub mod options;
+pub mod overrides;
+pub mod phases;
+pub mod program;
+pub mod protocols;
+pub mod remote_ip;
+pub mod response;
+pub mod scheduling;
+pub mod server;
+pub mod settings;
+pub mod start_up;
+pub mod strictness;
+pub mod tls;

@@ -1,0 +1,128 @@
+//! The `Options` directive.
+
+use crate::config::model::context::Scope;
+
+/// `Options`: either a new set or changes to the outer one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaidOptions {
+    /// `Options ExecCGI Indexes`
+    Set(Options),
+    /// `Options +ExecCGI -Indexes`
+    Change {
+        /// With `+`.
+        add: Options,
+        /// With `-`.
+        remove: Options,
+    },
+}
+
+/// The options that we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Scripts may run.
+    pub exec_cgi: bool,
+    /// Symbolic links are followed.
+    pub follow_sym_links: bool,
+    /// Symbolic links are followed when link and target have one owner.
+    pub sym_links_if_owner_match: bool,
+    /// Folders without an index are listed.
+    pub indexes: bool,
+}
+
+/// What the arguments say, and the names that we accept but do not have yet.
+pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {
+    let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
+    if signed != 0 && signed != args.len() {
+        return Err(
+            "either all options have a + or - or none has: with some, what happens to the others is unclear".into()
+        );
+    }
+    let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());
+    for arg in args {
+        let set = if arg.starts_with('-') { &mut remove } else { &mut add };
+        match known(arg.trim_start_matches(['+', '-']))? {
+            Some(options) => *set = set.with(options),
+            None => ignored.push(arg.clone()),
+        }
+    }
+    Ok((if signed == 0 { SaidOptions::Set(add) } else { SaidOptions::Change { add, remove } }, ignored))
+}
+
+/// `None`: httpd has it, we do not.
+fn known(name: &str) -> Result<Option<Options>, String> {
+    let none = Options::default();
+    Ok(Some(match name.to_ascii_lowercase().as_str() {
+        "none" => none,
+        "execcgi" => Options { exec_cgi: true, ..none },
+        "followsymlinks" => Options { follow_sym_links: true, ..none },
+        "symlinksifownermatch" => Options { sym_links_if_owner_match: true, ..none },
+        "indexes" => Options { indexes: true, ..none },
+        // As in httpd: everything that loosens; SymLinksIfOwnerMatch would tighten.
+        "all" => Options { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
+        "includes" | "includesnoexec" | "multiviews" => return Ok(None),
+        _ => {
+            return Err(format!(
+                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch or Indexes, got \"{name}\""
+            ));
+        }
+    }))
+}
+
+impl Options {
+    /// These and those.
+    pub fn with(self, other: Options) -> Options {
+        Options {
+            exec_cgi: self.exec_cgi || other.exec_cgi,
+            follow_sym_links: self.follow_sym_links || other.follow_sym_links,
+            sym_links_if_owner_match: self.sym_links_if_owner_match || other.sym_links_if_owner_match,
+            indexes: self.indexes || other.indexes,
+        }
+    }
+
+    /// These, but not those.
+    pub fn without(self, other: Options) -> Options {
+        Options {
+            exec_cgi: self.exec_cgi && !other.exec_cgi,
+            follow_sym_links: self.follow_sym_links && !other.follow_sym_links,
+            sym_links_if_owner_match: self.sym_links_if_owner_match && !other.sym_links_if_owner_match,
+            indexes: self.indexes && !other.indexes,
+        }
+    }
+
+    /// These options after `said`.
+    pub fn after(self, said: &SaidOptions) -> Options {
+        match said {
+            SaidOptions::Set(options) => *options,
+            SaidOptions::Change { add, remove } => self.without(*remove).with(*add),
+        }
+    }
+}
+
+impl Options {
+    /// These options after what a section of that scope says. Links belong to files: as in httpd, a section of URIs says
+    /// nothing about them.
+    pub fn at(self, scope: &Scope, said: &SaidOptions) -> Options {
+        let next = self.after(said);
+        match scope {
+            Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
+            Scope::Location(_) | Scope::LocationMatch(_) => Options {
+                follow_sym_links: self.follow_sym_links,
+                sym_links_if_owner_match: self.sym_links_if_owner_match,
+                ..next
+            },
+        }
+    }
+}
+
+impl SaidOptions {
+    /// Two lines of one section as one.
+    pub fn then(&self, next: &SaidOptions) -> SaidOptions {
+        match (self, next) {
+            (_, SaidOptions::Set(_)) => next.clone(),
+            (SaidOptions::Set(options), _) => SaidOptions::Set(options.after(next)),
+            (SaidOptions::Change { add, remove }, SaidOptions::Change { add: more, remove: less }) => {
+                SaidOptions::Change { add: add.without(*less).with(*more), remove: remove.without(*more).with(*less) }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The phases of a request, and of a worker's life, in which Perl code may have its say.
+
+use std::collections::BTreeMap;
+
+/// A phase, in the order in which a request goes through them; what belongs to a process comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "httpd's names")]
+pub enum Phase {
+    PostReadRequest,
+    Trans,
+    /// `PerlInitHandler` in a container: just before HeaderParser.
+    Init,
+    HeaderParser,
+    Access,
+    Authen,
+    Authz,
+    Type,
+    Fixup,
+    Handler,
+    Log,
+    Cleanup,
+    /// `PerlInitHandler` outside of containers: just before PostReadRequest.
+    ServerInit,
+    ChildInit,
+    ChildExit,
+    Restart,
+}
+
+impl Phase {
+    /// Every phase; a phase's number is its place here.
+    pub const ALL: [Phase; 16] = [
+        Phase::PostReadRequest,
+        Phase::Trans,
+        Phase::Init,
+        Phase::HeaderParser,
+        Phase::Access,
+        Phase::Authen,
+        Phase::Authz,
+        Phase::Type,
+        Phase::Fixup,
+        Phase::Handler,
+        Phase::Log,
+        Phase::Cleanup,
+        Phase::ServerInit,
+        Phase::ChildInit,
+        Phase::ChildExit,
+        Phase::Restart,
+    ];
+
+    /// The directive: what `$r->current_callback` says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::PostReadRequest => "PerlPostReadRequestHandler",
+            Phase::Trans => "PerlTransHandler",
+            Phase::Init | Phase::ServerInit => "PerlInitHandler",
+            Phase::HeaderParser => "PerlHeaderParserHandler",
+            Phase::Access => "PerlAccessHandler",
+            Phase::Authen => "PerlAuthenHandler",
+            Phase::Authz => "PerlAuthzHandler",
+            Phase::Type => "PerlTypeHandler",
+            Phase::Fixup => "PerlFixupHandler",
+            Phase::Handler => "PerlHandler",
+            Phase::Log => "PerlLogHandler",
+            Phase::Cleanup => "PerlCleanupHandler",
+            Phase::ChildInit => "PerlChildInitHandler",
+            Phase::ChildExit => "PerlChildExitHandler",
+            Phase::Restart => "PerlRestartHandler",
+        }
+    }
+
+    /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
+    pub fn needs_worker(self) -> bool {
+        !matches!(self, Phase::Handler | Phase::Cleanup | Phase::ChildInit | Phase::ChildExit | Phase::Restart)
+    }
+}
+
+/// Handlers by phase, but for those of PerlHandler and PerlCleanupHandler.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Phases {
+    lists: BTreeMap<Phase, Vec<String>>,
+    /// `PerlDispatchHandler`: called in the place of every handler.
+    pub dispatch: Option<String>,
+}
+
+impl Phases {
+    /// What is configured for a phase.
+    pub fn of(&self, phase: Phase) -> &[String] {
+        self.lists.get(&phase).map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts handlers behind those that are there.
+    pub fn add(&mut self, phase: Phase, handlers: &[String]) {
+        self.lists.entry(phase).or_default().extend_from_slice(handlers);
+    }
+
+    /// Nothing at all is said.
+    pub fn is_empty(&self) -> bool {
+        self.lists.is_empty() && self.dispatch.is_none()
+    }
+
+    /// The phases that have handlers.
+    pub fn said(&self) -> impl Iterator<Item = (Phase, &[String])> {
+        self.lists.iter().map(|(phase, handlers)| (*phase, handlers.as_slice()))
+    }
+
+    /// The list of an inner section takes the place of the outer's.
+    pub fn merge(&mut self, inner: &Phases) {
+        for (phase, handlers) in &inner.lists {
+            self.lists.insert(*phase, handlers.clone());
+        }
+        if inner.dispatch.is_some() {
+            self.dispatch.clone_from(&inner.dispatch);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_stands_at_its_number() {
+        for (number, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, number, "{phase:?}");
+        }
+    }
+}

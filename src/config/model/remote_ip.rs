@@ -1,0 +1,73 @@
+//! Who a client is that comes through proxies: mod_remoteip's directives. A virtual host that says nothing has what the
+//! main server says.
+
+use std::net::IpAddr;
+
+use crate::config::model::access::Network;
+
+/// The directives of one host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemoteIp {
+    /// `RemoteIPHeader`, lower case.
+    pub header: Option<String>,
+    /// `RemoteIPInternalProxy`, `RemoteIPTrustedProxy`
+    pub proxies: Vec<Proxy>,
+    /// `RemoteIPProxiesHeader`, lower case.
+    pub proxies_header: Option<String>,
+    /// `RemoteIPProtoHeader`, lower case.
+    pub proto_header: Option<String>,
+    /// `RemoteIPProxyProtocol`
+    pub proxy_protocol: Option<bool>,
+    /// `RemoteIPProxyProtocolExceptions`
+    pub exceptions: Vec<Network>,
+}
+
+/// Whom to believe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proxy {
+    /// Where it is.
+    pub network: Network,
+    /// It may name addresses of a private network.
+    pub internal: bool,
+}
+
+impl RemoteIp {
+    /// Whether `proxy` is believed, and then whether it may name private addresses. Where no proxy is listed all are.
+    pub fn trusts(&self, proxy: IpAddr) -> Option<bool> {
+        let listed = self.proxies.iter().find(|known| known.network.contains(proxy)).map(|known| known.internal);
+        if self.proxies.is_empty() { Some(false) } else { listed }
+    }
+
+    /// Whether `proxy` is believed because it is listed.
+    pub fn lists(&self, proxy: IpAddr) -> bool {
+        self.proxies.iter().any(|known| known.network.contains(proxy))
+    }
+
+    /// Whether a connection of `client` begins with a PROXY header.
+    pub fn expects_proxy_header(&self, client: Option<IpAddr>) -> bool {
+        let is_exempt = |client| self.exceptions.iter().any(|network| network.contains(client));
+        self.proxy_protocol == Some(true) && !client.is_some_and(is_exempt)
+    }
+
+    /// Takes what a virtual host does not say itself from the main server.
+    pub fn inherit(&mut self, main: &RemoteIp) {
+        if self.header.is_none() {
+            self.header.clone_from(&main.header);
+        }
+        if self.proxies.is_empty() {
+            self.proxies.clone_from(&main.proxies);
+        }
+        if self.proxies_header.is_none() {
+            self.proxies_header.clone_from(&main.proxies_header);
+        }
+        if self.proto_header.is_none() {
+            self.proto_header.clone_from(&main.proto_header);
+        }
+        if self.proxy_protocol.is_none() {
+            self.proxy_protocol = main.proxy_protocol;
+        }
+        if self.exceptions.is_empty() {
+            self.exceptions.clone_from(&main.exceptions);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Which answers are compressed: `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE type…`.
+
+use std::collections::BTreeMap;
+
+/// See the module's text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compress {
+    /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.
+    pub all: Option<bool>,
+    /// MIME types.
+    pub types: Vec<String>,
+    /// `AddOutputFilter`: extensions in lower case, and whether files with them are compressed.
+    pub extensions: BTreeMap<String, bool>,
+    /// `DeflateCompressionLevel`
+    pub level: Option<u32>,
+}
+
+impl Compress {
+    /// Merges what an inner section says.
+    pub fn merge(&mut self, inner: &Compress) {
+        self.all = inner.all.or(self.all);
+        self.types.extend_from_slice(&inner.types);
+        self.extensions.extend(inner.extensions.iter().map(|(extension, on)| (extension.clone(), *on)));
+        self.level = inner.level.or(self.level);
+    }
+
+    /// Whether an answer may be compressed at all.
+    pub fn is_on(&self) -> bool {
+        self.all == Some(true) || !self.types.is_empty() || self.extensions.values().any(|on| *on)
+    }
+
+    /// Whether answers of this MIME type, without parameters, for a file of this name are compressed.
+    pub fn takes(&self, mime: &str, file: &str) -> bool {
+        let by_type = || self.types.iter().any(|known| known.eq_ignore_ascii_case(mime));
+        self.all == Some(true) || by_type() || has_extension(&self.extensions, file)
+    }
+}
+
+/// Whether a file's name has one of the extensions that are `true`.
+pub(super) fn has_extension(known: &BTreeMap<String, bool>, file: &str) -> bool {
+    file.split('.').skip(1).any(|extension| known.get(&extension.to_ascii_lowercase()) == Some(&true))
+}

@@ -1,0 +1,126 @@
+//! `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
+
+/// How long answers stay fresh.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expires {
+    /// `ExpiresActive`
+    pub active: Option<bool>,
+    /// `ExpiresByType`: MIME type, or `image/*`.
+    pub by_type: Vec<(String, Span)>,
+    /// `ExpiresDefault`
+    pub default: Option<Span>,
+}
+
+/// A time from something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// From the file's last change instead of from now.
+    pub from_change: bool,
+    /// So long.
+    pub seconds: i64,
+}
+
+impl Expires {
+    /// Merges what an inner section says.
+    pub fn merge(&mut self, inner: &Expires) {
+        self.active = inner.active.or(self.active);
+        self.default = inner.default.or(self.default);
+        for (kind, span) in &inner.by_type {
+            self.by_type.retain(|(known, _)| known != kind);
+            self.by_type.push((kind.clone(), *span));
+        }
+    }
+
+    /// What holds for a MIME type without parameters, if anything does.
+    pub fn of(&self, mime: &str) -> Option<Span> {
+        if self.active != Some(true) {
+            return None;
+        }
+        let mime = mime.to_ascii_lowercase();
+        let family = mime.split_once('/').map(|(family, _)| format!("{family}/*"));
+        let named = |name: &str| self.by_type.iter().find(|(known, _)| known == name).map(|(_, span)| *span);
+        named(&mime).or_else(|| named(&family?)).or(self.default)
+    }
+}
+
+impl Span {
+    /// `A3600`, `M86400`, `access plus 1 month 2 days`
+    pub fn parse(text: &str) -> Result<Span, String> {
+        let wrong = || format!("expected a time like A3600 or \"access plus 1 month 2 days\", got \"{text}\"");
+        if let Some((from_change, seconds)) = code(text) {
+            return Ok(Span { from_change, seconds });
+        }
+        let mut words = text.split_whitespace().peekable();
+        let from_change = match words.next().map(str::to_ascii_lowercase).as_deref() {
+            Some("access" | "now") => false,
+            Some("modification") => true,
+            _ => return Err(wrong()),
+        };
+        words.next_if(|word| word.eq_ignore_ascii_case("plus"));
+        let mut seconds: i64 = 0;
+        while let Some(number) = words.next() {
+            let number: i64 = number.parse().map_err(|_| wrong())?;
+            let unit = words.next().and_then(unit).ok_or_else(wrong)?;
+            seconds = number.checked_mul(unit).and_then(|part| seconds.checked_add(part)).ok_or_else(wrong)?;
+        }
+        Ok(Span { from_change, seconds })
+    }
+}
+
+fn code(text: &str) -> Option<(bool, i64)> {
+    let (letter, number) = text.split_at_checked(1)?;
+    let from_change = match letter {
+        "A" | "a" => false,
+        "M" | "m" => true,
+        _ => return None,
+    };
+    Some((from_change, number.parse().ok()?))
+}
+
+/// Seconds; Apache's months have 30 days and its years 365.
+fn unit(word: &str) -> Option<i64> {
+    const DAY: i64 = 24 * 60 * 60;
+    Some(match word.to_ascii_lowercase().trim_end_matches('s') {
+        "year" => 365 * DAY,
+        "month" => 30 * DAY,
+        "week" => 7 * DAY,
+        "day" => DAY,
+        "hour" => 60 * 60,
+        "minute" | "min" => 60,
+        "second" | "sec" => 1,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_codes_or_sentences() {
+        let seconds = |text: &str| Span::parse(text).map(|span| (span.from_change, span.seconds)).ok();
+        for (text, expected) in [
+            ("A3600", (false, 3600)),
+            ("M-60", (true, -60)),
+            ("access plus 1 month 2 days", (false, 32 * 86400)),
+            ("now plus 1 year", (false, 365 * 86400)),
+            ("Modification 2 Hours 1 minute 5 seconds", (true, 7265)),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for wrong in ["", "A", "3600", "access plus month", "access plus 1", "access plus 1 fortnight", "ü1"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_type_counts_then_its_family_then_the_default() {
+        let span = |seconds| Span { from_change: false, seconds };
+        let by_type = vec![("image/*".to_owned(), span(1)), ("image/gif".to_owned(), span(2))];
+        let expires = Expires { active: Some(true), by_type, default: Some(span(3)) };
+        assert_eq!(expires.of("image/gif"), Some(span(2)));
+        assert_eq!(expires.of("IMAGE/png"), Some(span(1)));
+        assert_eq!(expires.of("text/html"), Some(span(3)));
+        assert_eq!(Expires { active: None, ..expires }.of("image/gif"), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! Expressions: `SetEnvIfExpr` and `expr=`, httpd 2.4's language (expr.html) as far as it is about a request.
+//!
+//! ```text
+//!   either  = both { "||" both }            value = part { "." part }
+//!   both    = single { "&&" single }         part  = "text" | 'text' | number | %{NAME} | %{function:argument} | $1
+//!   single  = "!" single | "(" either ")" | "true" | "false" | -n value | -z value | -T value | value operator value
+//! ```
+
+mod parse;
+
+use super::variables::Attribute;
+use crate::config::model::access::Network;
+use crate::config::syntax::pattern::{Budget, Pattern};
+
+pub use super::variables::Seen;
+
+/// An expression, understood.
+#[derive(Debug, Clone)]
+pub struct Expr {
+    source: String,
+    root: Node,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Expr {}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Either(Vec<Node>),
+    Both(Vec<Node>),
+    Not(Box<Node>),
+    Constant(bool),
+    IsEmpty(Value),
+    /// `-T`: neither empty nor 0, off, false, no.
+    IsTrue(Value),
+    Compare(Value, Operator, Value),
+    Matches(Value, Pattern),
+    IsIn(Value, Vec<Value>),
+    IsFrom(Value, Network),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operator {
+    Text(fn(std::cmp::Ordering) -> bool),
+    Number(fn(std::cmp::Ordering) -> bool),
+}
+
+#[derive(Debug, Clone)]
+struct Value(Vec<Part>);
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text(String),
+    Of(Attribute),
+    Variable(String),
+    Found(usize),
+}
+
+impl Expr {
+    /// Reads one; the error says what is not understood.
+    pub fn parse(source: &str, budget: &mut Budget) -> Result<Expr, String> {
+        Ok(Expr { source: source.to_owned(), root: parse::parse(source, budget)? })
+    }
+
+    /// Whether it holds.
+    pub fn holds(&self, seen: Seen<'_>) -> bool {
+        self.root.holds(seen, &mut Vec::new())
+    }
+
+    /// What its last pattern found, `$0` first, when it holds.
+    pub fn found(&self, seen: Seen<'_>) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        self.root.holds(seen, &mut found).then_some(found)
+    }
+}
+
+impl Node {
+    fn holds(&self, seen: Seen<'_>, found: &mut Vec<String>) -> bool {
+        match self {
+            Node::Either(parts) => parts.iter().any(|part| part.holds(seen, found)),
+            Node::Both(parts) => parts.iter().all(|part| part.holds(seen, found)),
+            Node::Not(part) => !part.holds(seen, found),
+            Node::Constant(value) => *value,
+            Node::IsEmpty(value) => value.text(seen, found).is_empty(),
+            Node::IsTrue(value) => {
+                let text = value.text(seen, found).to_ascii_lowercase();
+                !matches!(text.as_str(), "" | "0" | "off" | "false" | "no")
+            }
+            Node::Compare(left, operator, right) => {
+                let (left, right) = (left.text(seen, found), right.text(seen, found));
+                match operator {
+                    Operator::Text(is) => is(left.cmp(&right)),
+                    Operator::Number(is) => is(number(&left).cmp(&number(&right))),
+                }
+            }
+            Node::Matches(value, pattern) => {
+                let text = value.text(seen, found);
+                let Some(groups) = pattern.find(&text) else { return false };
+                *found = (0..10).map(|number| groups.get(number).into_owned()).collect();
+                true
+            }
+            Node::IsIn(value, list) => {
+                let text = value.text(seen, found);
+                list.iter().any(|item| item.text(seen, found) == text)
+            }
+            Node::IsFrom(value, network) => {
+                value.text(seen, found).parse().is_ok_and(|address| network.contains(address))
+            }
+        }
+    }
+}
+
+fn number(text: &str) -> i64 {
+    text.trim().parse().unwrap_or(0)
+}
+
+impl Value {
+    fn text(&self, seen: Seen<'_>, found: &[String]) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Of(attribute) => (seen.look)(attribute).unwrap_or_default(),
+            Part::Variable(name) => seen.variables.get(name).unwrap_or_default().to_owned(),
+            Part::Found(group) => found.get(*group).cloned().unwrap_or_default(),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::rules::variables::Variables;
+
+    fn holds(source: &str) -> bool {
+        let mut variables = Variables::default();
+        variables.set("robot", Some("yes".to_owned()));
+        let look = |attribute: &Attribute| match attribute {
+            Attribute::RemoteAddr => Some("192.0.2.7".to_owned()),
+            Attribute::RequestMethod => Some("GET".to_owned()),
+            Attribute::RequestUri => Some("/a/b.html".to_owned()),
+            Attribute::QueryString => Some("x=12".to_owned()),
+            Attribute::Named(name, _) if name == "user-agent" => Some("Robot/1.0".to_owned()),
+            _ => None,
+        };
+        Expr::parse(source, &mut Budget::of_the_administrator())
+            .expect(source)
+            .holds(Seen { variables: &variables, look: &look })
+    }
+
+    #[test]
+    fn expressions_mean_what_httpds_manual_says() {
+        for (source, expected) in [
+            ("true", true),
+            ("! true || (false || true)", true),
+            ("true && false || false", false),
+            ("%{REQUEST_METHOD} == 'GET'", true),
+            ("%{REQUEST_METHOD} != 'GET'", false),
+            ("%{REQUEST_URI} =~ m#^/a/(.*)\\.html$# && $1 == 'b'", true),
+            ("%{HTTP_USER_AGENT} !~ /robot/i", false),
+            ("%{HTTP:User-Agent} =~ /^Robot/", true),
+            ("%{reqenv:robot} == \"yes\" && -z %{reqenv:other}", true),
+            ("-n %{REMOTE_HOST}", false),
+            ("-T %{reqenv:robot}", true),
+            ("-R '192.0.2.0/24'", true),
+            ("%{REMOTE_ADDR} -ipmatch '198.51.100.0/24'", false),
+            ("%{REQUEST_METHOD} in {'POST', 'GET'}", true),
+            ("'10' -gt 9 && '10' < '9'", true),
+            ("%{QUERY_STRING} =~ /x=([0-9]+)/ && $1 -eq 12", true),
+            ("'a%{REQUEST_METHOD}b' == 'a' . %{REQUEST_METHOD} . 'b'", true),
+            ("%{REQUEST_URI} -fnmatch '/a/*.html' && %{REQUEST_URI} -strcmatch '*.HTML'", true),
+        ] {
+            assert_eq!(holds(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        let deep = "(".repeat(99) + "true" + &")".repeat(99);
+        for source in [
+            "",
+            "maybe",
+            "%{NOBODY_KNOWS} == 'x'",
+            "%{REQUEST_URI} =~ /x",
+            "true true",
+            "(true",
+            "'a' ~ 'b'",
+            "'a' == ",
+            &deep,
+        ] {
+            assert!(Expr::parse(source, &mut Budget::of_the_administrator()).is_err(), "{source}");
+        }
+    }
+}

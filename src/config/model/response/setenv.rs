@@ -1,0 +1,173 @@
+//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`; `SetEnvIf` and `BrowserMatch`, which look at it.
+
+use std::borrow::Cow;
+
+use super::expr::Expr;
+use crate::config::syntax::pattern::{Budget, Pattern};
+
+pub use super::variables::{Attribute, Seen, Variables};
+
+/// Of a value that is made from what a client sends: one rule could double what another has set, and the next again.
+const LONGEST: usize = 8 << 10;
+
+/// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfExpr expression [!]name[=value]…`
+#[derive(Debug, Clone)]
+pub struct SetEnvIf {
+    /// On which condition.
+    pub when: When,
+    /// `None` takes the variable away.
+    pub changes: Vec<(String, Option<String>)>,
+}
+
+/// The condition of a [`SetEnvIf`].
+#[derive(Debug, Clone)]
+pub enum When {
+    /// The pattern is found in it.
+    Found(Attribute, Pattern),
+    /// The expression holds.
+    Holds(Expr),
+}
+
+/// `env=name`, `env=!name`, `expr=expression`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Whether a variable is set, or is not.
+    Env {
+        /// Which.
+        name: String,
+        /// It is to be set.
+        wanted: bool,
+    },
+    /// Whether it holds.
+    Expr(Expr),
+}
+
+impl Variables {
+    /// Changes them as a request that `look` describes wants it.
+    pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
+        for rule in rules {
+            match &rule.when {
+                When::Found(attribute, pattern) => {
+                    let seen = look(attribute);
+                    let value = match (&seen, attribute) {
+                        (Some(seen), _) => seen.as_ref(),
+                        (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
+                        (None, _) => "",
+                    };
+                    let Some(found) = pattern.find(value) else { continue };
+                    let filled =
+                        |value: &String| found.expand(value, &str::to_owned, LONGEST).unwrap_or_else(|cut| cut);
+                    let changes: Vec<_> =
+                        rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(filled))).collect();
+                    changes.into_iter().for_each(|(name, value)| self.set(name, value));
+                }
+                When::Holds(expr) => {
+                    let owned = |attribute: &Attribute| look(attribute).map(Cow::into_owned);
+                    let Some(found) = expr.found(Seen { variables: self, look: &owned }) else { continue };
+                    let filled = |value: &String| filled(value, &found);
+                    rule.changes.iter().for_each(|(name, value)| self.set(name, value.as_ref().map(filled)));
+                }
+            }
+        }
+    }
+}
+
+/// `$0` to `$9` in a value are what the last pattern of an expression found.
+fn filled(template: &str, found: &[String]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template.chars().peekable();
+    while let Some(c) = rest.next() {
+        let group = if c == '$' { rest.peek().and_then(|digit| digit.to_digit(10)) } else { None };
+        let piece = match group {
+            Some(group) => {
+                rest.next();
+                found.get(group as usize).cloned().unwrap_or_default()
+            }
+            None => c.to_string(),
+        };
+        if out.len() + piece.len() > LONGEST {
+            break;
+        }
+        out.push_str(&piece);
+    }
+    out
+}
+
+impl Condition {
+    /// Whether it holds for these variables.
+    pub fn holds(&self, seen: Seen<'_>) -> bool {
+        match self {
+            Condition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
+            Condition::Expr(expr) => expr.holds(seen),
+        }
+    }
+
+    /// `env=[!]name`, `expr=expression`
+    pub fn parse(text: &str, budget: &mut Budget) -> Result<Condition, String> {
+        match text.split_once('=') {
+            Some((key, name)) if key.eq_ignore_ascii_case("env") && !name.trim_start_matches('!').is_empty() => {
+                let wanted = !name.starts_with('!');
+                Ok(Condition::Env { name: name.trim_start_matches('!').to_owned(), wanted })
+            }
+            Some((key, expression)) if key.eq_ignore_ascii_case("expr") => {
+                Expr::parse(expression, budget).map(Condition::Expr)
+            }
+            _ => Err(format!("expected env=name or env=!name, got \"{text}\"")),
+        }
+    }
+}
+
+/// `name`, `name=value`, `!name`
+pub fn parse_change(text: &str) -> (String, Option<String>) {
+    match (text.strip_prefix('!'), text.split_once('=')) {
+        (Some(name), _) => (name.to_owned(), None),
+        (None, Some((name, value))) => (name.to_owned(), Some(value.to_owned())),
+        (None, None) => (text.to_owned(), Some("1".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::pattern::Case;
+
+    fn rule(attribute: &str, regex: &str, changes: &[&str]) -> SetEnvIf {
+        let changes = changes.iter().map(|change| parse_change(change)).collect();
+        let mut budget = Budget::of_htaccess();
+        let pattern = budget.compile(regex, Case::Exact).unwrap();
+        SetEnvIf { when: When::Found(Attribute::parse(&mut budget, attribute).unwrap(), pattern), changes }
+    }
+
+    #[test]
+    fn later_rules_see_what_earlier_ones_set() {
+        let rules = [
+            rule("User-Agent", "^Mozilla/([0-9])", &["version=$1", "old"]),
+            rule("version", "^[5-9]$", &["!old", "modern=yes"]),
+            rule("Referer", "^$", &["direct"]),
+            rule("Request_URI", "^/x", &["never"]),
+        ];
+        let mut variables = Variables::default();
+        variables.apply(&rules, |attribute| match attribute {
+            Attribute::Named(name, _) if name == "user-agent" => Some("Mozilla/5.0".into()),
+            Attribute::RequestUri => Some("/y".into()),
+            _ => None,
+        });
+        let all: Vec<_> = variables.iter().collect();
+        assert_eq!(all, [("direct", "1"), ("modern", "yes"), ("version", "5")]);
+    }
+
+    #[test]
+    fn a_condition_asks_whether_a_variable_is_set() {
+        let mut variables = Variables::default();
+        variables.set("a", Some(String::new()));
+        let seen = Seen { variables: &variables, look: &|_| None };
+        assert!(Condition::parse("env=a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(!Condition::parse("env=!a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(Condition::parse("ENV=!b", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(Condition::parse("expr=-z %{reqenv:a}", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(
+            Condition::parse("env=", &mut Budget::of_htaccess()).is_err()
+                && Condition::parse("a", &mut Budget::of_htaccess()).is_err()
+        );
+    }
+}

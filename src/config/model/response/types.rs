@@ -1,0 +1,147 @@
+//! What a file's extensions say of it: `AddType`, `AddHandler`, `AddEncoding`, `AddLanguage`, `AddCharset`, and what
+//! takes them back. As mod_mime: every extension counts, the last one of each kind wins.
+
+use std::collections::BTreeMap;
+
+use crate::config::model::handler::Handler;
+
+/// What sections said about extensions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Types {
+    /// By extension, without dot and in lower case; `None` takes back what an outer section said.
+    pub added: BTreeMap<(Kind, String), Option<String>>,
+    /// `AddHandler` likewise.
+    pub handlers: BTreeMap<String, Option<Handler>>,
+    /// `ForceType`; `Some(None)` is `ForceType None`.
+    pub force: Option<Option<String>>,
+    /// `AddDefaultCharset`; `Some(None)` is `Off`.
+    pub default_charset: Option<Option<String>>,
+}
+
+/// What an extension can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "headers' names")]
+pub enum Kind {
+    Type,
+    Encoding,
+    Language,
+    Charset,
+}
+
+/// What the extensions of a name come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The MIME type, without charset.
+    pub mime: Option<String>,
+    /// `Content-Encoding`
+    pub encoding: Option<String>,
+    /// `Content-Language`
+    pub language: Option<String>,
+    /// For the type.
+    pub charset: Option<String>,
+}
+
+impl Types {
+    /// Merges what an inner section says.
+    pub fn merge(&mut self, inner: &Types) {
+        self.added.extend(inner.added.iter().map(|(key, value)| (key.clone(), value.clone())));
+        self.handlers.extend(inner.handlers.iter().map(|(key, value)| (key.clone(), value.clone())));
+        self.force = inner.force.clone().or(self.force.take());
+        self.default_charset = inner.default_charset.clone().or(self.default_charset.take());
+    }
+
+    /// Describes a file's name; `usual` knows the types that nobody need add.
+    pub fn describe(&self, name: &str, usual: impl Fn(&str) -> Option<String>) -> Described {
+        let mut described = Described::default();
+        for extension in extensions(name) {
+            let said = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
+            let encoding = said(Kind::Encoding);
+            // An encoding says how the type before it is wrapped; that gzip is a type, too, would hide that.
+            let mime = said(Kind::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
+            described.mime = mime.or(described.mime);
+            described.language = said(Kind::Language).or(described.language);
+            described.charset = said(Kind::Charset).or(described.charset);
+            described.encoding = match (described.encoding, encoding) {
+                (Some(inner), Some(outer)) => Some(format!("{inner}, {outer}")),
+                (inner, outer) => outer.or(inner),
+            };
+        }
+        match &self.force {
+            Some(Some(forced)) => Described { mime: Some(forced.clone()), ..described },
+            _ => described,
+        }
+    }
+
+    /// Who answers for a file of this name, if its extensions say so.
+    pub fn handler(&self, name: &str) -> Option<&Handler> {
+        if self.handlers.is_empty() {
+            return None;
+        }
+        extensions(name).filter_map(|extension| self.handlers.get(&extension)?.as_ref()).last()
+    }
+
+    /// Every handler that extensions are given to.
+    pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
+        self.handlers.values().flatten()
+    }
+
+    /// What was said, for the golden cases.
+    #[cfg(test)]
+    pub fn words(&self) -> Vec<String> {
+        let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
+        let added = self.added.iter().map(|((kind, extension), value)| format!("{kind:?}:{extension}={}", word(value)));
+        let handlers = self.handlers.iter().map(|(extension, handler)| format!("Handler:{extension}={handler:?}"));
+        let force = self.force.iter().map(|value| format!("Force={}", word(value)));
+        let charset = self.default_charset.iter().map(|value| format!("DefaultCharset={}", word(value)));
+        added.chain(handlers).chain(force).chain(charset).collect()
+    }
+}
+
+/// Those of a name, in lower case: none for `README` and `.profile`.
+fn extensions(name: &str) -> impl Iterator<Item = String> {
+    name.trim_start_matches('.').split('.').skip(1).filter(|part| !part.is_empty()).map(str::to_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_extension_counts_and_the_last_of_a_kind_wins() {
+        let mut types = Types::default();
+        for (kind, extension, value) in [
+            (Kind::Encoding, "gz", "x-gzip"),
+            (Kind::Language, "de", "de"),
+            (Kind::Charset, "utf8", "utf-8"),
+            (Kind::Type, "own", "application/x-own"),
+        ] {
+            types.added.insert((kind, extension.into()), Some(value.into()));
+        }
+        let usual = |extension: &str| match extension {
+            "html" => Some("text/html".to_owned()),
+            "gz" => Some("application/gzip".to_owned()),
+            _ => None,
+        };
+        let words = |name: &str| {
+            let Described { mime, encoding, language, charset } = types.describe(name, usual);
+            [mime, encoding, language, charset].map(Option::unwrap_or_default).join("|")
+        };
+        assert_eq!(words("a.html.gz"), "text/html|x-gzip||");
+        assert_eq!(words("a.de.utf8.html.bak"), "text/html||de|utf-8");
+        assert_eq!(words("a.html.own"), "application/x-own|||");
+        assert_eq!(words(".html"), "|||");
+        assert_eq!(Types::default().describe("a.gz", usual).mime.as_deref(), Some("application/gzip"));
+    }
+
+    #[test]
+    fn an_inner_section_takes_back() {
+        let mut types = Types::default();
+        types.handlers.insert("pl".into(), Some(Handler::PerlScript));
+        assert_eq!(types.handler("a.pl"), Some(&Handler::PerlScript));
+        assert_eq!(types.handler("a.PL.txt"), Some(&Handler::PerlScript));
+        let mut inner = Types::default();
+        inner.handlers.insert("pl".into(), None);
+        types.merge(&inner);
+        assert_eq!(types.handler("a.pl"), None);
+    }
+}

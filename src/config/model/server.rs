@@ -1,0 +1,120 @@
+//! What holds for the server as a whole: where it listens, its pool, its limits, its logs.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// An address to listen on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Listen {
+    /// `host` is an address; `*` is written `0.0.0.0` or `[::]`.
+    Tcp(std::net::SocketAddr),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+impl Listen {
+    /// Its address, unless it is a unix socket.
+    pub fn tcp(&self) -> Option<std::net::SocketAddr> {
+        match self {
+            Listen::Tcp(address) => Some(*address),
+            Listen::Unix(_) => None,
+        }
+    }
+}
+
+/// The pool's directives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    /// `StartServers`
+    pub start: u32,
+    /// `MinSpareServers`
+    pub min_spare: u32,
+    /// `MaxSpareServers`
+    pub max_spare: u32,
+    /// `MaxClients`
+    pub max_clients: u32,
+    /// `MaxRequestsPerChild`: each worker draws its own limit from the range; `0..=0` is unlimited.
+    pub max_requests: RangeInclusive<u64>,
+    /// `QueueLength`: requests that may wait for a worker; more are answered 503 at once.
+    pub queue_length: usize,
+    /// `QueueStale`: requests that wait for so long, while more and more come, are an overload; zero: never.
+    pub queue_stale: Duration,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        let (start, min_spare, max_spare, max_clients, queue_length) = (0, 0, 0, 0, 0);
+        Pool {
+            start,
+            min_spare,
+            max_spare,
+            max_clients,
+            max_requests: 0..=0,
+            queue_length,
+            queue_stale: Duration::ZERO,
+        }
+    }
+}
+
+/// `Timeout` and ours.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Timeouts {
+    /// `Timeout`: waiting for the client: for its next bytes, or until it accepts some of ours.
+    pub client: Duration,
+    /// `GracefulShutdownTimeout`
+    pub graceful: Duration,
+    /// `StartTimeout`: a mold that has not loaded by then has failed.
+    pub start: Duration,
+    /// `FrontTimeout`: a front that is silent for so long is replaced; 0: never.
+    pub front: Duration,
+}
+
+/// `PerlTaintCheck`, `PerlWarn`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerlSwitches {
+    /// `-T`
+    pub taint_check: bool,
+    /// `-w`
+    pub warn: bool,
+}
+
+/// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Bytes of the request line.
+    pub request_line: usize,
+    /// Header fields.
+    pub fields: usize,
+    /// Bytes of one header field.
+    pub field_size: usize,
+}
+
+/// Where lines go.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum LogTarget {
+    /// Standard error of the master (for an access log: standard output).
+    #[default]
+    Standard,
+    /// A file, absolute.
+    File(PathBuf),
+    /// `|command`: its standard input.
+    Pipe(String),
+}
+
+/// `LogLevel`, Apache's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[allow(missing_docs, reason = "the names are syslog's")]
+pub enum LogLevel {
+    Emerg,
+    Alert,
+    Crit,
+    Error,
+    #[default]
+    Warn,
+    Notice,
+    Info,
+    Debug,
+}

@@ -1,0 +1,60 @@
+//! What the mold does before it forks.
+
+use std::path::PathBuf;
+
+use crate::config::syntax::tree::At;
+
+/// What the mold does before it forks, with the place that asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartUp {
+    /// The directive's place.
+    pub at: At,
+    /// What.
+    pub step: Step,
+}
+
+/// One start-up step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// `PerlModule Name`
+    Module(String),
+    /// `PerlRequire file`, relative to ServerRoot.
+    Require(PathBuf),
+    /// `PerlEval code` (`cameleer run -e` for a handler)
+    Eval(String),
+    /// `<Perl>`: its code. What it says as configuration stands behind it in the tree.
+    Section(String),
+    /// A directive that a Perl module of the site defines.
+    Own {
+        /// As written.
+        name: String,
+        /// The rest of its line.
+        args: String,
+        /// Of a section: its lines.
+        inside: Option<String>,
+        /// Index into [`Config::sections`].
+        section: u16,
+        /// Index into [`Config::hosts`].
+        host: u16,
+    },
+    /// `PerlLib dir`: a folder in front of `@INC`.
+    Lib(PathBuf),
+    /// `PsgiApp file`, `PsgiEval code`: load it, share it.
+    Psgi(PsgiApp),
+    /// `RegistryPreload uri file`: compile the script.
+    Registry {
+        /// The script.
+        file: PathBuf,
+        /// Its URI.
+        uri: String,
+    },
+}
+
+/// A PSGI application.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PsgiApp {
+    /// A `.psgi` file.
+    File(PathBuf),
+    /// Perl code whose value is the application.
+    Code(String),
+}

@@ -1,0 +1,32 @@
+//! Sections to [`Settings`]: each says something over what came before.
+
+use crate::config::model::config::Config;
+use crate::config::model::handler::Handler;
+use crate::config::model::settings::Settings;
+use crate::config::resolve::htaccess::Applied;
+
+impl Config {
+    /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
+    pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
+        self.settings_of(&Applied { sections: sections.to_vec(), files: Vec::new() }, script_alias)
+    }
+
+    /// The same with `.htaccess` files.
+    pub fn settings_of(&self, applied: &Applied, script_alias: bool) -> Settings {
+        let mut settings = Settings::nothing();
+        for number in [0].iter().chain(&applied.sections) {
+            if let Some(section) = self.section(&applied.files, *number) {
+                settings.merge(&section.said, &section.scope);
+                // What the table's defaults say is not said by anybody.
+                settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
+            }
+        }
+        if script_alias {
+            settings.handler = Handler::CgiScript;
+            settings.handler_is_set = true;
+            settings.options.exec_cgi = true;
+            settings.mount.clear();
+        }
+        settings
+    }
+}

@@ -1,0 +1,8 @@
+//! What holds for one request: its host, its file, the sections and `.htaccess` files that apply, merged.
+
+pub mod htaccess;
+mod merge;
+mod translate;
+mod virtual_host;
+
+pub use translate::Mapping;

@@ -1,0 +1,135 @@
+//! URL paths to files, and which sections are for a request.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::config::model::config::Config;
+use crate::config::model::context::{Scope, ends_at_segment, rest_below};
+use crate::config::model::host::{Alias, AliasFrom};
+use crate::config::model::settings::Section;
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// The file, or one of its parents when the path has more behind it; a final slash of the path is kept.
+    pub filename: PathBuf,
+    /// It lies below a `ScriptAlias`.
+    pub script_alias: bool,
+}
+
+impl Config {
+    /// The file of a path that is decoded and has neither `.` nor `..` nor empty segments.
+    pub fn translate(&self, host: u16, path: &str) -> Mapping {
+        self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
+    }
+
+    /// The same where a program has said another document root for a request.
+    pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
+        for alias in &self.hosts[usize::from(host)].aliases {
+            if let Some(filename) = alias.file(path) {
+                return Mapping { filename, script_alias: alias.script };
+            }
+        }
+        Mapping { filename: join(document_root, path), script_alias: false }
+    }
+
+    /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.
+    pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &Request::new(path, filename))
+    }
+
+    /// The same where `MergeSlashes` is off: sections for URL paths see the path as it was `sent`, too. Those that hold for the
+    /// path without repeated slashes hold in any case.
+    pub fn sections_as_sent(&self, host: u16, (path, sent): (&str, &str), filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &Request { sent: Some(sent), ..Request::new(path, filename) })
+    }
+
+    /// The same for a path that stands for no file: its end is what `<Files>` look at, as in httpd.
+    pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
+        self.sections_of(host, &Request::without_file(path))
+    }
+
+    fn sections_of(&self, host: u16, request: &Request<'_>) -> Vec<u16> {
+        let mut all = vec![self.hosts[0].base];
+        let host_index = usize::from(host);
+        if host != 0 {
+            all.push(self.hosts[host_index].base);
+        }
+        let containers = self.hosts[host_index].containers.iter();
+        all.extend(containers.filter(|index| self.applies(**index, request)));
+        all
+    }
+
+    fn applies(&self, index: u16, request: &Request<'_>) -> bool {
+        let Section { scope, inside, .. } = &self.sections[usize::from(index)];
+        request.is_in(scope) && inside.is_none_or(|outer| self.applies(outer, request))
+    }
+}
+
+impl Alias {
+    fn file(&self, path: &str) -> Option<PathBuf> {
+        match &self.from {
+            AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
+            AliasFrom::Match(regex) => {
+                let to = self.to.to_str()?;
+                let file = regex.find(path)?.expand(to, &str::to_owned, usize::MAX);
+                let file = PathBuf::from(file.unwrap_or_else(|cut| cut));
+                // `^/x(.*)` to `/srv/x/$1` must not make `/x../secret` climb.
+                (parents(&file) == parents(&self.to)).then_some(file)
+            }
+        }
+    }
+}
+
+fn parents(path: &Path) -> usize {
+    path.components().filter(|part| *part == Component::ParentDir).count()
+}
+
+fn join(folder: &Path, rest: &str) -> PathBuf {
+    match rest.trim_start_matches('/') {
+        "" if rest.is_empty() => folder.to_owned(),
+        rest => folder.join(rest),
+    }
+}
+
+/// A request, as sections see it.
+pub(super) struct Request<'a> {
+    path: &'a str,
+    /// With repeated slashes, where they count.
+    sent: Option<&'a str>,
+    filename: &'a Path,
+    /// The same as text.
+    text: &'a str,
+    /// The last part of `filename`; empty for a folder.
+    name: &'a str,
+}
+
+impl<'a> Request<'a> {
+    pub fn new(path: &'a str, filename: &'a Path) -> Self {
+        let text = filename.to_str().unwrap_or_default();
+        let name = text.rsplit('/').next().unwrap_or_default();
+        Request { path, sent: None, filename, text, name }
+    }
+
+    fn without_file(path: &'a str) -> Self {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        Request { path, sent: None, filename: Path::new(""), text: "", name }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &'a str> {
+        std::iter::once(self.path).chain(self.sent)
+    }
+
+    pub fn is_in(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Host => true,
+            Scope::Directory(folder) => self.filename.starts_with(folder),
+            // As httpd 2.4 does: not the folder but all of the file's path.
+            Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
+            Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
+            Scope::Location(prefix) => self
+                .paths()
+                .any(|path| path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))),
+            Scope::LocationMatch(regex) => self.paths().any(|path| regex.is_match(path)),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Which virtual host answers: httpd's choice, first by address, then by name. Whether TLS is spoken at an address.
+
+use std::net::SocketAddr;
+
+use crate::config::model::config::Config;
+use crate::config::model::host::{Host, HostAddress, plain};
+use crate::config::model::server::Listen;
+
+impl Config {
+    /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be empty.
+    ///
+    /// Of the virtual hosts whose address fits best the one that has the name; without any the first of them; without
+    /// a fitting address the main server.
+    pub fn host(&self, local: Option<SocketAddr>, host_header: &str) -> u16 {
+        let name = bare_name(host_header);
+        let mut named = self.hosts_at(local).filter(|host| self.hosts[usize::from(*host)].is_called(name));
+        named.next().or_else(|| self.hosts_at(local).next()).unwrap_or_default()
+    }
+
+    /// The virtual hosts whose address fits best; without any the main server.
+    pub fn hosts_at(&self, local: Option<SocketAddr>) -> impl Iterator<Item = u16> {
+        let best = self.virtual_hosts().filter_map(|(_, host)| fit(host, local)).max();
+        let fitting = self.virtual_hosts().filter(move |(_, host)| best.is_some() && addresses_fit(host, local, best));
+        let main = if best.is_none() { Some(0) } else { None };
+        fitting.map(|(index, _)| index).chain(main)
+    }
+
+    fn virtual_hosts(&self) -> impl Iterator<Item = (u16, &Host)> {
+        (0..).zip(&self.hosts).skip(1)
+    }
+}
+
+/// How well an address fits: an exact IP counts more than an exact port.
+type Fit = (bool, bool);
+
+fn fit(host: &Host, local: Option<SocketAddr>) -> Option<Fit> {
+    host.addresses.iter().filter_map(|address| address.fit(local)).max()
+}
+
+fn addresses_fit(host: &Host, local: Option<SocketAddr>, wanted: Option<Fit>) -> bool {
+    host.addresses.iter().any(|address| address.fit(local) == wanted)
+}
+
+impl HostAddress {
+    fn fit(&self, local: Option<SocketAddr>) -> Option<Fit> {
+        let Some(local) = local else {
+            // A unix socket has neither address nor port: what names an address is not meant.
+            return self.ip.is_none().then_some((false, false));
+        };
+        let ip_fits = self.ip.is_none_or(|ip| ip == plain(local.ip()));
+        let port_fits = self.port.is_none_or(|port| port == local.port());
+        (ip_fits && port_fits).then_some((self.ip.is_some(), self.port.is_some()))
+    }
+}
+
+impl Host {
+    /// Whether `ServerName` or `ServerAlias` has this name, without port.
+    pub fn has_name(&self, host_header: &str) -> bool {
+        self.is_called(bare_name(host_header))
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        let named = self.server_name.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(name));
+        named || self.server_aliases.iter().any(|alias| alias_matches(alias.as_bytes(), name.as_bytes()))
+    }
+}
+
+/// Without port and final dot.
+fn bare_name(host_header: &str) -> &str {
+    let name = match host_header.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host_header,
+    };
+    name.strip_suffix('.').unwrap_or(name)
+}
+
+/// `*` and `?`; without recursion over the whole name, so that a client's Host header cannot make it slow.
+fn alias_matches(alias: &[u8], name: &[u8]) -> bool {
+    let (mut a, mut n) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match alias.get(a) {
+            Some(b'*') => {
+                retry = Some((a + 1, n));
+                a += 1;
+            }
+            Some(c) if *c == b'?' || c.eq_ignore_ascii_case(&name[n]) => (a, n) = (a + 1, n + 1),
+            _ => match retry {
+                Some((after_star, from)) => {
+                    retry = Some((after_star, from + 1));
+                    (a, n) = (after_star, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    alias[a..].iter().all(|c| *c == b'*')
+}
+
+impl Config {
+    /// Whether a connection to this address is one of TLS: a host there says so, or its `Listen`.
+    pub fn speaks_tls(&self, local: Option<SocketAddr>) -> bool {
+        let Some(local) = local else { return false };
+        let listens = self.https.iter().any(|(listen, _)| covers(listen, local));
+        if !listens && !self.hosts.iter().any(|host| host.tls.used) {
+            return false;
+        }
+        self.hosts_at(Some(local)).any(|host| self.hosts[usize::from(host)].tls.is_on(listens))
+    }
+}
+
+/// Whether connections to `local` come in by `listen`.
+fn covers(listen: &Listen, local: SocketAddr) -> bool {
+    match listen {
+        Listen::Unix(_) => false,
+        Listen::Tcp(listen) => {
+            listen.port() == local.port() && (listen.ip().is_unspecified() || listen.ip() == local.ip().to_canonical())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(alias: &str, name: &str, expected: bool) {
+        assert_eq!(alias_matches(alias.as_bytes(), name.as_bytes()), expected, "{alias} {name}");
+    }
+
+    #[test]
+    fn aliases_have_wildcards() {
+        check("*.example.com", "www.EXAMPLE.com", true);
+        check("*.example.com", "example.com", false);
+        check("w?w.*", "www.", true);
+        check("a*b*c", "aXbYbZc", true);
+        check("a*b*c", "aXbYbZ", false);
+        check("*", "", true);
+        check("", "x", false);
+    }
+
+    #[test]
+    fn a_host_header_loses_port_and_final_dot() {
+        assert_eq!(bare_name("www.example.com.:80"), "www.example.com");
+        assert_eq!(bare_name("[::1]"), "[::1]");
+        assert_eq!(bare_name(""), "");
+    }
+}

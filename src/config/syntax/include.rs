@@ -1,0 +1,80 @@
+//! Which files an `Include` names: a file, a folder with all below it, or a pattern; sorted.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::syntax::pattern::{Budget, Case};
+use crate::config::syntax::source::Source;
+use crate::config::syntax::wildcard::{self, Slash};
+
+/// What to do when there is no such file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// `Include`
+    IsAnError,
+    /// `IncludeOptional`
+    IsFine,
+}
+
+impl Missing {
+    /// Whether this error may be passed over.
+    pub fn is_fine(self, error: &io::Error) -> bool {
+        self == Missing::IsFine && error.kind() == io::ErrorKind::NotFound
+    }
+}
+
+/// The files, in the order in which they are read. A path without wildcards is returned unseen.
+pub fn find(source: &Source<'_>, pattern: &Path, missing: Missing) -> Result<Vec<PathBuf>, String> {
+    let mut found = vec![PathBuf::new()];
+    for part in pattern {
+        found = step(source, &found, part)?;
+    }
+    if found.is_empty() && missing == Missing::IsAnError {
+        return Err(format!(
+            "Include: no file matches {}: correct the pattern, or write IncludeOptional",
+            pattern.display()
+        ));
+    }
+    let mut files = Vec::new();
+    for path in found {
+        below(source, path, 0, &mut files)?;
+    }
+    Ok(files)
+}
+
+/// One component of the path further.
+fn step(source: &Source<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<PathBuf>, String> {
+    let Some(pattern) = part.to_str().filter(|part| wildcard::is_pattern(part)) else {
+        return Ok(folders.iter().map(|folder| folder.join(part)).collect());
+    };
+    let whole = wildcard::whole(pattern, Slash::Separates);
+    let regex = Budget::of_the_administrator().compile(&whole, Case::Exact)?;
+    // As in the shell, hidden files must be asked for.
+    let wanted = |name: &str| regex.is_match(name) && (pattern.starts_with('.') || !name.starts_with('.'));
+    let entries = folders.iter().flat_map(|folder| sorted(source, folder).unwrap_or_default());
+    Ok(entries.filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(wanted)).collect())
+}
+
+fn below(source: &Source<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    // Links can make a folder endless.
+    const DEEPEST: u32 = 20;
+    if depth > DEEPEST {
+        return Err(format!("Include: folders deeper than {DEEPEST} at {}: name the files", path.display()));
+    }
+    match sorted(source, &path) {
+        Err(_) => files.push(path),
+        Ok(entries) => {
+            for entry in entries {
+                below(source, entry, depth + 1, files)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sorted(source: &Source<'_>, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries = (source.list)(folder)?;
+    entries.sort();
+    Ok(entries)
+}

@@ -1,0 +1,113 @@
+//! What the reader does at once: `Define`, `Include`, `<IfModule>` and its kin. None of these is left in the tree.
+
+use std::io;
+use std::path::Path;
+
+use crate::config::syntax::include;
+use crate::config::syntax::modules;
+use crate::config::syntax::parse::Reader;
+use crate::config::syntax::section_stack::{Fate, Page, condition};
+use crate::config::syntax::source::below;
+use crate::config::syntax::tree::{At, Directive};
+use crate::config::syntax::value_files::Shelf;
+
+impl Reader<'_> {
+    /// What becomes of a section, and its arguments.
+    pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, Fate)>, String> {
+        let Some(inner) = inner.strip_suffix('>') else {
+            return Err(format!(
+                "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
+            ));
+        };
+        let mut args = self.words(inner)?.into_iter();
+        let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
+        let args: Vec<String> = args.collect();
+        let fate = match name.to_ascii_lowercase().as_str() {
+            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => Fate::Kept,
+            "ifmodule" => condition(&name, &args, modules::is_embodied)?,
+            "iffile" if !self.reads_files => {
+                return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
+            "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            _ => Fate::Kept,
+        };
+        Ok(Some((args, fate)))
+    }
+
+    /// A line that is no section.
+    pub(super) fn plain(
+        &mut self,
+        name: String,
+        args: Vec<String>,
+        at: &At,
+        page: &mut Page<'_>,
+    ) -> Result<(), String> {
+        match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
+            ("define", [name]) => self.variables.define(name, None),
+            ("define", [name, value]) => self.variables.define(name, Some(value)),
+            ("define", _) => return Err("Define: expected a name and perhaps a value in quotation marks".to_owned()),
+            ("undefine", [name]) => self.variables.undefine(name),
+            ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
+            ("include" | "includeoptional", _) if !self.reads_files => {
+                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            ("include", [pattern]) => self.include(pattern, include::Missing::IsAnError, page)?,
+            ("includeoptional", [pattern]) => self.include(pattern, include::Missing::IsFine, page)?,
+            ("resourceconfig" | "accessconfig", [file]) if file == "/dev/null" => {}
+            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::Missing::IsFine, page)?,
+            ("include" | "includeoptional" | "resourceconfig" | "accessconfig", _) => {
+                return Err(format!("{name}: expected one file, folder or pattern"));
+            }
+            (lower, first) => {
+                if let ("serverroot", [root]) = (lower, first) {
+                    self.server_root = below(&self.source.started_in, root);
+                }
+                let directive = Directive { name, args, at: at.clone(), section: None };
+                page.inside().extend(self.listed(directive)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// With what stands in the file that it names; `.htaccess` files name none.
+    fn listed(&self, directive: Directive) -> Result<Vec<Directive>, String> {
+        match self.reads_files {
+            true => Shelf { source: self.source, server_root: &self.server_root }.open(directive),
+            false => Ok(vec![directive]),
+        }
+    }
+
+    fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {
+        // Links can give a file endless names.
+        const DEEPEST: usize = 50;
+        for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
+            if self.reading.contains(&path) || self.reading.len() == DEEPEST {
+                return Err(format!("Include: {} includes itself: remove this line", path.display()));
+            }
+            match (self.source.read)(&path) {
+                Ok(text) => {
+                    let file = path.to_string_lossy().into();
+                    self.reading.push(path);
+                    let made_at = self.made_at.take();
+                    let tree = self.page(&text, file);
+                    self.made_at = made_at;
+                    self.reading.pop();
+                    page.inside().extend(tree);
+                }
+                Err(error) if missing.is_fine(&error) => {}
+                Err(error) => return Err(unreadable(&path, &error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of `<IfModule name>`: what stands there was for a module that we do not have. `!name` was for those who lack one.
+fn is_lacking(module: &str) -> bool {
+    !module.starts_with('!') && !modules::is_embodied(module)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("Include: cannot read {}: {error}: correct the path, or make it readable", path.display())
+}

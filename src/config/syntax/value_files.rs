@@ -1,0 +1,68 @@
+//! Directives that name a file of values. What a configuration means may depend on its text only, so that every process
+//! understands the same: the files are read with it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::syntax::source::Source;
+use crate::config::syntax::tree::{At, Directive};
+
+/// Who reads.
+pub(super) struct Shelf<'a> {
+    pub source: &'a Source<'a>,
+    pub server_root: &'a Path,
+}
+
+impl Shelf<'_> {
+    /// The directive, or in its place one for each line of its file, which stands there.
+    pub fn open(&self, directive: Directive) -> Result<Vec<Directive>, String> {
+        match directive.name.to_ascii_lowercase().as_str() {
+            "typesconfig" => self.types(directive).map(|directive| vec![directive]),
+            "remoteipinternalproxylist" | "remoteiptrustedproxylist" => self.proxies(&directive),
+            _ => Ok(vec![directive]),
+        }
+    }
+
+    /// The lines follow the name of the file.
+    fn types(&self, mut directive: Directive) -> Result<Directive, String> {
+        let text = self.text(&directive)?.1;
+        directive.args.extend(lines(&text).filter(|line| line.contains(char::is_whitespace)).map(str::to_owned));
+        Ok(directive)
+    }
+
+    fn proxies(&self, directive: &Directive) -> Result<Vec<Directive>, String> {
+        let (file, text) = self.text(directive)?;
+        let directives: Vec<Directive> = (1..)
+            .zip(lines(&text))
+            .filter(|(_, line)| !line.is_empty())
+            .map(|(line, said)| Directive {
+                name: directive.name.clone(),
+                args: said.split_whitespace().map(str::to_owned).collect(),
+                at: At { file: file.clone(), line },
+                section: None,
+            })
+            .collect();
+        match directives.is_empty() {
+            true => Err(format!(
+                "{}: {file} names nobody, and without a list every proxy is believed: name one, or remove this line",
+                directive.name
+            )),
+            false => Ok(directives),
+        }
+    }
+
+    fn text(&self, directive: &Directive) -> Result<(Arc<str>, String), String> {
+        let name = &directive.name;
+        let [file] = directive.args.as_slice() else { return Err(format!("{name}: expected one file")) };
+        let path = self.server_root.join(file);
+        match (self.source.read)(&path) {
+            Ok(text) => Ok((path.to_string_lossy().into(), text)),
+            Err(error) => Err(format!("{name}: cannot read {}: {error}", path.display())),
+        }
+    }
+}
+
+/// Without comments, trimmed.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|line| line.split('#').next().unwrap_or_default().trim())
+}

@@ -1,0 +1,182 @@
+//! Who may come in, by address and method.
+
+use crate::config::draft::{Draft, Place};
+use crate::config::model::access::{HostRules, Limited, Lookups, Methods, Order, Origin, Throttle};
+use crate::config::model::overrides::Class;
+use crate::config::syntax::tree::Directive;
+use crate::config::table::row::{ANYWHERE, CONTAINERS, MANY, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "Order",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order),
+        because: "without Allow and Deny everybody may come",
+        per_method: true,
+        about: "Deny,Allow: who is neither denied nor allowed may come, and Allow wins. Allow,Deny: may not, and Deny wins. Order, Allow or \
+            Deny in an inner section replaces all three of the outer.",
+        ..ROW
+    },
+    Row {
+        name: "Allow",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, allow),
+        because: "see Order",
+        per_method: true,
+        about: "Clients that may come: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (its address is looked up both ways), \
+            `env=name`. Without an AuthType or Satisfy this is all that is asked.",
+        ..ROW
+    },
+    Row {
+        name: "Deny",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, deny),
+        because: "see Order",
+        per_method: true,
+        about: "Clients that may not come, written as in Allow. They are answered 403.",
+        ..ROW
+    },
+    Row {
+        name: "AllowMethods",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("reset|method…", 1..=MANY, allow_methods),
+        because: "reset: what answers says which methods it knows",
+        about: "The methods that are answered here, in capitals; HEAD goes with GET. Others are answered 405. `reset` allows all again.",
+        ..ROW
+    },
+    Row {
+        name: "Limit",
+        contexts: CONTAINERS.and_htaccess(Class::ANY),
+        takes: Takes::Section("method…", 1..=MANY, limit),
+        because: "what is said holds for every method",
+        per_method: true,
+        about: "What is said in it of access holds for these methods only; GET includes HEAD. Others are not asked: LimitExcept is safer.",
+        ..ROW
+    },
+    Row {
+        name: "LimitExcept",
+        contexts: CONTAINERS.and_htaccess(Class::ANY),
+        takes: Takes::Section("method…", 1..=MANY, limit_except),
+        because: "what is said holds for every method",
+        per_method: true,
+        about: "What is said in it of access holds for all methods but these.",
+        ..ROW
+    },
+    Row {
+        name: "MaxConcurrentReqs",
+        contexts: CONTAINERS,
+        takes: Takes::Number(1..=1_000_000, max_concurrent),
+        because: "MaxClients limits the whole site",
+        per_method: true,
+        about: "So many requests of the section may be under way; one more is answered 503 at once, and takes no \
+                worker. A request counts where its URI leads, not where Perl code leads it on to.",
+        ..ROW
+    },
+    Row {
+        name: "HostnameLookups",
+        contexts: ANYWHERE,
+        takes: Takes::Word("On|Off|Double", hostname_lookups),
+        default: Some("Off"),
+        because: "httpd's: looking names up makes the client wait",
+        about: "Whether the client's name is looked up for REMOTE_HOST and the access log; Double: and checked that it has this address.",
+        ..ROW
+    },
+    Row {
+        name: "IdentityCheck",
+        contexts: ANYWHERE,
+        takes: Takes::Flag(identity_check),
+        because: "Off: nobody answers RFC 1413 any more",
+        about: "Accepted for old configurations. With On there is a warning: nobody is asked, and get_remote_logname is undef.",
+        ..ROW
+    },
+];
+
+fn identity_check(draft: &mut Draft, on: bool) {
+    if on {
+        draft.warn("has no effect: clients' ident services are not asked, get_remote_logname is undef");
+    }
+}
+
+/// `HostnameLookups On|Off|Double`
+fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.said().access.lookups = Some(match text.to_ascii_lowercase().as_str() {
+        "off" => Lookups::Off,
+        "on" => Lookups::On,
+        "double" => Lookups::Double,
+        _ => return Err(format!("expected On, Off or Double, got \"{text}\"")),
+    });
+    Ok(())
+}
+
+/// `AllowMethods reset|method…`
+fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut methods = Vec::new();
+    for word in words {
+        match word.as_str() {
+            reset if reset.eq_ignore_ascii_case("reset") => methods.clear(),
+            method if method.bytes().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(&byte)) => {
+                methods.push(method.to_owned());
+            }
+            other => return Err(format!("expected methods like GET, in capitals, got \"{other}\"")),
+        }
+    }
+    draft.said().access.allowed_methods = Some(methods);
+    Ok(())
+}
+
+/// `MaxConcurrentReqs n`
+fn max_concurrent(draft: &mut Draft, most: u64) {
+    let throttle = Throttle { id: draft.next_count(), methods: draft.place.methods, most: most as u32 };
+    draft.said().access.throttles.get_or_insert_default().push(throttle);
+}
+
+/// `Order Deny,Allow`
+fn order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    // `Order deny, allow` is a common slip; httpd refuses it without saying what it wants.
+    let what = match args.join("").to_ascii_lowercase().as_str() {
+        "deny,allow" => Order::DenyAllow,
+        "allow,deny" | "mutual-failure" => Order::AllowDeny,
+        _ => return Err(format!("expected Deny,Allow or Allow,Deny or Mutual-failure, got \"{}\"", args.join(" "))),
+    };
+    let methods = draft.place.methods;
+    rules(draft).orders.push(Limited { methods, what });
+    Ok(())
+}
+
+/// `Allow from …`
+fn allow(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let origins = origins(draft, args)?;
+    rules(draft).allow.extend(origins);
+    Ok(())
+}
+
+/// `Deny from …`
+fn deny(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let origins = origins(draft, args)?;
+    rules(draft).deny.extend(origins);
+    Ok(())
+}
+
+fn rules(draft: &mut Draft) -> &mut HostRules {
+    draft.said().access.hosts.get_or_insert_default()
+}
+
+fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<Origin>>, String> {
+    match args {
+        [from, words @ ..] if from.eq_ignore_ascii_case("from") && !words.is_empty() => {
+            let limited = |word: &String| Ok(Limited { methods: draft.place.methods, what: Origin::parse(word)? });
+            words.iter().map(limited).collect()
+        }
+        _ => Err(format!("expected `from` and then who, got \"{}\"", args.join(" "))),
+    }
+}
+
+/// `<Limit method…>`
+fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+    draft.limited(Methods::listed(args)?)
+}
+
+/// `<LimitExcept method…>`: for all others, those that nobody has heard of included.
+fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+    draft.limited(Methods::ALL.without(Methods::listed(args)?))
+}

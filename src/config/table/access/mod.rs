@@ -1,0 +1,4 @@
+//! Who may come in.
+
+pub(super) mod hosts;
+pub(super) mod users;

@@ -1,0 +1,10 @@
+//! What is served: files, folders, and what is done to requests and answers on the way.
+
+pub(super) mod actions;
+pub(super) mod files;
+pub(super) mod filters;
+pub(super) mod folders;
+pub(super) mod headers;
+pub(super) mod redirects;
+pub(super) mod types;
+pub(super) mod variables;

@@ -1,0 +1,242 @@
+//! What a file's extensions say of it.
+
+use crate::config::draft::Draft;
+use crate::config::model::handler::Handler;
+use crate::config::model::overrides::Class;
+use crate::config::model::response::types::Kind;
+use crate::config::table::row::{ANYWHERE, MANY, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "AddType",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("type extension…", 2..=MANY, add_type),
+        because: "the usual extensions are known",
+        about: "The MIME type of files with these extensions.",
+        ..ROW
+    },
+    Row {
+        name: "ForceType",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("type|None", force),
+        because: "extensions say it",
+        about: "The MIME type of all files, whatever their extensions say; `None` takes it back.",
+        ..ROW
+    },
+    Row {
+        name: "TypesConfig",
+        contexts: SERVER,
+        takes: Takes::Words("file", 1..=MANY, |d, args| {
+            types_config(d, args);
+            Ok(())
+        }),
+        because: "the usual extensions are known without a file",
+        about: "A file with lines of a MIME type and its extensions, for instance /etc/mime.types. It is read with the configuration.",
+        ..ROW
+    },
+    Row {
+        name: "AddHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("perl-script|cgi-script|send-as-is|default-handler|name extension…", 2..=MANY, add_handler),
+        because: "only SetHandler says what is a program",
+        about: "Who answers for files with these extensions, where no SetHandler says it. Any extension of a name counts, not only the last. Names are those of SetHandler.",
+        ..ROW
+    },
+    Row {
+        name: "AddEncoding",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("encoding extension…", 2..=MANY, |d, args| {
+            add(d, Kind::Encoding, args);
+            Ok(())
+        }),
+        because: "a compressed file is sent as what it is",
+        about: "The Content-Encoding of files with these extensions; the type is that of the extension before: `page.html.gz`.",
+        ..ROW
+    },
+    Row {
+        name: "AddLanguage",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("language extension…", 2..=MANY, |d, args| {
+            add(d, Kind::Language, args);
+            Ok(())
+        }),
+        because: "few files say their language",
+        about: "The Content-Language of files with these extensions.",
+        ..ROW
+    },
+    Row {
+        name: "AddCharset",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("charset extension…", 2..=MANY, |d, args| {
+            add(d, Kind::Charset, args);
+            Ok(())
+        }),
+        because: "pages say it themselves",
+        about: "The charset of files with these extensions, added to their type.",
+        ..ROW
+    },
+    Row {
+        name: "RemoveType",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            remove(d, Kind::Type, args);
+            Ok(())
+        }),
+        because: "see AddType",
+        about: "Takes back an AddType of an outer section.",
+        ..ROW
+    },
+    Row {
+        name: "RemoveHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            remove_handler(d, args);
+            Ok(())
+        }),
+        because: "see AddHandler",
+        about: "Takes back an AddHandler of an outer section.",
+        ..ROW
+    },
+    Row {
+        name: "RemoveEncoding",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            remove(d, Kind::Encoding, args);
+            Ok(())
+        }),
+        because: "see AddEncoding",
+        about: "Takes back an AddEncoding of an outer section.",
+        ..ROW
+    },
+    Row {
+        name: "RemoveLanguage",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            remove(d, Kind::Language, args);
+            Ok(())
+        }),
+        because: "see AddLanguage",
+        about: "Takes back an AddLanguage of an outer section.",
+        ..ROW
+    },
+    Row {
+        name: "RemoveCharset",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
+            remove(d, Kind::Charset, args);
+            Ok(())
+        }),
+        because: "see AddCharset",
+        about: "Takes back an AddCharset of an outer section.",
+        ..ROW
+    },
+    Row {
+        name: "AddDefaultCharset",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("On|Off|charset", |d, name| {
+            default_charset(d, name);
+            Ok(())
+        }),
+        because: "as httpd: pages say it themselves",
+        about: "Added to answers of type text/html and text/plain that say no charset; On is iso-8859-1.",
+        ..ROW
+    },
+];
+
+/// A handler by its name in `SetHandler` or `AddHandler`. What answers for an unknown one, an `Action` may say; else
+/// requests for it are errors.
+pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
+    let handler = Handler::named(name);
+    if draft.htaccess.is_some() && matches!(handler, Handler::Status | Handler::Info) {
+        return Err(format!(
+            "{name} is about the whole server and not allowed in .htaccess files: write it in the main configuration"
+        ));
+    }
+    let advice = match name.to_ascii_lowercase().as_str() {
+        "modperl" => "mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script",
+        "server-parsed" => "server-side includes are not supported: print the page in Perl",
+        "imap-file" | "type-map" | "isapi-isa" | "ldap-status" | "proxy-server" => "let a Perl handler answer",
+        _ => return Ok(handler),
+    };
+    draft.warn(&format!("there is no {name} here, requests for it are answered 500: {advice}"));
+    Ok(handler)
+}
+
+/// `AddType type extension…`
+fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let Some((kind, charset)) = args.first().map(|first| first.split_once(';').unwrap_or((first, ""))) else {
+        return Ok(());
+    };
+    if !kind.contains('/') {
+        return Err(format!("expected a MIME type like text/html first, got \"{kind}\""));
+    }
+    // A charset in the type stays part of it, as httpd sends it.
+    let whole = if charset.is_empty() { kind.trim().to_owned() } else { args[0].clone() };
+    add(draft, Kind::Type, &[&[whole], &args[1..]].concat());
+    Ok(())
+}
+
+/// `AddEncoding`, `AddLanguage`, `AddCharset`: a value and its extensions.
+fn add(draft: &mut Draft, kind: Kind, args: &[String]) {
+    let Some((value, extensions)) = args.split_first() else { return };
+    for extension in extensions {
+        draft.said().rules.types.added.insert((kind, bare(extension)), Some(value.clone()));
+    }
+}
+
+/// `RemoveType`, `RemoveEncoding`, …
+fn remove(draft: &mut Draft, kind: Kind, extensions: &[String]) {
+    for extension in extensions {
+        draft.said().rules.types.added.insert((kind, bare(extension)), None);
+    }
+}
+
+/// `AddHandler name extension…`
+fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let Some((name, extensions)) = args.split_first() else { return Ok(()) };
+    let handler = handler(draft, name)?;
+    for extension in extensions {
+        draft.said().rules.types.handlers.insert(bare(extension), Some(handler.clone()));
+    }
+    Ok(())
+}
+
+/// `RemoveHandler extension…`
+fn remove_handler(draft: &mut Draft, extensions: &[String]) {
+    for extension in extensions {
+        draft.said().rules.types.handlers.insert(bare(extension), None);
+    }
+}
+
+/// `ForceType type|None`
+fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
+    if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
+        return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));
+    }
+    draft.said().rules.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
+    Ok(())
+}
+
+/// `AddDefaultCharset On|Off|name`
+fn default_charset(draft: &mut Draft, name: &str) {
+    draft.said().rules.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
+        "off" => None,
+        "on" => Some("iso-8859-1".to_owned()),
+        _ => Some(name.to_owned()),
+    });
+}
+
+/// `TypesConfig file`: the reader of the configuration has put the file's lines behind its name.
+fn types_config(draft: &mut Draft, args: &[String]) {
+    for line in args.iter().skip(1) {
+        let mut words = line.split_whitespace();
+        let Some(kind) = words.next() else { continue };
+        for extension in words {
+            draft.config.types.insert(extension.to_ascii_lowercase(), kind.to_owned());
+        }
+    }
+}
+
+fn bare(extension: &str) -> String {
+    extension.trim_start_matches('.').to_ascii_lowercase()
+}

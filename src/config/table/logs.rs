@@ -1,0 +1,171 @@
+//! Logs.
+
+use crate::config::draft::{AccessLogSaid, Draft};
+use crate::config::model::response::setenv::Condition;
+use crate::config::model::server::{LogLevel, LogTarget};
+use crate::config::table::row::{HOSTS, MANY, ROW, Row, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "ErrorLog",
+        contexts: HOSTS,
+        takes: Takes::Word("file|\"|command\"|-", error_log),
+        default: Some("-"),
+        because: "the terminal, systemd and containers collect standard error",
+        about: "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
+        ..ROW
+    },
+    Row {
+        name: "LogLevel",
+        contexts: HOSTS,
+        takes: Takes::Words("[module:]level…", 1..=MANY, log_level),
+        default: Some("warn"),
+        because: "httpd's",
+        about: "What is worth a line: emerg, alert, crit, error, warn, notice, info or debug, and all before it. `ssl:info` says it of one module: core, http, http2, ssl, perl, config, mpm_prefork (by httpd's names); others write no lines here.",
+        ..ROW
+    },
+    Row {
+        name: "LogFormat",
+        contexts: HOSTS,
+        takes: Takes::Words("format [nickname]", 1..=2, log_format),
+        because: "common, combined and vhost_combined are known, with httpd's usual formats",
+        about: "A format for access logs, with a nickname for CustomLog; without one it is TransferLog's.",
+        ..ROW
+    },
+    Row {
+        name: "CustomLog",
+        contexts: HOSTS,
+        takes: Takes::Words("file|\"|command\"|- format|nickname", 2..=3, custom_log),
+        because: "a log that nobody rotates fills the disk",
+        about: "An access log; `-` is standard output. A virtual host without one uses those of the main server.",
+        ..ROW
+    },
+    Row {
+        name: "TransferLog",
+        contexts: HOSTS,
+        takes: Takes::Words("file|\"|command\"|-", 1..=1, transfer_log),
+        because: "see CustomLog",
+        about: "An access log in the format of the last LogFormat without nickname, or common.",
+        ..ROW
+    },
+];
+
+/// `LogFormat format [nickname]`
+fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let nickname = args.get(1).cloned().unwrap_or_default();
+    if nickname.contains('%') {
+        return Err(format!("a nickname has no %: put the whole format in quotation marks (got \"{nickname}\")"));
+    }
+    draft.logs.formats.push((draft.place.host, nickname, args[0].clone()));
+    Ok(())
+}
+
+/// `CustomLog target format [env=[!]name]`
+fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let condition = args.get(2).map(|text| Condition::parse(text, &mut draft.patterns)).transpose()?;
+    access_log(draft, args, args[1].clone(), condition)
+}
+
+/// `TransferLog target`
+fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    access_log(draft, args, String::new(), None)
+}
+
+fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
+    let target = target(draft, &args[0])?;
+    draft.logs.access.push(AccessLogSaid { host: draft.place.host, target, format, condition, at: draft.at.clone() });
+    Ok(())
+}
+
+/// `ErrorLog target`
+fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let target = target(draft, text)?;
+    if draft.place.host == 0 {
+        draft.config.error_log = target;
+    } else {
+        let logs = &mut draft.config.error_logs;
+        let index = logs.iter().position(|known| *known == target).unwrap_or_else(|| {
+            logs.push(target);
+            logs.len() - 1
+        });
+        draft.host().error_log = Some(index);
+    }
+    Ok(())
+}
+
+/// `LogLevel level`
+fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    const LEVELS: &[(&str, LogLevel)] = &[
+        ("emerg", LogLevel::Emerg),
+        ("alert", LogLevel::Alert),
+        ("crit", LogLevel::Crit),
+        ("error", LogLevel::Error),
+        ("warn", LogLevel::Warn),
+        ("notice", LogLevel::Notice),
+        ("info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+    ];
+    for arg in args {
+        let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
+        // httpd has trace1 to trace8 below debug.
+        let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
+        let level = LEVELS
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
+        match module {
+            Some(module) => {
+                let levels = draft.host().module_levels.get_or_insert_default();
+                for module in modules_of(module) {
+                    levels.retain(|(known, _)| known != module);
+                    levels.push(((*module).to_owned(), level.1));
+                }
+            }
+            // As in httpd, a level for all replaces those that were said of single modules before.
+            None => {
+                draft.host().module_levels = Some(Vec::new());
+                if draft.place.host == 0 {
+                    draft.config.log_level = level.1;
+                } else {
+                    draft.host().log_level = Some(level.1);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Those of ours that write what a module of httpd would: `ssl`, `ssl_module` and `mod_ssl.c` are one. A module whose work
+/// writes no lines here has none.
+fn modules_of(name: &str) -> &'static [&'static str] {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("mod_").unwrap_or(&name);
+    match name.strip_suffix("_module").or_else(|| name.strip_suffix(".c")).unwrap_or(name) {
+        "ssl" => &["ssl"],
+        "perl" | "modperl" => &["perl"],
+        "config" | "so" => &["config"],
+        "core" => &["front", "config", "master"],
+        "http" | "front" => &["front"],
+        "http2" => &["http2"],
+        "master" | "prefork" | "mpm_prefork" | "mpm_event" | "mpm_worker" | "unixd" => &["master"],
+        _ => &[],
+    }
+}
+
+/// `-` is the terminal; `|command`, `||command` and `|$command` are piped logs.
+fn target(draft: &Draft, text: &str) -> Result<LogTarget, String> {
+    if let Some(command) = text.strip_prefix('|') {
+        let command = command.trim_start_matches(['|', '$']).trim();
+        return match command {
+            "" => Err("expected a command after |".to_owned()),
+            command => Ok(LogTarget::Pipe(command.to_owned())),
+        };
+    }
+    match text {
+        "-" => Ok(LogTarget::Standard),
+        _ if text == "syslog" || text.starts_with("syslog:") => {
+            Err("syslog is not supported yet: write \"|logger -t httpd\"".to_owned())
+        }
+        _ => Ok(LogTarget::File(draft.path(text))),
+    }
+}

@@ -1,0 +1,117 @@
+//! THE TABLE: every directive once, with all that is to be said about it. `check`, the help, the reference page and the
+//! dashboard are printed from it. To add a directive, add a row to the file of its topic.
+
+mod access;
+mod client;
+mod content;
+pub(super) mod httpd_only;
+mod identity;
+mod logs;
+mod old;
+mod perl;
+mod pool;
+pub(super) mod row;
+mod scheduling;
+mod sections;
+mod server;
+pub(super) mod unknown;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use row::{Form, MANY, Row};
+
+/// Rows by their names and aliases in lower case.
+static BY_NAME: LazyLock<HashMap<String, &Row>> =
+    LazyLock::new(|| all().flat_map(|row| row.names().map(move |name| (name.to_ascii_lowercase(), row))).collect());
+
+/// The row of a name.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    BY_NAME.get(&name.to_ascii_lowercase()).copied()
+}
+
+/// Whether the table has it.
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// Every name and alias.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    all().flat_map(Row::names)
+}
+
+/// For Perl that makes directives, a line a name: name, `section` or `line`, least and most arguments, -1 for any number.
+pub fn for_perl() -> String {
+    let line = |row: &Row, name: &str| {
+        let form = if row.takes.form() == Form::Section { "section" } else { "line" };
+        let count = row.takes.count();
+        let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
+        format!("{name} {form} {} {most}\n", count.start())
+    };
+    all().flat_map(|row| row.names().map(move |name| line(row, name))).collect()
+}
+
+/// Every directive, in the order of the reference.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    let topics = [
+        server::ROWS,
+        identity::ROWS,
+        pool::ROWS,
+        perl::program::ROWS,
+        scheduling::ROWS,
+        client::limits::ROWS,
+        client::strictness::ROWS,
+        client::tls::ROWS,
+        client::http2::ROWS,
+        client::remote_ip::ROWS,
+        client::connections::ROWS,
+        content::files::ROWS,
+        content::types::ROWS,
+        content::actions::ROWS,
+        content::folders::ROWS,
+        content::redirects::ROWS,
+        content::headers::ROWS,
+        content::filters::ROWS,
+        access::hosts::ROWS,
+        access::users::ROWS,
+        content::variables::ROWS,
+        perl::handlers::ROWS,
+        perl::switches::ROWS,
+        perl::phases::ROWS,
+        perl::phases::FURTHER,
+        logs::ROWS,
+        old::ROWS,
+        sections::ROWS,
+    ];
+    topics.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_for_two_directives() {
+        let mut names: Vec<_> = names().collect();
+        names.sort_by_key(|name| name.to_ascii_lowercase());
+        assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));
+    }
+
+    #[test]
+    fn every_directive_has_prose_and_a_reason_for_its_default() {
+        for row in all() {
+            assert!(row.about.ends_with('.') && row.about.len() > 20, "{}", row.name);
+            assert!(!row.because.is_empty() && !row.because.ends_with('.'), "{}", row.name);
+            assert!(!row.contexts.names().is_empty(), "{}", row.name);
+            assert!(row.default.is_none_or(|default| !default.is_empty()), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn names_are_written_as_apache_writes_them() {
+        for row in all() {
+            assert!(row.name.starts_with(|c: char| c.is_ascii_uppercase()), "{}", row.name);
+            assert!(row.name.chars().all(|c| c.is_ascii_alphanumeric()), "{}", row.name);
+        }
+    }
+}

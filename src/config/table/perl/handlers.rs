@@ -1,0 +1,235 @@
+//! Perl: what is loaded, who answers, what programs see.
+
+use crate::config::draft::Draft;
+use crate::config::model::handler::Handler;
+use crate::config::model::overrides::{Class, PerlHtaccess};
+use crate::config::model::start_up::{PsgiApp, Step};
+use crate::config::table::perl::phases;
+use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "PerlHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            phases::name(d, names);
+            d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Packages, subs or `sub { … }` that answer requests of `SetHandler perl-script`, in this order until one does not decline. \
+            An inner section replaces the list of the outer.",
+        ..ROW
+    },
+    Row {
+        name: "PerlCleanupHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            phases::name(d, names);
+            d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
+            Ok(())
+        }),
+        because: "most requests leave nothing to clean",
+        effect: Effect::Generation,
+        about: "Run after the answer has been sent.",
+        ..ROW
+    },
+    Row {
+        name: "PerlModule",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("Name…", 1..=MANY, |d, names| steps(d, names, |_, name| Step::Module(name.to_owned()))),
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Modules loaded before the workers are forked, so that they share them. In the order of the file with PerlRequire.",
+        ..ROW
+    },
+    Row {
+        name: "PerlRequire",
+        aliases: &["PerlScript"],
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "Perl files run before the workers are forked, for instance startup.pl.",
+        ..ROW
+    },
+    Row {
+        name: "PerlLib",
+        contexts: SERVER,
+        takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
+            steps(d, folders, |d, folder| Step::Lib(d.path(folder)))
+        }),
+        because: "perl's own @INC, and what PERL5LIB adds",
+        effect: Effect::Generation,
+        about: "Folders put in front of @INC, at this place of the start-up.",
+        ..ROW
+    },
+    Row {
+        name: "PerlEval",
+        contexts: SERVER,
+        takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| Step::Eval(code.to_owned()))),
+        because: "code belongs in files",
+        effect: Effect::Generation,
+        about: "Perl code run before the workers are forked. `${name}` in it is Perl's, not replaced.",
+        ..ROW
+    },
+    Row {
+        name: "PsgiApp",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("file", |d, file| {
+            let app = PsgiApp::File(d.path(file));
+            psgi_app(d, app);
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "A .psgi file, loaded before the workers are forked; it answers this section (`SetHandler psgi` is implied) and finds the \
+            Location as SCRIPT_NAME.",
+        ..ROW
+    },
+    Row {
+        name: "PsgiEval",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("code", |d, code| {
+            psgi_app(d, PsgiApp::Code(code.to_owned()));
+            Ok(())
+        }),
+        because: "code belongs in files",
+        effect: Effect::Generation,
+        about: "As PsgiApp with the code itself: `cameleer run -e` makes it. `${name}` in it is Perl's, not replaced.",
+        ..ROW
+    },
+    Row {
+        name: "RegistryPreload",
+        contexts: HOSTS,
+        takes: Takes::Words("/uri file|folder", 2..=2, registry_preload),
+        because: "scripts are compiled when they are first asked for",
+        effect: Effect::Generation,
+        about: "A CGI script, or all of a folder that may be executed, compiled before the workers are forked, as \
+                Apache::RegistryLoader does. A file that does not compile is an error at the start; in a folder each is \
+                named in the error log, and the others serve. `check` names all.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSetVar",
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Words("name value", 2..=2, |d, args| {
+            d.said().set_vars.push((args[0].clone(), args[1].clone(), false));
+            Ok(())
+        }),
+        because: "the program has its own",
+        about: "A value that the program reads with `$r->dir_config('name')`. Replaces earlier ones of the name.",
+        ..ROW
+    },
+    Row {
+        name: "PerlAddVar",
+        contexts: ANYWHERE.and_htaccess(Class::ANY),
+        takes: Takes::Words("name value…", 2..=MANY, |d, args| {
+            let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
+            d.said().set_vars.extend(added);
+            Ok(())
+        }),
+        because: "the program has its own",
+        about: "As PerlSetVar, added to earlier values of the name: `$r->dir_config->get('name')` gives all.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSetEnv",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("name [value]", 1..=2, |d, args| {
+            let value = args.get(1).cloned().unwrap_or_default();
+            d.said().set_env.push((args[0].clone(), value));
+            Ok(())
+        }),
+        because: "programs get the CGI variables only",
+        about: "An environment variable that requests see. The value may be empty.",
+        ..ROW
+    },
+    Row {
+        name: "PerlPassEnv",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("name…", 1..=MANY, |d, names| {
+            pass_env(d, names);
+            Ok(())
+        }),
+        because: "the environment of the master may hold secrets",
+        about: "Environment variables of the master that requests see, too.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSendHeader",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Flag(|d, on| d.said().send_header = Some(on)),
+        default: Some("Off"),
+        because: "mod_perl 1's: handlers send their header themselves",
+        about: "Whether what a PerlHandler prints begins with a CGI header.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSetupEnv",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Flag(|d, on| d.said().setup_env = Some(on)),
+        default: Some("On"),
+        because: "mod_perl 1's: programs expect the CGI variables in %ENV",
+        about: "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
+        ..ROW
+    },
+    Row {
+        name: "PerlHtaccess",
+        contexts: SERVER,
+        takes: Takes::Word("Off|Vars|Handlers|On", |d, word| {
+            d.config.perl_htaccess = PerlHtaccess::parse(word)?;
+            Ok(())
+        }),
+        default: Some("On"),
+        because: "sites of mod_perl 1 have their Perl in .htaccess files wherever AllowOverride lets them",
+        effect: Effect::Generation,
+        about: "How much Perl .htaccess files may hold where AllowOverride lets them: nothing; values like PerlSetVar; also handlers by \
+            name, which loads their modules from @INC; or also code: `sub { … }`, PerlModule, PerlRequire, PsgiApp. Code needs \
+            AllowOverride FileInfo and Options: with these two it can be run as a script in any case.",
+        ..ROW
+    },
+];
+
+fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> Result<(), String> {
+    for arg in args {
+        let step = step(draft, arg);
+        draft.start_up(step);
+    }
+    Ok(())
+}
+
+/// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.
+fn psgi_app(draft: &mut Draft, app: PsgiApp) {
+    let step = Step::Psgi(app.clone());
+    if !draft.config.start_up.iter().any(|known| known.step == step) {
+        draft.start_up(step);
+    }
+    let said = draft.said();
+    said.psgi_app = Some(app);
+    said.handler = Some(Handler::Psgi);
+}
+
+/// `RegistryPreload uri file`
+fn registry_preload(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (uri, file) = (args[0].clone(), draft.path(&args[1]));
+    if !uri.starts_with('/') {
+        return Err(format!("expected the script's URI first, beginning with /, got \"{uri}\""));
+    }
+    draft.start_up(Step::Registry { file, uri });
+    Ok(())
+}
+
+/// `PerlPassEnv name…`
+fn pass_env(draft: &mut Draft, names: &[String]) {
+    for name in names {
+        match draft.facts.env.iter().find(|(known, _)| known == name) {
+            Some((name, value)) => {
+                let pair = (name.clone(), value.clone());
+                draft.said().set_env.push(pair);
+            }
+            None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
+        }
+    }
+}

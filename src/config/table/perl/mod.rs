@@ -1,0 +1,6 @@
+//! Perl: what is loaded, who answers, and how programs run.
+
+pub(super) mod handlers;
+pub(super) mod phases;
+pub(super) mod program;
+pub(super) mod switches;

@@ -1,0 +1,105 @@
+//! Names that the table does not have: what to tell the user.
+
+use crate::config::table;
+
+/// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
+const LATER: &[(&[&str], &str)] = &[(
+    &[
+        "PerlResponseHandler",
+        "PerlOptions",
+        "PerlLoadModule",
+        "PerlPostConfigRequire",
+        "PerlConfigRequire",
+        "PerlSwitches",
+    ],
+    "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
+)];
+
+/// The sentence for a name that is no directive. While there are `guesses` left, it says what may have been meant.
+pub fn message(name: &str, guesses: &mut u32) -> String {
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    if let Some((_, advice)) = LATER.iter().find(|(names, _)| names.iter().any(|known| same(known))) {
+        return (*advice).to_owned();
+    }
+    let may_guess = *guesses > 0;
+    *guesses = guesses.saturating_sub(1);
+    let meant = if may_guess { nearest(name) } else { None };
+    match meant {
+        Some(near) => format!("is not a directive: did you mean {near}?"),
+        None => "is not a directive: `cameleer check --directives` lists those that are".to_owned(),
+    }
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    // A third of a name wrong is a slip, more is another name.
+    let is_slip = |distance: usize| distance * 3 <= name.len();
+    let near = |known: &&str| is_slip(known.len().abs_diff(name.len()));
+    let distances = table::names().filter(near).map(|known| (distance(name, known), known));
+    let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
+    is_slip(distance).then_some(near)
+}
+
+/// Levenshtein's distance, letters of either case equal.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let best = (row[j] + 1).min(row[j + 1] + 1).min(diagonal + usize::from(x != y));
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use nix::time::{ClockId, clock_gettime};
+
+    use super::*;
+    use crate::config::parse::{self, Source};
+    use crate::config::{Config, Facts};
+
+    #[test]
+    fn a_slip_finds_the_directive_that_was_meant() {
+        assert_eq!(nearest("DocumentRot"), Some("DocumentRoot"));
+        assert_eq!(nearest("perlsetvat"), Some("PerlSetVar"));
+        assert_eq!(nearest("MaxWorkers"), None);
+    }
+
+    #[test]
+    fn no_directive_that_we_have_is_called_missing() {
+        for (names, _) in LATER {
+            for name in *names {
+                assert!(!table::is_known(name), "{name}");
+            }
+        }
+    }
+
+    /// What five thousand such lines cost this thread, to read and to understand. The least of three looks is nobody else's.
+    fn cost(line: &str) -> Duration {
+        let text = format!("Listen 80\n{}", line.repeat(5000));
+        let source = Source::disk("/srv", &|_| None);
+        let look = |_| {
+            let start = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock");
+            let tree = parse::text(&text, "site.conf", &source).expect("lines");
+            drop(Config::understand(&tree, &Facts::default()));
+            let end = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock");
+            Duration::from(end) - Duration::from(start)
+        };
+        (0..3).map(look).min().expect("three looks")
+    }
+
+    #[test]
+    fn a_name_that_nobody_knows_costs_about_as_much_as_one_of_the_table() {
+        let known = cost("SetEnv CAMEL hump\n");
+        for line in ["rrr x\n", "a\x02\x02 b\n", "P ${HO PSGI appliME}\n", "DocumentRot /srv/www\n", "RewriteRul a b\n"]
+        {
+            let unknown = cost(line);
+            assert!(unknown < 8 * known, "{line:?}: {unknown:?}, known: {known:?}");
+        }
+    }
+}

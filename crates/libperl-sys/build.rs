@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "boot.c",
     "fork.c",
     "call.c",
     "psgi.c",
     "io.c",
+    "print.c",
     "child.c",
     "state.c",
     "inc.c",

@@ -397,8 +397,7 @@ C<print>, and C<aborted> of C<< $r->connection >>, tell a handler that its clien
 =item * A handler that prints without C<send_http_header> gets a head all the same, made from C<status>,
 C<content_type> and C<headers_out> as they are when the first bytes leave.
 
-=item * C<print> of a reference to a text prints the text as C<< $r->print >> and on a handle tied to C<$r>; perl's own C<print>
-prints the reference.
+=item * C<die 404> and C<exit 403> answer with that status, as there, from 300 on; other numbers are a death and an end as any.
 
 =item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
 

@@ -139,19 +139,29 @@ impl Site {
             Ok(1 | 200 | 601..) => (OK, true),
             Ok(said) => (said, true),
             Err(interrupted) => {
-                let exited = matches!(interrupted, Interrupted::Exited(_));
-                (self.left(request, interrupted), !exited)
+                let status = status_said(&interrupted);
+                let exited = matches!(interrupted, Interrupted::Exited(_)) && status.is_none();
+                (self.left_with(request, interrupted, status), !exited)
             }
         }
     }
 
     /// A handler did not return: `exit` is OK, death is in the log.
     pub(super) fn left(&self, request: u64, interrupted: Interrupted) -> i32 {
-        let said = match interrupted {
-            Interrupted::Exited(_) => OK,
-            Interrupted::Died(text) => {
+        self.left_with(request, interrupted, None)
+    }
+
+    fn left_with(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
+        let said = match (interrupted, status) {
+            (Interrupted::Exited(_), None) => OK,
+            // It was meant: nothing is wrong with the program.
+            (Interrupted::Exited(_), Some(status)) | (Interrupted::Died(_), Some(status @ ..500)) => {
+                apache::fail(request, status);
+                i32::from(status)
+            }
+            (Interrupted::Died(text), status) => {
                 apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
-                let status = if libperl::timed_out() { 504 } else { 500 };
+                let status = if libperl::timed_out() { 504 } else { status.unwrap_or(500) };
                 apache::fail(request, status);
                 report(&text);
                 self.remember(&text);
@@ -207,6 +217,20 @@ impl Site {
             Err(error) => self.left(request, error),
         }
     }
+}
+
+/// `die 404`, `exit 403`: mod_perl 1 takes a number that is all of `$@`, but for where that was, for the status. Here, that of
+/// a redirection or an error.
+fn status_said(interrupted: &Interrupted) -> Option<u16> {
+    let code = match interrupted {
+        Interrupted::Exited(code) => u16::try_from(*code).ok(),
+        Interrupted::Died(text) => {
+            let (digits, rest) = text.split_at_checked(3)?;
+            let is_all = matches!(rest, "" | "\n") || rest.starts_with(" at ") && rest.contains(" line ");
+            digits.parse().ok().filter(|_| is_all && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+    };
+    code.filter(|code| (300..600).contains(code))
 }
 
 fn names_folder(request: u64) -> bool {

@@ -237,6 +237,10 @@ impl RequestRec {
     }
 
     pub fn set_text(&mut self, field: Text, value: Option<&[u8]>) {
+        if field == Text::Method {
+            // A field of its own, which only $r->method_number changes.
+            self.method_number = Some(self.number(Number::MethodNumber));
+        }
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
         if field == Text::StatusLine {
             self.status = value.and_then(status_of).unwrap_or(self.status);
@@ -245,6 +249,9 @@ impl RequestRec {
 
     /// Takes over what the other record's handlers said.
     pub fn copy_said(&mut self, field: Text, from: &RequestRec) {
+        if field == Text::Method {
+            self.method_number = from.method_number;
+        }
         self.said[field as usize].clone_from(&from.said[field as usize]);
     }
 

@@ -146,6 +146,9 @@ impl RequestRec {
             log.extend(value.map(|value| (LogKind::Env, name.clone().into_bytes(), value.to_vec())));
         }
         log.extend(self.known_text(Text::User).map(|user| (LogKind::User, Vec::new(), user.to_vec())));
+        let address = self.known_text(Text::RemoteIp).map(<[u8]>::to_vec);
+        let address = address.filter(|_| self.has_set(Text::RemoteIp));
+        log.extend(address.map(|address| (LogKind::RemoteIp, Vec::new(), address)));
         fitting::cut(&mut log);
         log
     }

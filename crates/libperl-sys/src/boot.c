@@ -114,6 +114,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     PL_origalen = 1;
     PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     cml_child_boot(aTHX); /* before the first op is compiled */
+    cml_print_boot(aTHX);
     cml_watch_operators(aTHX);
     if (perl_parse(cml_perl, xs_init, count, argv, NULL) != 0)
         return -1;

@@ -40,6 +40,7 @@ void cml_throw_exit(pTHX_ int code);
 
 void cml_io_boot(pTHX);
 void cml_child_boot(pTHX);
+void cml_print_boot(pTHX);
 void cml_worker_boot(pTHX);
 void cml_psgi_boot(pTHX);
 void cml_default_signals(void);
@@ -50,6 +51,9 @@ extern volatile sig_atomic_t cml_stranger;
 extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
 extern unsigned cml_touched;
+
+/* See io.c: what is written there is the answer; a handle that the site has tied is its own affair. */
+int cml_is_answer(const IO *io);
 
 /* See signals.c. */
 void cml_remember_signals(pTHX);

@@ -329,6 +329,11 @@ static void renew_out_memfd(void)
     new_out_memfd();
 }
 
+int cml_is_answer(const IO *io)
+{
+    return io && !stdout_is_log && IoOFP(io) == out_handle && !(SvRMAGICAL(io) && mg_find((const SV *)io, PERL_MAGIC_tiedscalar));
+}
+
 /* A PSGI application answers by what it returns; what is printed meanwhile is for the log. Returns how it was. */
 int cml_stdout_is_log(int is_log)
 {

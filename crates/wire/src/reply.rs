@@ -68,7 +68,7 @@ pub struct End {
     pub leaving: bool,
     /// The body is not whole: the handler died in mid-stream, and the client must be able to see that.
     pub truncated: bool,
-    /// Values for the access log that only the worker knows (`%{..}n`, `%{..}e`, user).
+    /// Values for the access log that only the worker knows (`%{..}n`, `%{..}e`, user, address).
     pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
 }
 
@@ -81,6 +81,8 @@ pub enum LogKind {
     Env,
     /// `$r->connection->user`; the name is empty.
     User,
+    /// `$r->connection->remote_ip`, where a handler has set it; the name is empty.
+    RemoteIp,
 }
 
 const READY: u8 = 1;
@@ -140,6 +142,7 @@ impl End {
                 0 => LogKind::Note,
                 1 => LogKind::Env,
                 2 => LogKind::User,
+                3 => LogKind::RemoteIp,
                 _ => return Err(Malformed("unknown kind of log value")),
             };
             log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));

@@ -6,7 +6,7 @@ use Apache::Constants qw(DECLINED REDIRECT);
 
 # PerlLogHandler: a request that sent its client elsewhere is logged as such.
 sub handler {
-    my $r = $_[-1];
+    my $r = $_[-1]->last;
     $r->status(REDIRECT) if $r->status == 200 && defined $r->header_out('Location');
     return DECLINED;
 }

@@ -102,7 +102,7 @@ PerlSetVar Colour green
 END
 
 my %get = (
-    method   => 'GET 15 PURGE 9',
+    method   => 'GET 0 PURGE 9',
     server   => 'port|127.0.0.1|127.0.0.1|now|HTTP/1.1',
     proxy    => '0 0 1',
     options  => 13,

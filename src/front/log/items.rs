@@ -173,12 +173,16 @@ impl What {
         let route = record.route.borrow();
         let route = route.as_deref();
         let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
+        let told = |kind| {
+            let value = end.and_then(|end| end.log.iter().find(|(of, ..)| *of == kind));
+            value.map(|(_, _, value)| &value[..])
+        };
         match self {
-            What::RemoteAddress => text(out, &record.remote().ip),
+            What::RemoteAddress => remote_address(out, record, told(LogKind::RemoteIp)),
             What::Peer => text(out, &record.client.remote.ip),
             What::RemoteHost => match &record.visitor.borrow().name {
                 Some(name) => text(out, name),
-                None => text(out, &record.remote().ip),
+                None => remote_address(out, record, told(LogKind::RemoteIp)),
             },
             What::LocalAddress => text(out, &record.client.local.ip),
             What::BodyBytes => number(out, record.body_bytes.get()),
@@ -205,10 +209,9 @@ impl What {
                 escape_or_dash(out, told.map(|(_, _, value)| &value[..]));
             }
             What::User => {
-                let user = end.and_then(|end| end.log.iter().find(|(kind, ..)| *kind == LogKind::User));
                 let visitor = record.visitor.borrow();
                 let ours = visitor.user.as_ref().map(|user| user.name.as_bytes());
-                match user.map(|(_, _, name)| &name[..]).or(ours) {
+                match told(LogKind::User).or(ours) {
                     Some(b"") => out.extend_from_slice(b"\"\""),
                     user => escape_or_dash(out, user),
                 }
@@ -266,6 +269,14 @@ impl What {
 
 fn host(record: &Record) -> &crate::config::Host {
     &record.site.config.hosts[record.host()]
+}
+
+/// A handler may know better who asks, as mod_perl's documents have it for those behind a proxy.
+fn remote_address(out: &mut Vec<u8>, record: &Record, told: Option<&[u8]>) {
+    match told {
+        Some(address) => escape_or_dash(out, Some(address).filter(|address| !address.is_empty())),
+        None => text(out, &record.remote().ip),
+    }
 }
 
 fn request_line(out: &mut Vec<u8>, record: &Record) {

@@ -17,6 +17,8 @@ mod request;
 mod request_timeout;
 mod scheduling;
 mod stuck;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub use action::{Action, Cause};
@@ -119,16 +121,16 @@ impl Pool {
         self.act(Action::Over(id));
         let Some(ended) = self.workers.get_mut(&worker) else { return };
         ended.requests += 1;
-        if ended.state != WorkerState::Busy {
-            return;
-        }
-        if leaving {
+        let may_go_on = ended.state == WorkerState::Busy;
+        if may_go_on && leaving {
             ended.enter(WorkerState::Retiring, now);
             self.act(Action::Leaves(worker));
             self.take_back(worker);
-        } else if !self.go_on(worker, now) {
+        } else if may_go_on && !self.go_on(worker, now) {
             self.free(worker, now);
         }
+        // Its share has a place again: one that waited for that may have any worker that is idle.
+        self.serve_queue(now);
     }
 
     /// A worker has ended: the request that it had is lost.
@@ -186,7 +188,7 @@ impl Pool {
     /// Gives `worker` the next request that waits, or lets it rest, or leave.
     fn free(&mut self, worker: WorkerId, now: Instant) {
         self.rest(worker, now);
-        if self.ahead > 0 && self.queue.len() == 0 {
+        if self.ahead > 0 && self.queue.peek().is_none() {
             let loaded = self.workers.iter().find(|(_, other)| !other.ahead.is_empty()).map(|(id, _)| *id);
             // What it gives back is served at once.
             loaded.into_iter().for_each(|other| self.take_back(other));

@@ -35,6 +35,12 @@ impl Pace {
         self.0 = (self.0 * 7 + took.as_micros() as u64) / 8;
     }
 
+    /// Requests were quick for long.
+    #[cfg(test)]
+    pub fn quick() -> Pace {
+        Pace(0)
+    }
+
     fn is_quick(&self) -> bool {
         self.0 < QUICK
     }

@@ -1,0 +1,403 @@
+//! What a pool believes itself to be driven by: sockets that hold what was sent, workers that take it in their own time,
+//! and clients. It does every action at once and holds what the pool says against what is.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use wire::control::{WorkerId, WorkerState};
+
+use super::super::prefetch::Pace;
+use super::super::queue::Sizes;
+use super::super::request::Stage;
+use super::super::{Action, Limits, Pool, RequestId};
+use crate::config::admission::{PoolShare, ShareSize};
+use crate::front::base::failure::Failure;
+
+const MAX_WORKERS: usize = 6;
+const QUEUE_LENGTH: usize = 20;
+/// A worker has one request, and two in its socket.
+const MOST_SENT: usize = 3;
+/// Rounds of a world in which everybody does what he should; far more than are needed.
+const ROUNDS: usize = 2_000;
+
+/// One thing that happens. Numbers choose among those that are there.
+#[derive(Debug, Clone, Copy)]
+pub enum Op {
+    Submit {
+        lane: usize,
+        small: bool,
+    },
+    Join {
+        gives_back: bool,
+        adopted: bool,
+    },
+    Ready(u8),
+    /// A worker receives the next request from its socket.
+    Take(u8),
+    /// It has an answer, which lies in its socket until it is heard.
+    Answer {
+        worker: u8,
+        leaving: bool,
+    },
+    Hear(u8),
+    Die(u8),
+    Stop(u8),
+    Continue(u8),
+    /// Nothing can be sent to it any more.
+    Break(u8),
+    Leave {
+        request: u8,
+        owed: bool,
+        unfinished: bool,
+    },
+    HangUp(u8),
+    Hold(u8),
+    Resume(u8),
+    Extend(u8),
+    /// It breaks the protocol.
+    Lie(u8),
+    Wait(u64),
+    LeaveIdle(usize),
+    /// Requests are quick, so that workers are sent some ahead.
+    Quick,
+    Drain,
+}
+
+#[derive(Debug, Default)]
+struct SimWorker {
+    /// In its socket.
+    inbox: VecDeque<RequestId>,
+    /// What it works on.
+    begun: Option<RequestId>,
+    /// What it has said and nobody has heard: the answer to a request; whether it leaves.
+    said: VecDeque<(RequestId, bool)>,
+    ready: bool,
+    stopped: bool,
+    broken: bool,
+    dead: bool,
+    /// It was asked to leave, or has said that it does.
+    leaves: bool,
+    gives_back: bool,
+}
+
+/// See the module's text.
+pub struct World {
+    pool: Pool,
+    now: Instant,
+    workers: BTreeMap<WorkerId, SimWorker>,
+    joined: u64,
+    submitted: RequestId,
+    /// Requests that were let in and have not ended; the lane of each.
+    open: BTreeMap<RequestId, usize>,
+    ended: BTreeSet<RequestId>,
+    /// Requests whose clients have left.
+    left: BTreeSet<RequestId>,
+    /// Of what was sent something came back since the last thing happened.
+    came_back: bool,
+}
+
+impl World {
+    pub fn new() -> World {
+        let now = Instant::now();
+        let share = |id, workers| PoolShare { id, place: String::new(), size: ShareSize::Workers(workers) };
+        let sizes = Sizes { workers: MAX_WORKERS as u32, length: QUEUE_LENGTH, stale: Duration::from_millis(500) };
+        World {
+            pool: Pool::new(sizes, [share(1, 1), share(2, 2)].iter(), now),
+            now,
+            workers: BTreeMap::new(),
+            joined: 0,
+            submitted: 0,
+            open: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            left: BTreeSet::new(),
+            came_back: false,
+        }
+    }
+
+    pub fn play(&mut self, op: Op) {
+        self.came_back = false;
+        match op {
+            Op::Submit { lane, small } => self.submit(lane, small),
+            Op::Join { gives_back, adopted } => self.join(gives_back, adopted),
+            Op::Ready(n) => self.at(n, Self::ready),
+            Op::Take(n) => self.at(n, Self::take),
+            Op::Answer { worker, leaving } => self.at(worker, |world, id| world.answer(id, leaving)),
+            Op::Hear(n) => self.at(n, Self::hear),
+            Op::Die(n) => self.at(n, |world, id| world.worker(id).dead = true),
+            Op::Stop(n) => self.at(n, |world, id| world.worker(id).stopped = true),
+            Op::Continue(n) => self.at(n, |world, id| world.worker(id).stopped = false),
+            Op::Break(n) => self.at(n, |world, id| world.worker(id).broken = true),
+            Op::Leave { request, owed, unfinished } => self.leave(request, owed, unfinished),
+            Op::HangUp(n) => self.hang_up(n),
+            Op::Hold(n) => self.at(n, |world, id| {
+                if world.pool.current(id).is_some() {
+                    world.pool.hold(id);
+                }
+            }),
+            Op::Resume(n) => self.at(n, |world, id| world.pool.resumed(id, Duration::from_millis(50))),
+            Op::Extend(n) => {
+                let chosen = self.choose(n);
+                chosen.into_iter().for_each(|id| self.pool.extend(id, Duration::from_millis(300)));
+            }
+            Op::Lie(n) => self.at(n, |world, id| {
+                let now = world.now;
+                world.pool.discard(id, "lies", Failure::WorkerLied, now);
+            }),
+            Op::Wait(millis) => {
+                self.now += Duration::from_millis(millis);
+                self.pool.tick(self.now);
+            }
+            Op::LeaveIdle(count) => self.pool.leave_idle(count, self.now),
+            Op::Quick => self.pool.pace = Pace::quick(),
+            Op::Drain => self.pool.drain(self.now),
+        }
+        self.perform();
+    }
+
+    fn at(&mut self, n: u8, act: impl FnOnce(&mut World, WorkerId)) {
+        let count = self.workers.len().max(1);
+        let chosen = self.workers.keys().nth(usize::from(n) % count).copied();
+        if let Some(id) = chosen {
+            act(self, id);
+        }
+        self.perform();
+    }
+
+    fn choose(&self, n: u8) -> Option<RequestId> {
+        self.open.keys().nth(usize::from(n) % self.open.len().max(1)).copied()
+    }
+
+    fn worker(&mut self, id: WorkerId) -> &mut SimWorker {
+        self.workers.get_mut(&id).expect("it was chosen")
+    }
+
+    fn submit(&mut self, lane: usize, small: bool) {
+        if self.pool.is_draining() {
+            return;
+        }
+        self.submitted += 1;
+        let id = self.submitted;
+        self.open.insert(id, lane);
+        let millis = Duration::from_millis;
+        let limits = Limits { queue: millis(3_000), run: millis(1_000), grace: millis(500) };
+        let waited = self.pool.queue().lanes()[lane].len();
+        if self.pool.submit(id, lane, limits, small, self.now).is_err() {
+            self.open.remove(&id);
+            let length = [QUEUE_LENGTH, QUEUE_LENGTH.div_ceil(MAX_WORKERS), (2 * QUEUE_LENGTH).div_ceil(MAX_WORKERS)];
+            assert!(waited >= length[lane], "{waited} wait in lane {lane}, and {id} found no place");
+        }
+    }
+
+    fn join(&mut self, gives_back: bool, adopted: bool) {
+        if self.workers.len() == MAX_WORKERS {
+            return;
+        }
+        self.joined += 1;
+        let id = WorkerId { slot: self.workers.len() as u32, serial: self.joined };
+        self.workers.insert(id, SimWorker { gives_back, ..SimWorker::default() });
+        self.pool.add(id, gives_back, adopted, self.now);
+    }
+
+    fn ready(&mut self, id: WorkerId) {
+        if !std::mem::replace(&mut self.worker(id).ready, true) {
+            let heard = self.pool.ready(id, self.now);
+            assert!(heard.is_ok(), "{heard:?}");
+        }
+    }
+
+    fn take(&mut self, id: WorkerId) {
+        let worker = self.worker(id);
+        if !worker.dead && !worker.stopped && worker.begun.is_none() {
+            worker.begun = worker.inbox.pop_front();
+        }
+    }
+
+    fn answer(&mut self, id: WorkerId, leaving: bool) {
+        let worker = self.worker(id);
+        if worker.dead || worker.stopped {
+            return;
+        }
+        if let Some(request) = worker.begun.take() {
+            worker.said.push_back((request, leaving));
+            worker.leaves |= leaving;
+            worker.dead |= leaving;
+        }
+    }
+
+    /// What it has said is heard; when that was all and it is dead, that it is.
+    fn hear(&mut self, id: WorkerId) {
+        let now = self.now;
+        let worker = self.worker(id);
+        match worker.said.pop_front() {
+            Some((request, leaving)) => {
+                assert_eq!(self.pool.current(id), Some(request), "an answer to another request than the worker has");
+                self.pool.ended(id, leaving, now);
+            }
+            None if worker.dead => self.pool.gone(id, now),
+            None => {}
+        }
+    }
+
+    fn leave(&mut self, n: u8, owed: bool, unfinished: bool) {
+        if let Some(id) = self.choose(n)
+            && self.left.insert(id)
+        {
+            self.pool.client_gone(id, owed, unfinished);
+        }
+    }
+
+    fn hang_up(&mut self, n: u8) {
+        let Some(id) = self.choose(n) else { return };
+        self.pool.client_hung_up(id);
+        self.perform();
+        let may_stay = self.pool.told_hung_up(id);
+        if !may_stay && self.left.insert(id) {
+            self.perform();
+            self.pool.client_gone(id, true, true);
+        }
+    }
+
+    fn perform(&mut self) {
+        while let Some(action) = self.pool.next_action() {
+            self.act(action);
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Send { worker, request, ahead } => self.send(worker, request, ahead),
+            Action::Begin { worker, request } => {
+                let worker = &self.workers[&worker];
+                let has = worker.begun == Some(request) || worker.inbox.contains(&request);
+                let said = worker.said.iter().any(|(id, _)| *id == request);
+                assert!(has || said, "a request begins that was not sent");
+            }
+            Action::TakeBack(id) => {
+                let worker = self.worker(id);
+                let back: Vec<RequestId> =
+                    if worker.gives_back { worker.inbox.drain(..).collect() } else { Vec::new() };
+                self.came_back |= !back.is_empty();
+                self.pool.taken_back(id, &back, self.now);
+            }
+            Action::TellAbandoned { request, .. } => assert!(self.left.contains(&request)),
+            Action::WaitAgain(request) => assert!(self.open.contains_key(&request), "what is over waits again"),
+            Action::AskToLeave(id) => {
+                let worker = self.worker(id);
+                assert!(worker.begun.is_none() && worker.inbox.is_empty(), "a worker is sent away that has something");
+                worker.leaves = true;
+                worker.dead = true;
+            }
+            Action::Look(id) => {
+                let stopped = self.worker(id).stopped;
+                self.pool.looked(id, stopped, self.now);
+            }
+            Action::Forget(id) => {
+                let worker = self.workers.remove(&id).expect("it was there");
+                let kept = worker.inbox.iter().chain(&worker.begun).find(|request| self.open.contains_key(request));
+                assert_eq!(kept, None, "lost with its worker");
+            }
+            Action::Over(request) => self.end(request),
+            Action::Fail { request, .. } => self.end(request),
+            Action::Spill(_)
+            | Action::Leaves(_)
+            | Action::Kill { .. }
+            | Action::Interrupt { .. }
+            | Action::TellHungUp { .. }
+            | Action::Overload { .. } => {}
+        }
+    }
+
+    fn send(&mut self, id: WorkerId, request: RequestId, ahead: bool) {
+        for (other, worker) in &self.workers {
+            let has = worker.inbox.contains(&request) || worker.begun == Some(request);
+            assert!(!has, "request {request} is sent to {id:?} and {other:?} has it");
+        }
+        assert!(self.open.contains_key(&request), "what is over is sent");
+        self.check_order(request);
+        let now = self.now;
+        let worker = self.worker(id);
+        if worker.broken {
+            self.came_back = true;
+            return self.pool.not_sent(id, request, "broken", now);
+        }
+        assert!(!worker.leaves || worker.dead, "a worker that has left is sent something");
+        assert!(ahead || (worker.inbox.is_empty() && worker.begun.is_none()), "a worker gets a second request");
+        worker.inbox.push_back(request);
+        assert!(worker.inbox.len() <= MOST_SENT, "{} requests lie in a worker's socket", worker.inbox.len());
+    }
+
+    /// While there is no overload nobody is served before one of the same lane that came earlier, but for one that came
+    /// back from a worker after that was decided.
+    fn check_order(&self, sent: RequestId) {
+        let lane = self.open[&sent];
+        if !self.came_back && !self.pool.queue.lanes()[lane].is_overloaded() {
+            let earlier = self
+                .pool
+                .requests
+                .iter()
+                .find(|(id, request)| **id < sent && request.lane == lane && request.stage == Stage::Queued);
+            assert!(earlier.is_none(), "{sent} is served before {earlier:?}");
+        }
+    }
+
+    fn end(&mut self, request: RequestId) {
+        assert!(self.open.remove(&request).is_some(), "request {request} ends that had ended, or never came");
+        assert!(self.ended.insert(request));
+    }
+
+    /// Holds what the pool says against what is.
+    pub fn check(&self) {
+        let pool = &self.pool;
+        assert!(pool.actions.is_empty());
+        assert!(pool.requests.keys().eq(self.open.keys()), "{:?} are known, {:?} are open", pool.requests, self.open);
+        let is = |wanted: fn(&Stage) -> bool| pool.requests.values().filter(move |request| wanted(&request.stage));
+        let waits = pool.requests.values().filter(|r| !matches!(r.stage, Stage::Running(_)) && !r.abandoned);
+        assert_eq!(pool.queued as usize, waits.count(), "queued");
+        assert_eq!(pool.ahead as usize, is(|stage| matches!(stage, Stage::Ahead(_))).count(), "ahead");
+        assert_eq!(pool.busy as usize, is(|stage| matches!(stage, Stage::Running(_))).count(), "busy");
+        assert_eq!(pool.queue.len(), is(|stage| *stage == Stage::Queued).count(), "in the queue");
+        for (number, lane) in pool.queue.lanes().iter().enumerate() {
+            let busy = pool.requests.values().filter(|r| r.lane == number && r.stage != Stage::Queued).count();
+            assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
+            assert!(lane.busy <= lane.most, "lane {number} has {} of {} workers", lane.busy, lane.most);
+        }
+        self.check_workers();
+    }
+
+    fn check_workers(&self) {
+        let pool = &self.pool;
+        assert!(pool.workers.keys().eq(self.workers.keys()));
+        assert_eq!(pool.held as usize, pool.workers.values().filter(|worker| worker.held).count(), "held");
+        for (id, worker) in &pool.workers {
+            let is_idle = pool.idle.iter().filter(|idle| *idle == id).count();
+            assert_eq!(is_idle, usize::from(worker.state == WorkerState::Idle), "{id:?} {worker:?}");
+            assert!(worker.state != WorkerState::Idle || worker.current.is_none());
+            let running = worker.current.iter().all(|r| pool.requests[r].stage == Stage::Running(*id));
+            let ahead = worker.ahead.iter().all(|r| pool.requests[r].stage == Stage::Ahead(*id));
+            assert!(running && ahead, "{id:?} {worker:?} {:?}", pool.requests);
+        }
+        let next = pool.queue.peek();
+        assert!(pool.idle.is_empty() || next.is_none(), "{:?} are idle and {next:?} waits", pool.idle);
+    }
+
+    /// From here on everybody does what he should: all requests end, and all workers have nothing left to do.
+    pub fn come_to_rest(mut self) {
+        for _ in 0..ROUNDS {
+            if self.pool.is_quiet() && self.open.is_empty() {
+                return self.check();
+            }
+            self.play(Op::Join { gives_back: true, adopted: false });
+            for n in 0..self.workers.len() as u8 {
+                self.play(Op::Continue(n));
+                self.play(Op::Ready(n));
+                self.play(Op::Take(n));
+                self.play(Op::Answer { worker: n, leaving: false });
+                self.play(Op::Hear(n));
+                self.play(Op::Resume(n));
+            }
+            self.play(Op::Wait(20));
+            self.check();
+        }
+        panic!("after {ROUNDS} rounds {:?} are still open: {:?}", self.open, self.pool);
+    }
+}

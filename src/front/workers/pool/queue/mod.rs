@@ -67,6 +67,7 @@ impl<T> Queue<T> {
     }
 
     /// How many wait.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.lanes.iter().map(Lane::len).sum()
     }

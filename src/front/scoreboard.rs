@@ -10,14 +10,14 @@ use nix::unistd::geteuid;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
 
-use super::Front;
+use super::request::services::Services;
 use crate::log;
 
 /// How long to wait when the kernel has no descriptors left for us.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers until it is aborted. `master` is the process whose number the workers know.
-pub async fn run(front: Rc<Front>, master: u32) {
+pub async fn run(services: Rc<Services>, master: u32) {
     let listener = match listen(master) {
         Ok(listener) => listener,
         Err(error) => return log::warn("front", format_args!("no scoreboard for workers: {error}")),
@@ -25,7 +25,7 @@ pub async fn run(front: Rc<Front>, master: u32) {
     loop {
         match listener.accept().await {
             Ok((worker, _)) if is_ours(&worker) => {
-                tokio::task::spawn_local(tell(front.clone(), worker));
+                tokio::task::spawn_local(tell(services.clone(), worker));
             }
             Ok(_) => {}
             Err(_) => tokio::time::sleep(PAUSE).await,
@@ -48,8 +48,8 @@ fn is_ours(worker: &UnixStream) -> bool {
     worker.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == geteuid().as_raw())
 }
 
-async fn tell(front: Rc<Front>, mut worker: UnixStream) {
-    if let Ok(text) = serde_json::to_vec(&front.status()) {
+async fn tell(services: Rc<Services>, mut worker: UnixStream) {
+    if let Ok(text) = serde_json::to_vec(&services.status()) {
         // A worker that leaves meanwhile did not want to know.
         let _ = worker.write_all(&text).await;
     }

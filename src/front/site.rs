@@ -9,16 +9,16 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use wire::control::Generation;
 
-use super::Front;
+use super::base::shared::Shared;
 use super::limits::concurrency::Throttles;
 use super::limits::rate::Speeds;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::routing::Routes;
-use super::workers::Workers;
+use super::workers::{Worker, Workers};
 use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
-use crate::tls::{Identity, Servers};
+use crate::tls::{Identity, Servers, Sessions};
 
 /// See the module's text.
 pub struct Site {
@@ -31,7 +31,7 @@ pub struct Site {
     /// What it says that it is.
     pub software: String,
     /// Its workers and its queue.
-    pub pool: Workers,
+    pub pool: Rc<Workers>,
     /// Where paths lead.
     pub routes: Routes,
     /// How its files are opened.
@@ -45,7 +45,7 @@ pub struct Site {
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
     /// Where the errors of hosts with a log of their own are logged.
-    pub error_logs: ErrorLogs,
+    pub error_logs: Rc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of its hosts.
     pub shortest_keep_alive: Duration,
     /// The sockets that it serves, from the time it begins to.
@@ -55,7 +55,8 @@ pub struct Site {
 impl Site {
     /// Understands what the master prepared: a memfd with a bundle, one with certificates, access logs and listeners.
     pub fn new(
-        front: &Rc<Front>,
+        shared: &Rc<Shared>,
+        sessions: &Sessions,
         generation: Generation,
         (bundle, identities): (OwnedFd, OwnedFd),
         mut logs: Vec<OwnedFd>,
@@ -68,37 +69,100 @@ impl Site {
             generation,
             tree: bundle.tree,
             software: String::new(),
-            pool: Workers::new(front, generation, &config),
+            pool: Rc::new(Workers::new(shared, generation, &config)),
             routes: Routes::new(&config),
             opener: Opener::default(),
             throttles: Throttles::default(),
             speeds: Speeds::default(),
-            tls: RefCell::new(servers(front, &config, identities)?),
-            error_logs: ErrorLogs::new(logs.split_off(config.logs.len().min(logs.len()))),
+            tls: RefCell::new(servers(sessions, &config, identities)?),
+            error_logs: Rc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,
             shortest_keep_alive: config.hosts.iter().map(|host| host.keep_alive.within()).min().unwrap_or_default(),
             listeners: Cell::new(listeners),
             config,
         })
     }
-}
 
-impl Site {
     /// From the next connection on, these certificates.
-    pub fn renew_identities(&self, front: &Front, identities: OwnedFd) -> anyhow::Result<()> {
-        let servers = servers(front, &self.config, identities)?;
+    pub fn renew_identities(&self, sessions: &Sessions, identities: OwnedFd) -> anyhow::Result<()> {
+        let servers = servers(sessions, &self.config, identities)?;
         self.tls.replace(servers);
         Ok(())
     }
 }
 
-fn servers(front: &Front, config: &Config, identities: OwnedFd) -> anyhow::Result<Rc<Servers>> {
+fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow::Result<Rc<Servers>> {
     let text = wire::transport::read_configuration(identities).context("certificates")?;
     let identities: Vec<Identity> = serde_json::from_slice(&text).context("certificates")?;
-    Ok(Rc::new(Servers::new(config, &identities, &front.sessions).context("certificates")?))
+    Ok(Rc::new(Servers::new(config, &identities, sessions).context("certificates")?))
 }
 
 /// The master has shown them all; here there should be none.
 fn first(errors: Vec<crate::config::ConfigError>) -> anyhow::Error {
     errors.into_iter().next().map_or_else(|| anyhow!("configuration"), anyhow::Error::from)
+}
+
+/// Every generation that is prepared, serves or drains; oldest first.
+#[derive(Default)]
+pub struct Sites {
+    all: RefCell<Vec<Rc<Site>>>,
+    serving: RefCell<Option<Rc<Site>>>,
+}
+
+impl Sites {
+    /// All of them.
+    pub fn all(&self) -> Vec<Rc<Site>> {
+        self.all.borrow().clone()
+    }
+
+    /// That which answers new requests.
+    pub fn serving(&self) -> Option<Rc<Site>> {
+        self.serving.borrow().clone()
+    }
+
+    /// Lets `site` answer new requests, and the others finish theirs.
+    pub fn serve_with(&self, site: &Rc<Site>) {
+        for other in self.all.borrow().iter().filter(|other| !Rc::ptr_eq(other, site)) {
+            other.pool.drain();
+        }
+        *self.serving.borrow_mut() = Some(site.clone());
+    }
+
+    /// Takes a generation in that was prepared. One that was prepared before it and never served has failed: this one takes
+    /// its place.
+    pub fn add(&self, site: Rc<Site>) {
+        let serving = self.serving();
+        let serves = |other: &Rc<Site>| serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other));
+        let mut all = self.all.borrow_mut();
+        all.retain(|other| other.pool.is_draining() || serves(other));
+        all.push(site);
+    }
+
+    /// Takes those out that are over, and returns them.
+    pub fn remove(&self, is_over: impl Fn(&Site) -> bool) -> Vec<Rc<Site>> {
+        self.all.borrow_mut().extract_if(.., |site| is_over(site)).collect()
+    }
+
+    /// That of a number.
+    pub fn get(&self, generation: Generation) -> anyhow::Result<Rc<Site>> {
+        let all = self.all.borrow();
+        let site = all.iter().find(|site| site.generation == generation);
+        site.cloned().ok_or_else(|| anyhow!("generation {generation} is not known"))
+    }
+
+    /// The worker of a slot, which is given out again as soon as its process has ended.
+    pub fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Rc<Worker>> {
+        let workers = self.all.borrow().iter().flat_map(|site| site.pool.all()).collect::<Vec<_>>();
+        workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
+    }
+
+    /// Whether no request is under way or waits.
+    pub fn are_quiet(&self) -> bool {
+        self.all.borrow().iter().all(|site| site.pool.is_quiet())
+    }
+
+    /// Writes what the access logs hold back. Says whether there was something.
+    pub fn flush_logs(&self) -> bool {
+        self.all.borrow().iter().filter(|site| site.access_logs.flush()).count() > 0
+    }
 }

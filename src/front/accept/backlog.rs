@@ -15,8 +15,8 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
+use super::Acceptor;
 use super::listener::{Accepted, is_clients_fault, serve};
-use crate::front::Front;
 use crate::front::base::address::Address;
 use crate::front::base::blocking;
 use crate::front::client::last_call::LAST_CALL;
@@ -31,35 +31,35 @@ const A_TURN: u32 = 64;
 const SYN_RECV: &str = "03";
 
 /// A listener that waits for nobody any more. The runtime only knows what it was told of; here the kernel is asked.
-pub enum Leftover {
+pub enum Backlog {
     /// With its address, unless it listens on all.
     Tcp(TcpListener, Option<Address>),
     Unix(UnixListener),
 }
 
-impl Leftover {
+impl Backlog {
     /// Serves all that the kernel has accepted, and closes.
-    pub async fn accept(self, front: &Rc<Front>) {
+    pub async fn accept(self, acceptor: &Rc<Acceptor>) {
         let by = Instant::now() + LAST_CALL;
         for look in 1.. {
-            self.empty(front, by).await;
+            self.empty(acceptor, by).await;
             if Instant::now() >= by || (look > LOOKS && !self.is_amid_a_handshake().await) {
                 break;
             }
             sleep(PAUSE).await;
         }
         // After the last look, which may have waited for another thread.
-        self.empty(front, by).await;
+        self.empty(acceptor, by).await;
     }
 
     /// Where somebody else listens on the same socket there may be no end.
-    async fn empty(&self, front: &Rc<Front>, by: Instant) {
+    async fn empty(&self, acceptor: &Rc<Acceptor>, by: Instant) {
         for count in 1_u32.. {
             if count.is_multiple_of(A_TURN) {
                 yield_now().await;
             }
             match self.next() {
-                Ok(accepted) => serve(front, accepted),
+                Ok(accepted) => serve(acceptor, accepted),
                 Err(error) if is_clients_fault(&error) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // The queue is empty, or the descriptors are used up.
@@ -73,12 +73,12 @@ impl Leftover {
 
     fn next(&self) -> io::Result<Accepted> {
         match self {
-            Leftover::Tcp(listener, local) => {
+            Backlog::Tcp(listener, local) => {
                 let (socket, remote) = listener.accept()?;
                 socket.set_nonblocking(true)?;
                 Accepted::tcp(TcpStream::from_std(socket)?, remote, local.as_ref())
             }
-            Leftover::Unix(listener) => {
+            Backlog::Unix(listener) => {
                 let (socket, _) = listener.accept()?;
                 socket.set_nonblocking(true)?;
                 Ok(Accepted::unix(UnixStream::from_std(socket)?))
@@ -87,7 +87,7 @@ impl Leftover {
     }
 
     async fn is_amid_a_handshake(&self) -> bool {
-        let Leftover::Tcp(listener, _) = self else { return false };
+        let Backlog::Tcp(listener, _) = self else { return false };
         let Ok(address) = listener.local_addr() else { return false };
         // Thousands of connections are a long text.
         let begun = move || ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().any(|file| begins(file, address.port()));

@@ -14,13 +14,11 @@ use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::oneshot;
 
-use super::backlog::Leftover;
-use super::proxy_protocol;
+use super::backlog::Backlog;
+use super::{Acceptor, proxy_protocol};
 use crate::front::base::address::Address;
-use crate::front::client::Client;
 use crate::front::client::transport::Socket;
 use crate::front::limits::connections::EVICTED_AT_ONCE;
-use crate::front::{Front, http1};
 use crate::log;
 
 /// A connection that nobody serves yet.
@@ -53,14 +51,14 @@ struct Open(Rc<Cell<u32>>);
 
 impl Listeners {
     /// Accepts on exactly these; connections of a listener that goes live on.
-    pub fn set(&self, front: &Rc<Front>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
+    pub fn set(&self, acceptor: &Rc<Acceptor>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
         let mut running = self.running.borrow_mut();
         running.retain(|address, _| wanted.iter().any(|(name, _)| name == address));
         for (address, socket) in wanted {
             if let Entry::Vacant(new) = running.entry(address) {
                 let (end, ended) = oneshot::channel();
                 let open = Open::new(&self.open);
-                tokio::task::spawn_local(run(front.clone(), Listener::new(socket)?, ended, open));
+                tokio::task::spawn_local(run(acceptor.clone(), Listener::new(socket)?, ended, open));
                 new.insert(end);
             }
         }
@@ -136,7 +134,7 @@ impl Accepted {
 }
 
 /// Accepts until it is ended, then what the kernel has accepted besides.
-async fn run(front: Rc<Front>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
+async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
     let mut complained = false;
     loop {
         let accepted = tokio::select! {
@@ -146,7 +144,7 @@ async fn run(front: Rc<Front>, listener: Listener, mut ended: oneshot::Receiver<
         match accepted {
             Ok(accepted) => {
                 complained = false;
-                serve(&front, accepted);
+                serve(&acceptor, accepted);
             }
             Err(error) if is_clients_fault(&error) => {}
             Err(error) => {
@@ -154,36 +152,36 @@ async fn run(front: Rc<Front>, listener: Listener, mut ended: oneshot::Receiver<
                     log::error("front", format_args!("cannot accept connections: {error}"));
                 }
                 complained = true;
-                front.connections.evict(EVICTED_AT_ONCE);
+                acceptor.services.connections.evict(EVICTED_AT_ONCE);
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
-    let leftover = match listener {
-        Listener::Tcp(listener, local) => listener.into_std().map(|listener| Leftover::Tcp(listener, local)),
-        Listener::Unix(listener) => listener.into_std().map(Leftover::Unix),
+    let backlog = match listener {
+        Listener::Tcp(listener, local) => listener.into_std().map(|listener| Backlog::Tcp(listener, local)),
+        Listener::Unix(listener) => listener.into_std().map(Backlog::Unix),
     };
-    match leftover {
-        Ok(leftover) => leftover.accept(&front).await,
+    match backlog {
+        Ok(backlog) => backlog.accept(&acceptor).await,
         Err(error) => log::error("front", format_args!("connections that wait may be reset: {error}")),
     }
     drop(open);
-    front.clock.start();
+    acceptor.services.shared.clock.start();
 }
 
 /// Gives a connection a task of its own, if there is a place for it.
-pub fn serve(front: &Rc<Front>, accepted: Accepted) {
+pub fn serve(acceptor: &Rc<Acceptor>, accepted: Accepted) {
     let Accepted { socket, remote, local } = accepted;
-    let Some(site) = front.serving() else { return };
+    let Some(site) = acceptor.services.sites.serving() else { return };
     let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
-    let Some(place) = front.enter(&site, (!stands_for_others).then_some(&remote)) else {
-        return front.crowd.turn_away(socket);
+    let Some(permit) = acceptor.enter(&site, (!stands_for_others).then_some(&remote)) else {
+        return acceptor.limit.turn_away(socket);
     };
-    let client = Client::new(front.clone(), site, remote, local);
+    let connection = acceptor.connection(site, remote, local);
     if stands_for_others {
-        tokio::task::spawn_local(proxy_protocol::serve(client, socket, place));
+        tokio::task::spawn_local(proxy_protocol::serve(acceptor.clone(), connection, socket, permit));
     } else {
-        tokio::task::spawn_local(http1::serve(client, socket, place));
+        tokio::task::spawn_local(super::serve(connection, socket, permit));
     }
 }
 

@@ -1,7 +1,71 @@
 //! From a listening socket to a connection of which is known who has it and what it speaks.
 
-pub mod backlog;
+mod backlog;
 pub mod listener;
-pub mod negotiate;
+mod negotiate;
 pub mod proxy_header;
-pub mod proxy_protocol;
+mod proxy_protocol;
+
+use std::rc::Rc;
+
+use super::base::address::Address;
+use super::client::timeouts::patiently;
+use super::client::transport::Socket;
+use super::client::{Client, Terms};
+use super::limits::connections::{ConnectionLimit, Permit, Taken};
+use super::request::services::{Connection, Services};
+use super::site::Site;
+use super::{http1, http2};
+use crate::log;
+use negotiate::{Greeted, greet};
+
+/// What the accept loops share.
+pub struct Acceptor {
+    services: Rc<Services>,
+    limit: ConnectionLimit,
+}
+
+impl Acceptor {
+    /// Of a process that may have so many open files.
+    pub fn new(services: Rc<Services>, descriptors: u64) -> Acceptor {
+        Acceptor { services, limit: ConnectionLimit::new(descriptors) }
+    }
+
+    /// A permit for a new connection, if there is one.
+    fn enter(&self, site: &Site, remote: Option<&Address>) -> Option<Permit> {
+        let sites = self.services.sites.all();
+        let logs: usize = sites.iter().map(|site| site.config.logs.len() + site.config.error_logs.len()).sum();
+        let taken =
+            Taken { workers: sites.iter().map(|site| site.pool.count()).sum(), logs: logs + site.config.listen.len() };
+        self.limit.enter(&site.config.clients, remote, taken, &self.services.connections)
+    }
+
+    /// A client that has just connected to `site`.
+    fn connection(&self, site: Rc<Site>, remote: Address, local: Address) -> Connection {
+        let terms = Terms {
+            config: site.config.clone(),
+            error_logs: site.error_logs.clone(),
+            shortest_keep_alive: site.shortest_keep_alive,
+        };
+        let client = Rc::new(Client::new(self.services.shared.clone(), terms, remote, local));
+        Connection { client, site, services: self.services.clone() }
+    }
+}
+
+/// Serves a connection from accept to close; then its permit is free. What most connections never come to is boxed, here and
+/// below: the whole is copied whenever one is accepted.
+async fn serve(connection: Connection, socket: Socket, _permit: Permit) {
+    let connection = Rc::new(connection);
+    let client = &connection.client;
+    let _guest = connection.services.connections.enter(client);
+    match patiently(client, greet(&connection, socket)).await {
+        Some(Ok(Greeted::Http1(line))) => http1::drive(&connection, line).await,
+        Some(Ok(Greeted::Http2(line))) => Box::pin(http2::drive(&connection, line)).await,
+        Some(Err(error)) => {
+            let module = if client.security.pace().is_some() { "ssl" } else { "front" };
+            log::info(module, format_args!("client={} no connection: {error}", client.remote));
+        }
+        None => {}
+    }
+    client.left();
+}

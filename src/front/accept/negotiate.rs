@@ -9,7 +9,6 @@
 //! ```
 
 use std::io;
-use std::rc::Rc;
 
 use rustls::server::Acceptor;
 use tokio_rustls::LazyConfigAcceptor;
@@ -19,6 +18,7 @@ use crate::config::protocols::Protocol;
 use crate::front::client::Client;
 use crate::front::client::tls_session::Session;
 use crate::front::client::transport::{Line, Metered, Socket};
+use crate::front::request::services::Connection;
 use crate::tls::server::{Server, Servers};
 
 /// The first byte of every TLS connection: a handshake record.
@@ -35,14 +35,15 @@ pub enum Greeted {
 }
 
 /// Finds out what `client` speaks.
-pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
+pub async fn greet(connection: &Connection, socket: Socket) -> io::Result<Greeted> {
+    let client = &connection.client;
     let mut line = Metered::new(socket, client.clone());
-    let config = &client.site.config;
+    let config = &client.config;
     let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
     if config.speaks_tls(client.local.socket) {
         client.security.begin(first.read_timeouts.handshake);
         if Box::pin(begins_with_handshake(&mut line)).await? {
-            return Box::pin(shake_hands(client, line)).await;
+            return Box::pin(shake_hands(connection, line)).await;
         }
         client.security.give_up();
         return Ok(Greeted::Http1(Line::Plain(line)));
@@ -55,7 +56,7 @@ pub async fn greet(client: &Rc<Client>, socket: Socket) -> io::Result<Greeted> {
 
 /// The host that speaks for its address until the client has named another.
 fn first(client: &Client) -> Option<&Host> {
-    let config = &client.site.config;
+    let config = &client.config;
     config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
 }
 
@@ -79,11 +80,12 @@ async fn begins_with_preface(line: &mut Metered) -> io::Result<bool> {
     }
 }
 
-async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> {
+async fn shake_hands(connection: &Connection, line: Metered) -> io::Result<Greeted> {
+    let client = &connection.client;
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
     // A renewal meanwhile is for others.
-    let servers = client.site.tls.borrow().clone();
+    let servers = connection.site.tls.borrow().clone();
     let Some((host, server)) = server(client, &servers, name.as_deref()) else {
         return Err(io::Error::other("no host of this address has a certificate"));
     };
@@ -91,9 +93,7 @@ async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> 
     let stream = start.into_stream(handshake.config.clone()).await?;
     let is_http2 = match stream.get_ref().1.alpn_protocol() {
         Some(agreed) => agreed == b"h2",
-        None => {
-            client.site.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1))
-        }
+        None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
     };
     client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
     let line = Line::Tls(Box::new(stream));
@@ -102,7 +102,7 @@ async fn shake_hands(client: &Rc<Client>, line: Metered) -> io::Result<Greeted> 
 
 /// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.
 fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
-    let (config, local) = (&client.site.config, client.local.socket);
+    let (config, local) = (&client.config, client.local.socket);
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
     hosts.find_map(|host| Some((host, servers.of(host)?)))
 }

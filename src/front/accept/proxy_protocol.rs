@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use tokio::io::ReadBuf;
 
+use super::Acceptor;
 use super::proxy_header::{Said, Step, step};
 use crate::config::Config;
 use crate::front::base::address::Address;
-use crate::front::client::Client;
+use crate::front::client::timeouts::patiently;
 use crate::front::client::transport::Socket;
-use crate::front::http1::{self, patiently};
-use crate::front::limits::connections::Place;
+use crate::front::limits::connections::Permit;
+use crate::front::request::services::Connection;
 
 /// Whether a connection from `remote` to `local` begins with such a header.
 pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
@@ -20,33 +21,33 @@ pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
     host.is_some_and(|host| host.remote_ip.expects_proxy_header(remote.socket.map(|remote| remote.ip())))
 }
 
-/// Serves a connection whose place is nobody's until it has said whose it is.
-pub async fn serve(client: Client, mut socket: Socket, mut place: Place) {
-    let Some((client, is_named)) = meet(client, &mut socket).await else { return };
-    if is_named && !client.front.settle(&client.site, &client.remote, &mut place) {
-        drop(place);
-        return client.front.crowd.turn_away(socket);
+/// Serves a connection whose permit is nobody's until it has said whose it is.
+pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: Socket, mut permit: Permit) {
+    let Some((connection, is_named)) = meet(connection, &mut socket).await else { return };
+    let (limits, remote) = (&connection.site.config.clients, &connection.client.remote);
+    if is_named && !acceptor.limit.settle(limits, remote, &mut permit) {
+        drop(permit);
+        return acceptor.limit.turn_away(socket);
     }
-    http1::serve(client, socket, place).await;
+    super::serve(connection, socket, permit).await;
 }
 
-/// Waits for the header like for the head of a request. The client as it names it, and whether it does.
-async fn meet(client: Client, socket: &mut Socket) -> Option<(Client, bool)> {
-    let front = client.front.clone();
-    let client = Rc::new(client);
-    let guest = front.connections.enter(&client);
+/// Waits for the header like for the head of a request. The connection as it names it, and whether it does.
+async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connection, bool)> {
+    let client = &connection.client;
+    let guest = connection.services.connections.enter(client);
     let mut has_begun = false;
-    let wrong = match patiently(&client, &guest, read(socket, &mut has_begun)).await {
+    let wrong = match patiently(client, read(socket, &mut has_begun)).await {
         Some(Ok(said)) => {
             drop(guest);
-            let mut client = Rc::into_inner(client)?;
+            let client = Rc::get_mut(&mut connection.client)?;
             said.inspect(|named| client.remote = Address::tcp(*named));
-            return Some((client, said.is_some()));
+            return Some((connection, said.is_some()));
         }
         // How balancers look whether we are there.
         Some(Err(_)) if !has_begun => return None,
         Some(Err(error)) => error.to_string(),
-        None if front.is_stopping() => return None,
+        None if client.shared.is_stopping() => return None,
         None => "it took too long".to_owned(),
     };
     client.complain(&format!("the connection does not begin as RemoteIPProxyProtocol wants it: {wrong}"));

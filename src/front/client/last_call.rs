@@ -19,7 +19,7 @@ pub const LAST_CALL: Duration = Duration::from_secs(1);
 impl Client {
     /// When it has to have sent what it is waited for, while the front stops.
     pub(super) fn last_call(&self) -> Option<Instant> {
-        let stopping = self.front.stopping_since()?;
+        let stopping = self.shared.stopping_since()?;
         match self.phase() {
             Phase::Request => None,
             Phase::Kept => Some(self.since() + LAST_CALL),

@@ -12,16 +12,16 @@ pub mod transport;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use std::time::Instant;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 use wire::control::ClientStatus;
 
-use super::Front;
 use super::base::address::Address;
-use super::request::context::{Ending, Record};
-use super::site::Site;
-use super::workers::{Exchange, Shared};
-use crate::config::{KeepAlive, Pace, Timeouts};
+use super::base::shared::Shared;
+use super::log::error_logs::ErrorLogs;
+use crate::config::{Config, KeepAlive, Pace, Timeouts};
 use tls_session::{Security, Session};
 
 /// See the diagram above.
@@ -37,15 +37,38 @@ pub enum Phase {
     Kept,
 }
 
-/// What a worker makes for a client, and where.
-type Awaited = (Rc<Site>, Weak<RefCell<Exchange>>);
+/// A request of the client, as its connection sees it.
+pub trait Pending {
+    /// Its answer has gone out as far as it will: so many bytes were received and sent for it.
+    fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant);
+
+    /// The client does not get all of its answer.
+    fn cut(&self);
+
+    /// The client sends nothing more. Says whether it may still listen to the answer.
+    fn hang_up(&self) -> bool;
+}
+
+/// What holds for a client from the generation that served when it connected.
+pub struct Terms {
+    /// What is configured.
+    pub config: Arc<Config>,
+    /// Where mistakes of clients are logged.
+    pub error_logs: Rc<ErrorLogs>,
+    /// The shortest `KeepAliveTimeout` of all hosts.
+    pub shortest_keep_alive: Duration,
+}
 
 /// See the module's text.
 pub struct Client {
-    /// The front that it is connected to.
-    pub front: Rc<Front>,
-    /// The generation that served when it connected.
-    pub site: Rc<Site>,
+    /// What all parts of the front share.
+    pub shared: Rc<Shared>,
+    /// What was configured when it connected.
+    pub config: Arc<Config>,
+    /// Where its mistakes are logged.
+    error_logs: Rc<ErrorLogs>,
+    /// The shortest `KeepAliveTimeout` of all hosts.
+    shortest_keep_alive: Duration,
     /// Its own end.
     pub remote: Address,
     /// Our end.
@@ -80,22 +103,27 @@ pub struct Client {
     received: Cell<u64>,
     /// Sent and not yet counted for a request.
     sent: Cell<u64>,
-    /// The pool and the request that it waits for, when its connection carries one at a time.
-    awaited: RefCell<Option<Awaited>>,
-    /// The record of the request whose answer is being flushed.
-    record: RefCell<Option<Rc<Record>>>,
+    /// The request that it has sent last, when its connection carries one at a time.
+    awaited: RefCell<Option<Weak<dyn Pending>>>,
+    /// The request whose answer is being flushed.
+    flushing: RefCell<Option<Rc<dyn Pending>>>,
+    /// Wakes the connection's task.
+    task: RefCell<Option<Waker>>,
 }
 
 impl Client {
     /// A client that has just connected.
-    pub fn new(front: Rc<Front>, site: Rc<Site>, remote: Address, local: Address) -> Client {
-        let host = site.config.hosts.get(usize::from(site.config.host(local.socket, "")));
+    pub fn new(shared: Rc<Shared>, terms: Terms, remote: Address, local: Address) -> Client {
+        let Terms { config, error_logs, shortest_keep_alive } = terms;
+        let host = config.hosts.get(usize::from(config.host(local.socket, "")));
         let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
         let keep_alive = Cell::new(host.map(|host| host.keep_alive).unwrap_or_default());
         let now = Instant::now();
         Client {
-            front,
-            site,
+            shared,
+            config,
+            error_logs,
+            shortest_keep_alive,
             remote,
             local,
             served: Cell::new(0),
@@ -115,7 +143,8 @@ impl Client {
             received: Cell::new(0),
             sent: Cell::new(0),
             awaited: RefCell::default(),
-            record: RefCell::new(None),
+            flushing: RefCell::default(),
+            task: RefCell::default(),
         }
     }
 
@@ -150,29 +179,27 @@ impl Client {
         self.since.set(now);
     }
 
-    /// A request's head is whole.
-    pub fn begins(&self, now: Instant) {
+    /// The head of `request` is whole.
+    pub fn begins(&self, request: Weak<dyn Pending>, now: Instant) {
         if let Some(streams) = self.streams.get() {
             self.streams.set(Some(streams + 1));
             return self.enter(Phase::Request, now);
         }
         // With pipelined requests the last answer may still wait to be flushed.
         self.flushed();
-        self.awaited.take();
+        *self.awaited.borrow_mut() = Some(request);
         self.enter(Phase::Request, now);
     }
 
-    /// The answer was handed to hyper whole, or will never be.
-    pub fn answered(&self, record: Rc<Record>) {
+    /// The answer to `request` was handed over whole, or will never be. When the connection carries several at once, somebody
+    /// else says when it has gone out.
+    pub fn answered(&self, request: Rc<dyn Pending>, keep_alive: KeepAlive) {
         self.served.set(self.served.get() + 1);
-        self.keep_alive.set(record.keep_alive());
-        if let Some(streams) = self.streams.get() {
-            self.leave_stream(streams.saturating_sub(1));
-        }
-        match record.stream.clone() {
-            Some(stream) => stream.traffic.answered(record),
+        self.keep_alive.set(keep_alive);
+        match self.streams.get() {
+            Some(streams) => self.leave_stream(streams.saturating_sub(1)),
             None => {
-                *self.record.borrow_mut() = Some(record);
+                *self.flushing.borrow_mut() = Some(request);
                 self.answered.set(true);
             }
         }
@@ -211,16 +238,10 @@ impl Client {
         self.served.get() == requests && !self.answered.get()
     }
 
-    /// It waits for a worker's answer.
-    pub fn awaits(&self, site: &Rc<Site>, exchange: &Shared) {
-        *self.awaited.borrow_mut() = Some((site.clone(), Rc::downgrade(exchange)));
-    }
-
     /// It sends nothing more, while it is owed an answer. Says whether it may still listen to that.
     pub fn hangs_up(&self) -> bool {
-        let awaited =
-            self.awaited.borrow().as_ref().and_then(|(site, exchange)| Some((site.clone(), exchange.upgrade()?)));
-        awaited.is_none_or(|(site, exchange)| site.pool.hang_up(&exchange))
+        let awaited = self.awaited.borrow().as_ref().and_then(Weak::upgrade);
+        awaited.is_none_or(|request| request.hang_up())
     }
 
     /// What was sent to it says something wrong about its own end: no further request may follow.
@@ -245,7 +266,7 @@ impl Client {
 
     /// It broke the rules.
     pub fn complain(&self, why: &str) {
-        self.site.error_logs.error(&self.site.config, 0, Some(&self.remote), &why);
+        self.error_logs.error(0, Some(&self.remote), &why);
     }
 
     /// Everything that was handed to hyper has gone out.
@@ -267,9 +288,10 @@ impl Client {
         matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
     }
 
-    /// Its place is given to another; it leaves when it is woken.
+    /// Its place is given to another.
     pub fn evict(&self) {
         self.evicted.set(true);
+        self.wake();
     }
 
     /// Whether [`Client::evict`] was called.
@@ -306,7 +328,7 @@ impl Client {
     }
 
     pub(super) fn timeouts(&self) -> &Timeouts {
-        &self.site.config.timeouts
+        &self.config.timeouts
     }
 
     /// For a status, while it is idle.
@@ -317,19 +339,26 @@ impl Client {
 
     /// The connection is over.
     pub fn left(&self) {
-        if let Some(record) = &*self.record.borrow() {
-            record.ending.set(Ending::Aborted);
+        if let Some(request) = &*self.flushing.borrow() {
+            request.cut();
         }
         self.log(Instant::now());
     }
 
     fn log(&self, now: Instant) {
         let (received, sent) = (self.received.take(), self.sent.take());
-        if let Some(record) = self.record.take() {
-            record.received_bytes.set(received);
-            record.sent_bytes.set(sent);
-            record.took.set(now.duration_since(record.started));
-            record.finish();
+        if let Some(request) = self.flushing.take() {
+            request.flushed(received, sent, now);
         }
+    }
+
+    /// Notes how to wake its task; a task's waker stays the same, so once is enough.
+    pub fn remember(&self, cx: &Context<'_>) {
+        self.task.borrow_mut().get_or_insert_with(|| cx.waker().clone());
+    }
+
+    /// Lets its connection look again at what it should do.
+    pub fn wake(&self) {
+        self.task.borrow().as_ref().inspect(|task| task.wake_by_ref());
     }
 }

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use super::Client;
@@ -17,27 +16,21 @@ pub struct Connections {
     next: Cell<u64>,
     /// When none was idle that could have been closed for another.
     all_busy_at: Cell<Option<Instant>>,
-    entries: RefCell<HashMap<u64, Entry>>,
-}
-
-struct Entry {
-    client: Weak<Client>,
-    waker: Option<Waker>,
+    entries: RefCell<HashMap<u64, Weak<Client>>>,
 }
 
 /// A connection's entry; it is struck out when this is dropped.
 pub struct Guest<'a> {
     register: &'a Connections,
     number: u64,
-    known: Cell<bool>,
 }
 
 impl Connections {
     /// Enters a connection.
     pub fn enter(&self, client: &Rc<Client>) -> Guest<'_> {
         let number = self.next.replace(self.next.get() + 1);
-        self.entries.borrow_mut().insert(number, Entry { client: Rc::downgrade(client), waker: None });
-        Guest { register: self, number, known: Cell::new(false) }
+        self.entries.borrow_mut().insert(number, Rc::downgrade(client));
+        Guest { register: self, number }
     }
 
     /// How many are open.
@@ -48,7 +41,7 @@ impl Connections {
     /// Those that wait for a further request.
     pub fn kept(&self) -> Vec<Rc<Client>> {
         let entries = self.entries.borrow();
-        entries.values().filter_map(|entry| entry.client.upgrade()).filter(|client| client.is_kept()).collect()
+        entries.values().filter_map(Weak::upgrade).filter(|client| client.is_kept()).collect()
     }
 
     /// Closes up to `most` of those that wait for a further request, first those that have waited for longest. Says how
@@ -61,38 +54,15 @@ impl Connections {
         idle.sort_unstable_by_key(|client| client.since());
         idle.truncate(most);
         idle.iter().for_each(|client| client.evict());
-        match idle.len() {
-            0 => self.all_busy_at.set(Some(Instant::now())),
-            _ => self.wake(|client| client.is_evicted()),
+        if idle.is_empty() {
+            self.all_busy_at.set(Some(Instant::now()));
         }
         idle.len()
     }
 
-    fn wake(&self, which: impl Fn(&Client) -> bool) {
-        let entries = self.entries.borrow();
-        let these = entries.values().filter(|entry| entry.client.upgrade().is_some_and(|client| which(&client)));
-        these.filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
-    }
-
-    /// Lets the connection of `client` look again at what it should do.
-    pub fn wake_one(&self, client: &Rc<Client>) {
-        self.wake(|other| std::ptr::eq(other, client.as_ref()));
-    }
-
     /// Lets every connection look again at what it should do.
     pub fn wake_all(&self) {
-        self.wake(|_| true);
-    }
-}
-
-impl Guest<'_> {
-    /// Notes how to wake it; a task's waker stays the same, so once is enough.
-    pub fn remember(&self, cx: &Context<'_>) {
-        if !self.known.replace(true)
-            && let Some(entry) = self.register.entries.borrow_mut().get_mut(&self.number)
-        {
-            entry.waker = Some(cx.waker().clone());
-        }
+        self.entries.borrow().values().filter_map(Weak::upgrade).for_each(|client| client.wake());
     }
 }
 

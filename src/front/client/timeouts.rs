@@ -13,7 +13,11 @@
 //!
 //! A request's body is waited for where it is received, and for the worker `RequestTimeout` is responsible.
 
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
+
+use tokio::time::sleep_until;
 
 use super::last_call::LAST_CALL;
 use super::{Client, Phase};
@@ -61,12 +65,37 @@ impl Client {
     /// Early enough for a shorter limit that begins meanwhile.
     pub fn look_again(&self, now: Instant) -> Instant {
         let timeouts = self.timeouts();
-        let shortest = self.site.shortest_keep_alive.min(timeouts.client);
+        let shortest = self.shortest_keep_alive.min(timeouts.client);
         let shortest = match self.pace().within {
             Duration::ZERO => shortest,
             within => shortest.min(within),
         };
-        let shortest = if self.front.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
+        let shortest = if self.shared.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
         now + shortest.clamp(SHORTEST_LOOK, LONGEST_LOOK)
     }
+}
+
+/// What comes of `beginning`, unless the client is too slow for it.
+pub async fn patiently<T>(client: &Client, beginning: impl Future<Output = T>) -> Option<T> {
+    let mut beginning = pin!(beginning);
+    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
+    let mut stopping = false;
+    std::future::poll_fn(|cx| {
+        client.remember(cx);
+        if client.shared.is_stopping() && !stopping {
+            stopping = true;
+            timer.as_mut().reset(Instant::now().into());
+        }
+        if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        while timer.as_mut().poll(cx).is_ready() {
+            match client.overdue(Instant::now()) {
+                Ok(later) => timer.as_mut().reset(later.into()),
+                Err(_) => return Poll::Ready(None),
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }

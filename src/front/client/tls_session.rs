@@ -7,8 +7,6 @@ use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
 
 use crate::config::Pace;
 use crate::config::tls_suites::openssl_name;
-use crate::front::request::context::Record;
-use crate::front::routing::Route;
 use crate::tls::names::Variables;
 
 /// Whether a client speaks TLS, and how.
@@ -121,11 +119,4 @@ impl Session {
     fn certificate(&self) -> &[(String, String)] {
         self.certificate.as_deref().map_or(&[], Vec::as_slice)
     }
-}
-
-/// Whether a request is for another host than its connection was made for. Browsers that reuse a connection for all names
-/// in a certificate ask again on one of its own.
-pub fn is_misdirected(visit: &Record, route: &Route) -> bool {
-    let Some(name) = visit.client.session().and_then(|session| session.name.as_deref()) else { return false };
-    name != &*route.server_name && visit.site.config.host(visit.client.local.socket, name) != route.host
 }

@@ -80,7 +80,7 @@ impl AsyncWrite for Stream {
             return self.line().poll_write_vectored(cx, parts);
         }
         let client = self.client.clone();
-        let mut whole = client.front.small_write.borrow_mut();
+        let mut whole = client.shared.small_write.borrow_mut();
         whole.clear();
         parts.iter().for_each(|part| whole.extend_from_slice(part));
         self.line().poll_write(cx, &whole)

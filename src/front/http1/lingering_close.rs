@@ -2,7 +2,6 @@
 //! the very answer that says why: so we end our half, and let it send for a while into the void.
 
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,9 +15,9 @@ use super::strict::Violation;
 use super::strict_io::Sifted;
 use crate::front::base::refusal::Refusal;
 use crate::front::client::Client;
-use crate::front::client::registry::Guest;
 use crate::front::request::context::{Unreadable, Visit};
 use crate::front::request::respond::body::Kind;
+use crate::front::request::services::Connection;
 use crate::front::routing::server_name;
 
 /// httpd's numbers: the longest silence, and the longest in all.
@@ -28,16 +27,16 @@ const IN_ALL: Duration = Duration::from_secs(30);
 const PIECE: usize = 16 * 1024;
 
 /// Answers what the strict reader has refused, and closes.
-pub async fn refuse(client: &Rc<Client>, sifted: &mut Sifted, guest: &Guest<'_>, violation: Violation) {
-    let patience = client.site.config.timeouts.client;
-    if timeout(patience, answer(client, sifted, violation.status)).await.is_ok() {
-        part(client, sifted, guest).await;
+pub async fn refuse(connection: &Connection, sifted: &mut Sifted, violation: Violation) {
+    let patience = connection.client.config.timeouts.client;
+    if timeout(patience, answer(connection, sifted, violation.status)).await.is_ok() {
+        part(&connection.client, sifted).await;
     }
 }
 
 /// Tells a client that it was too slow. It has had its time: nobody waits for what it still sends.
-pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
-    let told = answer(client, sifted, StatusCode::REQUEST_TIMEOUT);
+pub async fn dismiss(connection: &Connection, sifted: &mut Sifted) {
+    let told = answer(connection, sifted, StatusCode::REQUEST_TIMEOUT);
     if timeout(SILENCE, told).await.is_ok() {
         // It is closed next, whether this works or not.
         let _ = poll_fn(|cx| sifted.poll_end(cx)).await;
@@ -45,20 +44,20 @@ pub async fn dismiss(client: &Rc<Client>, sifted: &mut Sifted) {
 }
 
 /// Closes so that what was sent arrives.
-pub async fn part(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+pub async fn part(client: &Client, sifted: &Sifted) {
     sifted.end_with_reset(false);
     if client.session().is_none() && is_done(sifted).await {
         return;
     }
     if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
-        linger(client, sifted, guest).await;
+        linger(client, sifted).await;
     }
 }
 
 /// The same page that hyper would send for us, had it understood the request.
-async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
+async fn answer(connection: &Connection, sifted: &mut Sifted, status: StatusCode) {
     let head = unreadable(sifted.request_line());
-    let visit = Visit::begin(client.clone(), client.site.clone(), head, None);
+    let visit = Visit::begin(connection, connection.site.clone(), head, None);
     visit.status.set(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
@@ -66,7 +65,7 @@ async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
         _ => Default::default(),
     };
     let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
-    let server = server_name::header(&client.site);
+    let server = server_name::header(&connection.site.software);
     for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
         page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
@@ -78,7 +77,7 @@ async fn answer(client: &Rc<Client>, sifted: &mut Sifted, status: StatusCode) {
         visit.complete(false);
     }
     drop(visit);
-    client.flushed();
+    connection.client.flushed();
 }
 
 /// A request of which nothing is known but, perhaps, its first line.
@@ -96,17 +95,17 @@ async fn is_done(sifted: &Sifted) -> bool {
     nothing && !sifted.is_amid()
 }
 
-async fn linger(client: &Client, sifted: &Sifted, guest: &Guest<'_>) {
+async fn linger(client: &Client, sifted: &Sifted) {
     let is_amid = sifted.is_amid();
     let until = Instant::now() + IN_ALL;
     let mut piece = Vec::with_capacity(PIECE);
     loop {
         let discarded = poll_fn(|cx| {
-            guest.remember(cx);
+            client.remember(cx);
             let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
             match sifted.poll_discard(cx, &mut into) {
                 // Nothing is under way, or nobody waits any more for what is.
-                Poll::Pending if !is_amid || client.front.is_stopping() => Poll::Ready(0),
+                Poll::Pending if !is_amid || client.shared.is_stopping() => Poll::Ready(0),
                 read => read.map(|read| read.map_or(0, |()| into.filled().len())),
             }
         });

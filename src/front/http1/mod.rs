@@ -1,4 +1,4 @@
-//! One connection: hyper's state machine, and the one timer that watches the client.
+//! A connection of HTTP/1: hyper's state machine, and the one timer that watches the client.
 
 pub mod io;
 pub mod lingering_close;
@@ -18,19 +18,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
-use super::accept::negotiate::{Greeted, greet};
 use super::base::protocol::buffer_size;
-use super::client::Client;
-use super::client::registry::Guest;
 use super::client::timeouts::Overdue;
-use super::client::transport::{Line, Socket};
-use super::limits::connections::Place;
+use super::client::transport::Line;
+use super::request;
 use super::request::body::source::Source;
 use super::request::context::Visit;
-use super::site::Site;
-use super::{http2, request};
-use crate::config::Limits;
-use crate::log;
+use super::request::services::Connection;
+use crate::config::{Config, Limits};
 use io::Stream;
 use strict::Violation;
 use strict_io::Sifted;
@@ -42,56 +37,15 @@ const HYPER_MAX_HEADERS: usize = 100;
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
 
-/// Serves a connection from accept to close; then its place is free. What most connections never come to is boxed, here and
-/// below: the whole is copied whenever one is accepted.
-pub async fn serve(client: Client, socket: Socket, _place: Place) {
-    let client = Rc::new(client);
-    let guest = client.front.connections.enter(&client);
-    match patiently(&client, &guest, greet(&client, socket)).await {
-        Some(Ok(Greeted::Http1(line))) => drive(&client, line, &guest).await,
-        Some(Ok(Greeted::Http2(line))) => Box::pin(http2::drive(&client, line, &guest)).await,
-        Some(Err(error)) => {
-            let module = if client.security.pace().is_some() { "ssl" } else { "front" };
-            log::info(module, format_args!("client={} no connection: {error}", client.remote));
-        }
-        None => {}
-    }
-    client.left();
-}
-
-/// What comes of `beginning`, unless the client is too slow for it.
-pub async fn patiently<T>(client: &Client, guest: &Guest<'_>, beginning: impl Future<Output = T>) -> Option<T> {
-    let mut beginning = pin!(beginning);
-    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
-    let mut stopping = false;
-    std::future::poll_fn(|cx| {
-        guest.remember(cx);
-        if client.front.is_stopping() && !stopping {
-            stopping = true;
-            timer.as_mut().reset(Instant::now().into());
-        }
-        if let Poll::Ready(done) = beginning.as_mut().poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        while timer.as_mut().poll(cx).is_ready() {
-            match client.overdue(Instant::now()) {
-                Ok(later) => timer.as_mut().reset(later.into()),
-                Err(_) => return Poll::Ready(None),
-            }
-        }
-        Poll::Pending
-    })
-    .await
-}
-
 /// Serves until the connection is closed.
-async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
+pub async fn drive(connection: &Rc<Connection>, line: Line) {
+    let client = &connection.client;
     let stream = Stream::new(line, client.clone());
-    let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.site.config.limits));
-    match exchange(client, &sifted, guest).await {
-        End::InOrder => lingering_close::part(client, &sifted, guest).await,
-        End::Refused(violation) => Box::pin(lingering_close::refuse(client, &mut sifted, guest, violation)).await,
-        End::Late => Box::pin(lingering_close::dismiss(client, &mut sifted)).await,
+    let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.config.limits));
+    match exchange(connection, &sifted).await {
+        End::InOrder => lingering_close::part(client, &sifted).await,
+        End::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut sifted, violation)).await,
+        End::Late => Box::pin(lingering_close::dismiss(connection, &mut sifted)).await,
         End::GivenUp => sifted.end_with_reset(client.is_open_ended()),
     }
 }
@@ -109,29 +63,29 @@ enum End {
 }
 
 /// Requests and their answers.
-async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> End {
-    let (front, site) = (&client.front, &client.site);
+async fn exchange(connection: &Rc<Connection>, sifted: &Sifted) -> End {
+    let client = &connection.client;
     let service = service_fn(|request: Request<Incoming>| {
-        let client = client.clone();
-        async move { Ok::<_, Infallible>(request::answer(client, request.map(Source::Http1), None).await) }
+        let connection = connection.clone();
+        async move { Ok::<_, Infallible>(request::answer(&connection, request.map(Source::Http1), None).await) }
     });
-    let mut connection = pin!(builder(site).serve_connection(TokioIo::new(sifted.clone()), service));
+    let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(sifted.clone()), service));
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let (mut closing, mut stopping, mut looks) = (false, false, 0);
     std::future::poll_fn(|cx| {
-        guest.remember(cx);
+        client.remember(cx);
         if (client.is_evicted() || client.must_close()) && !closing {
             closing = true;
-            connection.as_mut().graceful_shutdown();
+            machine.as_mut().graceful_shutdown();
         }
-        if front.is_stopping() && !stopping {
+        if client.shared.is_stopping() && !stopping {
             stopping = true;
             timer.as_mut().reset(Instant::now().into());
         }
         loop {
-            match connection.as_mut().poll(cx) {
+            match machine.as_mut().poll(cx) {
                 Poll::Ready(Err(error)) if error.is_parse() => {
-                    record_unreadable(client, &error);
+                    record_unreadable(connection, &error);
                     return Poll::Ready(End::InOrder);
                 }
                 // An answer that broke off: no word of farewell may make it look whole.
@@ -156,7 +110,7 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
                 }
                 Err(Overdue::Idle) if !closing => {
                     closing = true;
-                    connection.as_mut().graceful_shutdown();
+                    machine.as_mut().graceful_shutdown();
                 }
                 Err(Overdue::Late) => return Poll::Ready(End::Late),
                 Err(_) => return Poll::Ready(End::GivenUp),
@@ -167,18 +121,18 @@ async fn exchange(client: &Rc<Client>, sifted: &Sifted, guest: &Guest<'_>) -> En
 }
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
-fn record_unreadable(client: &Rc<Client>, error: &hyper::Error) {
-    let visit = Visit::begin(client.clone(), client.site.clone(), lingering_close::unreadable(Vec::new()), None);
+fn record_unreadable(connection: &Connection, error: &hyper::Error) {
+    let visit = Visit::begin(connection, connection.site.clone(), lingering_close::unreadable(Vec::new()), None);
     visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
-fn builder(site: &Site) -> http1::Builder {
+fn builder(config: &Config) -> http1::Builder {
     let mut http = http1::Builder::new();
-    http.keep_alive(site.config.hosts.iter().any(|host| host.keep_alive.is_on()));
+    http.keep_alive(config.hosts.iter().any(|host| host.keep_alive.is_on()));
     http.header_read_timeout(None);
-    http.max_buf_size(buffer_size(&site.config.limits));
-    if site.config.limits.fields != HYPER_MAX_HEADERS {
-        http.max_headers(site.config.limits.fields);
+    http.max_buf_size(buffer_size(&config.limits));
+    if config.limits.fields != HYPER_MAX_HEADERS {
+        http.max_headers(config.limits.fields);
     }
     http
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::frames::{HEADERS, Piece, RST_STREAM};
-use crate::front::request::context::{Ending, Record};
+use crate::front::client::Pending;
 
 /// All streams of a connection that are not over.
 #[derive(Default)]
@@ -35,8 +35,8 @@ pub struct Traffic {
     /// The frame that is passing, or one before it, said that it ends the answer.
     ending: Cell<bool>,
     end: Cell<Option<End>>,
-    /// Of the request, when its answer has been handed to h2.
-    record: RefCell<Option<Rc<Record>>>,
+    /// When its answer has been handed to h2.
+    request: RefCell<Option<Rc<dyn Pending>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,8 +128,8 @@ impl Meter {
 
 impl Traffic {
     /// The answer was handed to h2, or will never be.
-    pub fn answered(&self, record: Rc<Record>) {
-        *self.record.borrow_mut() = Some(record);
+    pub fn answered(&self, request: Rc<dyn Pending>) {
+        *self.request.borrow_mut() = Some(request);
         self.log();
     }
 
@@ -141,13 +141,10 @@ impl Traffic {
     /// When all is known.
     fn log(&self) {
         let Some(end) = self.end.get() else { return };
-        let Some(record) = self.record.take() else { return };
+        let Some(request) = self.request.take() else { return };
         if end == End::Cut {
-            record.ending.set(Ending::Aborted);
+            request.cut();
         }
-        record.received_bytes.set(self.received.get());
-        record.sent_bytes.set(self.sent.get());
-        record.took.set(Instant::now().duration_since(record.started));
-        record.finish();
+        request.flushed(self.received.get(), self.sent.get(), Instant::now());
     }
 }

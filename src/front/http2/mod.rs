@@ -26,16 +26,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use h2::Reason;
-use h2::server::{Builder, Connection};
+use h2::server::{self, Builder};
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
 use super::client::Client;
-use super::client::registry::Guest;
-use super::client::timeouts::Overdue;
+use super::client::timeouts::{Overdue, patiently};
 use super::client::transport::Line;
-use super::http1::patiently;
-use super::site::Site;
+use super::request::services::Connection;
+use crate::config::Config;
 use io::Watched;
 
 /// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
@@ -45,13 +44,14 @@ const TURN: usize = 8;
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Serves a connection to its end.
-pub async fn drive(client: &Rc<Client>, line: Line, guest: &Guest<'_>) {
-    let watched = Watched::new(line, &client.site.config.http2);
+pub async fn drive(connection: &Rc<Connection>, line: Line) {
+    let client = &connection.client;
+    let watched = Watched::new(line, &client.config.http2);
     client.multiplexes();
-    let handshake = builder(&client.site).handshake(watched.clone());
-    let end = match patiently(client, guest, handshake).await {
-        Some(Ok(connection)) => {
-            Driver { client, connection, watched: watched.clone(), leaving: None, calmed: false }.run(guest).await
+    let handshake = builder(&client.config).handshake(watched.clone());
+    let end = match patiently(client, handshake).await {
+        Some(Ok(machine)) => {
+            Driver { client, connection, machine, watched: watched.clone(), leaving: None, calmed: false }.run().await
         }
         Some(Err(_)) => End::Closed,
         None => End::GivenUp,
@@ -71,22 +71,23 @@ enum End {
     GivenUp,
 }
 
-fn builder(site: &Site) -> Builder {
-    let limits = &site.config.http2;
+fn builder(config: &Config) -> Builder {
+    let limits = &config.http2;
     let mut builder = Builder::new();
     builder
         .max_concurrent_streams(limits.streams)
         .initial_window_size(limits.window)
         .initial_connection_window_size(limits.window.max(1024 * 1024))
-        .max_header_list_size(buffer_size(&site.config.limits).min(u32::MAX as usize) as u32)
+        .max_header_list_size(buffer_size(&config.limits).min(u32::MAX as usize) as u32)
         .max_local_error_reset_streams(Some(limits.stream_errors))
         .max_pending_accept_reset_streams(limits.resets as usize);
     builder
 }
 
 struct Driver<'a> {
-    client: &'a Rc<Client>,
-    connection: Connection<Watched, Bytes>,
+    client: &'a Client,
+    connection: &'a Rc<Connection>,
+    machine: server::Connection<Watched, Bytes>,
     watched: Watched,
     /// Since when the client knows that it should go.
     leaving: Option<Instant>,
@@ -95,10 +96,10 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn run(mut self, guest: &Guest<'_>) -> End {
+    async fn run(mut self) -> End {
         let mut timer = pin!(sleep_until(self.client.look_again(Instant::now()).into()));
         std::future::poll_fn(|cx| {
-            guest.remember(cx);
+            self.client.remember(cx);
             loop {
                 if self.must_leave() {
                     self.leave();
@@ -109,7 +110,7 @@ impl Driver<'_> {
                 }
                 if self.watched.is_flooded() && !self.calmed {
                     self.calmed = true;
-                    self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                    self.machine.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     continue;
                 }
                 if timer.as_mut().poll(cx).is_pending() {
@@ -127,9 +128,9 @@ impl Driver<'_> {
     /// Lets h2 work, and begins what it brings.
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..TURN {
-            let Some(Ok((request, respond))) = ready!(self.connection.poll_accept(cx)) else { return Poll::Ready(()) };
+            let Some(Ok((request, respond))) = ready!(self.machine.poll_accept(cx)) else { return Poll::Ready(()) };
             let traffic = self.watched.traffic(respond.stream_id().into());
-            tokio::task::spawn_local(stream::serve(self.client.clone(), request, respond, Stream::new(traffic)));
+            tokio::task::spawn_local(stream::serve(self.connection.clone(), request, respond, Stream::new(traffic)));
         }
         cx.waker().wake_by_ref();
         Poll::Pending
@@ -137,19 +138,19 @@ impl Driver<'_> {
 
     fn must_leave(&self) -> bool {
         let served_all = self.client.keep_alive().is_enough(self.client.served.get());
-        let asked = self.client.front.is_stopping() || self.client.is_evicted() || self.client.must_close();
+        let asked = self.client.shared.is_stopping() || self.client.is_evicted() || self.client.must_close();
         self.leaving.is_none() && (served_all || asked)
     }
 
     /// No further requests; those under way are answered.
     fn leave(&mut self) {
         self.leaving = Some(Instant::now());
-        self.connection.graceful_shutdown();
+        self.machine.graceful_shutdown();
     }
 
     /// When to look again; `None`: the client has had its time.
     fn look(&mut self, now: Instant) -> Option<Instant> {
-        if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.connection.has_streams() {
+        if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.machine.has_streams() {
             return None;
         }
         match self.client.overdue(now) {

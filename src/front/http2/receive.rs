@@ -1,12 +1,13 @@
 //! A request's body on a stream.
 
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use h2::RecvStream;
-use http_body::{Frame, SizeHint};
+use http_body::{Body, Frame, SizeHint};
 
 use super::Interim;
 
@@ -24,9 +25,14 @@ impl Upload {
     pub fn new(stream: RecvStream, length: Option<u64>, waits: Option<Rc<Interim>>) -> Upload {
         Upload { stream, left: length, waits }
     }
+}
 
-    /// The next piece. Taking it lets the client send as much again.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+impl Body for Upload {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    /// Taking a piece lets the client send as much again.
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if let Some(client) = self.waits.take() {
             client.go_on();
         }
@@ -41,13 +47,11 @@ impl Upload {
         }
     }
 
-    /// Whether nothing more will come.
-    pub fn is_over(&self) -> bool {
+    fn is_end_stream(&self) -> bool {
         self.stream.is_end_stream()
     }
 
-    /// What is known of its length.
-    pub fn size_hint(&self) -> SizeHint {
+    fn size_hint(&self) -> SizeHint {
         self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

@@ -10,19 +10,21 @@ use h2::server::SendResponse;
 use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderValue};
 use http::uri::{Parts, Uri};
 use http::{Request, Version};
+use wire::reply::Head;
 
 use super::meter::Traffic;
 use super::{Interim, Upload, send};
-use crate::front::client::Client;
+use crate::front::client::Pending;
 use crate::front::request;
 use crate::front::request::body::source::Source;
+use crate::front::request::services::Connection;
 
 /// What a request knows of the stream that it came on.
 pub struct Stream {
     /// What is said before the answer.
-    pub interim: Rc<Interim>,
+    interim: Rc<Interim>,
     /// What goes over it, and who logs the request.
-    pub traffic: Rc<Traffic>,
+    traffic: Rc<Traffic>,
 }
 
 impl Stream {
@@ -32,9 +34,19 @@ impl Stream {
     }
 }
 
+impl request::context::Stream for Stream {
+    fn inform(&self, head: &Head) {
+        self.interim.send(head);
+    }
+
+    fn answered(&self, request: Rc<dyn Pending>) {
+        self.traffic.answered(request);
+    }
+}
+
 /// Answers it. A client that resets the stream is not waited for: a request in the queue never reaches a worker.
 pub async fn serve(
-    client: Rc<Client>,
+    connection: Rc<Connection>,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
     stream: Rc<Stream>,
@@ -42,7 +54,7 @@ pub async fn serve(
     let interim = stream.interim.clone();
     let request = as_request(request, &interim);
     let response = {
-        let mut answering = pin!(request::answer(client.clone(), request, Some(stream)));
+        let mut answering = pin!(request::answer(&connection, request, Some(stream)));
         std::future::poll_fn(|cx| {
             if respond.poll_reset(cx).is_ready() {
                 return Poll::Ready(None);
@@ -54,7 +66,7 @@ pub async fn serve(
         .await
     };
     if let Some(response) = response {
-        let config = &client.site.config;
+        let config = &connection.client.config;
         let patience = config.http2.stream_timeout.unwrap_or(config.timeouts.client);
         send::send(response, respond, patience).await;
     }
@@ -76,7 +88,7 @@ fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<So
     let waits =
         head.headers.get(EXPECT).is_some_and(|expected| expected.as_bytes().eq_ignore_ascii_case(b"100-continue"));
     let upload = Upload::new(body, length, waits.then(|| interim.clone()));
-    Request::from_parts(head, Source::Http2(upload))
+    Request::from_parts(head, Source::Stream(Box::new(upload)))
 }
 
 /// The target as it stands in a request line of HTTP/1.1; that of CONNECT, which is refused, stays as it is.

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::front::Front;
+use crate::config::Clients;
 use crate::front::base::address::Address;
+use crate::front::client::registry::Connections;
 use crate::front::client::transport::Socket;
-use crate::front::site::Site;
 use crate::log;
 
 /// Closing idle connections one by one would look through all of them for each.
 pub const EVICTED_AT_ONCE: usize = 32;
-/// Descriptors that are not for connections, besides logs and listeners.
+/// Descriptors that are not for connections, besides those that [`Taken`] counts.
 const OURS: u64 = 32;
 /// And for each worker: its socket, the copy of its end, a body on its way.
 const OF_A_WORKER: u64 = 3;
@@ -33,40 +33,49 @@ const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/
     Retry-After: 2\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
 
 /// See the module's text.
-pub struct Crowd {
+pub struct ConnectionLimit {
     descriptors: u64,
     total: Rc<Cell<u32>>,
-    by_client: Rc<RefCell<HashMap<Origin, u32>>>,
-    told: RefCell<HashMap<Option<Origin>, Instant>>,
+    by_client: Rc<RefCell<HashMap<Network, u32>>>,
+    told: RefCell<HashMap<Option<Network>, Instant>>,
     goodbyes: Rc<Cell<u32>>,
 }
 
 /// Whose connections count together: an address; of IPv6 the 64 bits that a customer gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Origin(u64);
+pub struct Network(u64);
 
-/// A connection's place, free again when this goes.
-pub struct Place {
-    origin: Option<Origin>,
-    total: Rc<Cell<u32>>,
-    by_client: Rc<RefCell<HashMap<Origin, u32>>>,
+/// What is open beside connections, and grows with the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken {
+    /// Workers of all generations.
+    pub workers: usize,
+    /// Their logs, and the listeners.
+    pub logs: usize,
 }
 
-impl Origin {
+/// That a connection may be there, until this goes.
+pub struct Permit {
+    network: Option<Network>,
+    total: Rc<Cell<u32>>,
+    by_client: Rc<RefCell<HashMap<Network, u32>>>,
+}
+
+impl Network {
     /// `None` for a unix socket: what is behind that limits its clients itself.
-    pub fn of(socket: Option<SocketAddr>) -> Option<Origin> {
+    pub fn of(socket: Option<SocketAddr>) -> Option<Network> {
         Some(match socket?.ip() {
             // No IPv6 network that is in use begins with 32 zero bits.
-            IpAddr::V4(ip) => Origin(u64::from(ip.to_bits())),
-            IpAddr::V6(ip) => Origin((ip.to_bits() >> 64) as u64),
+            IpAddr::V4(ip) => Network(u64::from(ip.to_bits())),
+            IpAddr::V6(ip) => Network((ip.to_bits() >> 64) as u64),
         })
     }
 }
 
-impl Crowd {
+impl ConnectionLimit {
     /// Nobody yet, in a process that may have so many open files.
-    pub fn new(descriptors: u64) -> Crowd {
-        Crowd {
+    pub fn new(descriptors: u64) -> ConnectionLimit {
+        ConnectionLimit {
             descriptors,
             total: Rc::default(),
             by_client: Rc::default(),
@@ -77,22 +86,22 @@ impl Crowd {
 
     /// How many connections the limit on open files allows beside so many workers and logs; a quarter is left for the files that
     /// they ask for.
-    fn room(&self, workers: usize, logs: usize) -> u64 {
-        let kept = OURS + OF_A_WORKER * workers as u64 + logs as u64;
+    fn room(&self, taken: Taken) -> u64 {
+        let kept = OURS + OF_A_WORKER * taken.workers as u64 + taken.logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
     }
 
-    fn count_of(&self, origin: Option<Origin>) -> u32 {
-        origin.and_then(|origin| self.by_client.borrow().get(&origin).copied()).unwrap_or(0)
+    fn count_of(&self, network: Option<Network>) -> u32 {
+        network.and_then(|network| self.by_client.borrow().get(&network).copied()).unwrap_or(0)
     }
 
-    fn place(&self) -> Place {
+    fn permit(&self) -> Permit {
         self.total.update(|n| n + 1);
-        Place { origin: None, total: self.total.clone(), by_client: self.by_client.clone() }
+        Permit { network: None, total: self.total.clone(), by_client: self.by_client.clone() }
     }
 
     /// Says it, unless that was said within the last minute.
-    fn tell(&self, about: Option<Origin>, message: std::fmt::Arguments<'_>) {
+    fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
         let mut told = self.told.borrow_mut();
         if told.len() >= MAX_TOLD {
@@ -118,80 +127,80 @@ impl Crowd {
     }
 }
 
-impl Front {
-    /// A place for a new connection, if there is one; a client that is not known yet gets it by [`Front::settle`].
-    pub fn enter(&self, site: &Site, remote: Option<&Address>) -> Option<Place> {
-        if remote.is_some_and(|remote| !self.admits(site, remote)) {
+impl ConnectionLimit {
+    /// A permit for a new connection, if there is one; a client that is not known yet gets it by
+    /// [`ConnectionLimit::settle`].
+    pub fn enter(
+        &self,
+        limits: &Clients,
+        remote: Option<&Address>,
+        taken: Taken,
+        connections: &Connections,
+    ) -> Option<Permit> {
+        if remote.is_some_and(|remote| !self.admits(limits, remote)) {
             return None;
         }
-        let mut place = self.any_place(site)?;
-        remote.inspect(|remote| place.take(Origin::of(remote.socket)));
-        Some(place)
+        let mut permit = self.any(limits, taken, connections)?;
+        remote.inspect(|remote| permit.take(Network::of(remote.socket)));
+        Some(permit)
     }
 
-    /// Makes the place that of `remote`, unless it has enough.
-    pub fn settle(&self, site: &Site, remote: &Address, place: &mut Place) -> bool {
-        let admitted = self.admits(site, remote);
+    /// Makes the permit that of `remote`, unless it has enough.
+    pub fn settle(&self, limits: &Clients, remote: &Address, permit: &mut Permit) -> bool {
+        let admitted = self.admits(limits, remote);
         if admitted {
-            place.take(Origin::of(remote.socket));
+            permit.take(Network::of(remote.socket));
         }
         admitted
     }
 
     /// Whether a client may have one more.
-    fn admits(&self, site: &Site, remote: &Address) -> bool {
-        let most = site.config.clients.connections_per_client;
-        let origin = Origin::of(remote.socket);
-        let admitted = most == 0 || self.crowd.count_of(origin) < most;
+    fn admits(&self, limits: &Clients, remote: &Address) -> bool {
+        let most = limits.connections_per_client;
+        let network = Network::of(remote.socket);
+        let admitted = most == 0 || self.count_of(network) < most;
         if !admitted {
             let ip = &remote.ip;
-            self.crowd.tell(
-                origin,
+            self.tell(
+                network,
                 format_args!("[client {ip}] has MaxConnectionsPerClient {most} connections: 503 for more"),
             );
         }
         admitted
     }
 
-    fn any_place(&self, site: &Site) -> Option<Place> {
-        let limits = &site.config.clients;
-        let sites = self.sites.borrow();
-        let logs = |site: &Rc<Site>| site.config.logs.len() + site.config.error_logs.len();
-        let room = self.crowd.room(
-            sites.iter().map(|site| site.pool.count()).sum(),
-            sites.iter().map(logs).sum::<usize>() + site.config.listen.len(),
-        );
-        let most = u64::from(limits.connections).min(room);
-        if u64::from(self.crowd.total.get()) >= most && self.connections.evict(EVICTED_AT_ONCE) == 0 {
-            self.crowd.tell(
+    fn any(&self, limits: &Clients, taken: Taken, connections: &Connections) -> Option<Permit> {
+        let most = u64::from(limits.connections).min(self.room(taken));
+        if u64::from(self.total.get()) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
+            self.tell(
                 None,
                 format_args!("{most} connections, none of them idle: 503 for more (MaxConnections, open files)"),
             );
             return None;
         }
-        Some(self.crowd.place())
+        Some(self.permit())
     }
 }
 
-impl Place {
+impl Permit {
     /// Whose it is; it was nobody's.
-    fn take(&mut self, origin: Option<Origin>) {
-        if let Some(origin) = origin {
-            *self.by_client.borrow_mut().entry(origin).or_default() += 1;
+    fn take(&mut self, network: Option<Network>) {
+        if let Some(network) = network {
+            *self.by_client.borrow_mut().entry(network).or_default() += 1;
         }
-        self.origin = origin;
+        self.network = network;
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.total.update(|n| n - 1);
-        let Some(origin) = self.origin else { return };
+        let Some(network) = self.network else { return };
         let mut by_client = self.by_client.borrow_mut();
-        if let Some(count) = by_client.get_mut(&origin) {
+        if let Some(count) = by_client.get_mut(&network) {
             *count -= 1;
             if *count == 0 {
-                by_client.remove(&origin);
+                by_client.remove(&network);
             }
         }
     }
@@ -218,39 +227,40 @@ async fn say_goodbye(socket: Socket) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn origin(address: &str) -> Option<Origin> {
-        Origin::of(Some(SocketAddr::new(address.parse().expect("an address"), 1)))
+    fn network(address: &str) -> Option<Network> {
+        Network::of(Some(SocketAddr::new(address.parse().expect("an address"), 1)))
     }
 
     #[test]
     fn a_client_is_an_address_or_a_network_of_64_bits() {
-        assert_ne!(origin("192.0.2.1"), origin("192.0.2.2"));
-        assert_eq!(origin("2001:db8:1:2::1"), origin("2001:db8:1:2:ffff::9"));
-        assert_ne!(origin("2001:db8:1:2::1"), origin("2001:db8:1:3::1"));
-        assert_ne!(origin("::1"), origin("0.0.0.1"), "of a client on this host");
-        assert_eq!(Origin::of(None), None);
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_ne!(network("::1"), network("0.0.0.1"), "of a client on this host");
+        assert_eq!(Network::of(None), None);
     }
 
     #[test]
-    fn a_place_is_free_again() {
-        let crowd = Crowd::new(1000);
-        let client = origin("192.0.2.1");
-        let place = |origin| {
-            let mut place = crowd.place();
-            place.take(origin);
-            place
+    fn a_permit_is_free_again() {
+        let limit = ConnectionLimit::new(1000);
+        let client = network("192.0.2.1");
+        let permit = |network| {
+            let mut permit = limit.permit();
+            permit.take(network);
+            permit
         };
-        let places = [place(client), place(client), place(origin("192.0.2.2")), crowd.place()];
-        assert_eq!((crowd.total.get(), crowd.count_of(client)), (4, 2));
-        drop(places);
-        assert_eq!((crowd.total.get(), crowd.by_client.borrow().len()), (0, 0));
+        let permits = [permit(client), permit(client), permit(network("192.0.2.2")), limit.permit()];
+        assert_eq!((limit.total.get(), limit.count_of(client)), (4, 2));
+        drop(permits);
+        assert_eq!((limit.total.get(), limit.by_client.borrow().len()), (0, 0));
     }
 
     #[test]
     fn open_files_leave_room_for_what_connections_ask_for() {
-        assert_eq!(Crowd::new(1024).room(16, 0), (1024 - 32 - 48) / 4 * 3);
-        assert_eq!(Crowd::new(4096).room(16, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
-        assert_eq!(Crowd::new(10).room(16, 0), 1);
+        let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, logs });
+        assert_eq!(room(1024, 0), (1024 - 32 - 48) / 4 * 3);
+        assert_eq!(room(4096, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
+        assert_eq!(room(10, 0), 1);
     }
 
     #[test]

@@ -4,19 +4,21 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use crate::config::{Config, LogLevel};
 use crate::log;
 
 /// See the module's text.
 pub struct ErrorLogs {
+    config: Arc<Config>,
     files: RefCell<Vec<File>>,
 }
 
 impl ErrorLogs {
     /// `logs` are the opened [`Config::error_logs`], in their order.
-    pub fn new(logs: Vec<OwnedFd>) -> ErrorLogs {
-        ErrorLogs { files: RefCell::new(logs.into_iter().map(File::from).collect()) }
+    pub fn new(config: &Arc<Config>, logs: Vec<OwnedFd>) -> ErrorLogs {
+        ErrorLogs { config: config.clone(), files: RefCell::new(logs.into_iter().map(File::from).collect()) }
     }
 
     /// Goes on in other files.
@@ -25,9 +27,9 @@ impl ErrorLogs {
     }
 
     /// Writes an error about a request of `host`.
-    pub fn error(&self, config: &Config, host: u16, client: Option<&dyn Display>, message: &dyn Display) {
-        let host = config.hosts.get(usize::from(host));
-        if config.level_of(host, "front") < LogLevel::Error {
+    pub fn error(&self, host: u16, client: Option<&dyn Display>, message: &dyn Display) {
+        let host = self.config.hosts.get(usize::from(host));
+        if self.config.level_of(host, "front") < LogLevel::Error {
             return;
         }
         let mut files = self.files.borrow_mut();

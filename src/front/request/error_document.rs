@@ -21,7 +21,10 @@ const ABOUT_THE_PAGE: [http::HeaderName; 6] =
 pub async fn answer(visit: &Record, refusal: Refusal) -> Response<Kind> {
     let route = visit.route.borrow().clone();
     let document = route.as_ref().and_then(|route| route.settings.rules.error_document(refusal.status.as_u16()));
-    let foot = route.as_ref().map(|route| server_name::foot(&visit.site, route)).unwrap_or_default();
+    let foot = route
+        .as_ref()
+        .map(|route| server_name::foot(&visit.site.config, &visit.site.software, route))
+        .unwrap_or_default();
     match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
         Some(ErrorDocument::Text(text)) => refusal.saying(text.clone().into()),

@@ -17,8 +17,8 @@ use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, Limits};
 
 pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
-    let id = visit.client.front.next_id();
-    let mut frame = visit.client.front.take_frame();
+    let id = visit.services.shared.next_id();
+    let mut frame = visit.services.shared.take_frame();
     encode(visit, head, (route, &body, id), &mut frame);
     let job = Job {
         id,
@@ -35,10 +35,7 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());
-    if visit.stream.is_none() {
-        visit.client.awaits(&visit.site, &exchange);
-    }
-    Ok(Ticket::new(visit.site.clone(), exchange))
+    Ok(Ticket::new(visit.site.pool.clone(), exchange))
 }
 
 fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
@@ -48,7 +45,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         body_length: body.len(),
         remote_port: visit.remote().port,
-        server_port: server_name::port_of(visit, head, route),
+        server_port: server_name::port_of(&visit.site.config, head, route, visit.proto.get().copied()),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,

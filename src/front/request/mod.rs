@@ -11,6 +11,7 @@ pub mod frame;
 pub mod head_limits;
 mod pages;
 pub mod respond;
+pub mod services;
 mod strictness;
 
 use std::rc::Rc;
@@ -23,10 +24,8 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 
 use super::base::refusal::Refusal;
-use super::client::{Client, tls_session};
 use super::routing::{Asked, NotYet, Route, once_read, redirect, server_name};
-use crate::config::Handler;
-use crate::path::{BadPath, MAX_SEGMENTS};
+use access::reverse_dns::named_by_dns;
 use access::{admit, keep_pace, take_turn};
 use body::source::Source;
 use body::{Body, Patience};
@@ -35,18 +34,26 @@ use files::{Found, autoindex, lookup};
 use frame::submit;
 use respond::body::{Kind, Payload};
 use respond::{compress, from_worker, headers};
+use services::Connection;
+
+use crate::config::Handler;
+use crate::path::{BadPath, MAX_SEGMENTS};
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 /// What is allowed where CONNECT and TRACE are not, which is everywhere.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// Answers a request of `client`; `stream` is where it came from when the connection carries several at once.
-pub async fn answer(client: Rc<Client>, request: Request<Source>, stream: Option<Rc<Stream>>) -> Response<Payload> {
+/// Answers a request; `stream` is where it came from when its connection carries several at once.
+pub async fn answer(
+    connection: &Connection,
+    request: Request<Source>,
+    stream: Option<Rc<dyn Stream>>,
+) -> Response<Payload> {
     let (mut head, body) = request.into_parts();
     let named = host_header::settle(&mut head);
-    let site = client.front.serving().unwrap_or_else(|| client.site.clone());
-    let visit = Visit::begin(client, site, head, stream);
+    let site = connection.services.sites.serving().unwrap_or_else(|| connection.site.clone());
+    let visit = Visit::begin(connection, site, head, stream);
     let mut unread = Some(body);
     let mut answer = dispatch(&visit, named, &mut unread).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
@@ -182,7 +189,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         take_turn(visit, head, &route)?;
         return page.map(Answer::Here);
     }
-    route = server_name::looked_up(visit, route).await;
+    route = named_by_dns(&visit.services.names, &visit.client.local, route).await;
     settle(visit, head, &route)?;
     keep_pace(visit, &route)?;
     take_turn(visit, head, &route)?;
@@ -275,7 +282,7 @@ async fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
         })
     };
     let route = once_read(&visit.site, find).await?;
-    if tls_session::is_misdirected(visit, &route) {
+    if strictness::is_misdirected(visit, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }
     strictness::check(visit, head, &route)?;
@@ -377,7 +384,7 @@ fn unconditional(head: &Parts) -> Parts {
 /// HTTP/1.0 knows no interim responses.
 fn inform(visit: &Record, head: &wire::reply::Head) {
     if let Some(stream) = &visit.stream {
-        stream.interim.send(head);
+        stream.inform(head);
     } else if visit.head.version >= Version::HTTP_11 {
         visit.client.interim.borrow_mut().extend(from_worker::interim(head).unwrap_or_default());
     }
@@ -407,7 +414,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
         head.version = Version::HTTP_10;
     }
     let is_head = visit.head.method == Method::HEAD;
-    head.headers.insert(SERVER, server_name::header(&visit.site));
+    head.headers.insert(SERVER, server_name::header(&visit.site.software));
     if head.status == StatusCode::RESET_CONTENT {
         // It has no content, and says so (RFC 9110, 15.3.6).
         head.headers.insert(CONTENT_LENGTH, 0.into());
@@ -426,7 +433,7 @@ fn finish(visit: Visit, response: Response<Kind>, ending: Ending) -> Response<Pa
     if open_ended {
         visit.client.reads_to_the_end();
     }
-    let leaving = visit.client.must_close() || visit.client.front.is_stopping();
+    let leaving = visit.client.must_close() || visit.services.shared.is_stopping();
     let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
     if close {
         head.headers.insert(CONNECTION, CLOSE);

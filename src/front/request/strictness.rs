@@ -44,3 +44,10 @@ fn is_known_host(visit: &Record, head: &Parts) -> bool {
         host.is_some_and(|host| host.has_name(said))
     })
 }
+
+/// Whether a request is for another host than its connection was made for. Browsers that reuse a connection for all names
+/// in a certificate ask again on one of its own.
+pub fn is_misdirected(visit: &Record, route: &Route) -> bool {
+    let Some(name) = visit.client.session().and_then(|session| session.name.as_deref()) else { return false };
+    name != &*route.server_name && visit.site.config.host(visit.client.local.socket, name) != route.host
+}

@@ -6,16 +6,14 @@ use http::header::{HOST, HeaderValue};
 use http::request::Parts;
 
 use super::{Asked, Route, port, without_port};
-use crate::config::{CanonicalName, Host, Named, Settings};
-use crate::front::request::context::Record;
-use crate::front::site::Site;
+use crate::config::{CanonicalName, Config, Host, Named, Settings};
 
 /// For a name that no header can hold.
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 
 /// The `Server` header.
-pub fn header(site: &Site) -> HeaderValue {
-    HeaderValue::from_str(&site.software).unwrap_or(NAME)
+pub fn header(software: &str) -> HeaderValue {
+    HeaderValue::from_str(software).unwrap_or(NAME)
 }
 
 /// `UseCanonicalName`: name and port in links to the server itself.
@@ -36,31 +34,19 @@ fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
 }
 
 /// The port in links to ourselves: where a proxy says how the client speaks, the one where it reaches us is not the client's.
-pub fn port_of(visit: &Record, head: &Parts, route: &Route) -> u16 {
-    let Some(secure) = visit.proto.get() else { return route.server_port };
+pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool>) -> u16 {
+    let Some(secure) = secure else { return route.server_port };
     let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let host = visit.site.config.hosts.get(usize::from(route.host));
+    let host = config.hosts.get(usize::from(route.host));
     let said = host.and_then(|host| said_port(host, &route.settings, asked));
-    said.unwrap_or(if *secure { 443 } else { 80 })
-}
-
-/// With `UseCanonicalName DNS` the name is the one that our end of the connection has.
-pub async fn looked_up(visit: &Record, route: Rc<Route>) -> Rc<Route> {
-    if route.settings.rules.canonical_name != Some(CanonicalName::Dns) {
-        return route;
-    }
-    let ours = visit.client.local.ip_addr();
-    match visit.client.front.names.of(ours, false).await {
-        Ok(Some(server_name)) => Rc::new(Route { server_name, ..(*route).clone() }),
-        _ => route,
-    }
+    said.unwrap_or(if secure { 443 } else { 80 })
 }
 
 /// `ServerSignature`, as HTML.
-pub fn foot(site: &Site, route: &Route) -> String {
+pub fn foot(config: &Config, software: &str, route: &Route) -> String {
     let Some(signature) = route.settings.rules.signature else { return String::new() };
-    let hosts = &site.config.hosts;
+    let hosts = &config.hosts;
     let admin = hosts.get(usize::from(route.host)).and_then(|host| host.server_admin.as_deref());
-    let (software, name, port) = (&site.software, &route.server_name, route.server_port);
+    let (name, port) = (&route.server_name, route.server_port);
     signature.html(&Named { software, name, port, admin })
 }

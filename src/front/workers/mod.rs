@@ -20,17 +20,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::time::Instant;
 
 use wire::control::{FromFront, Generation, Load, ShareStatus, WorkerId, WorkerStatus};
 use wire::transport::MAX_INLINE;
 
 use super::base::failure::Failure;
-use super::{Front, count};
+use super::base::shared::{self, count};
 use crate::config::{Config, Spooling};
 use crate::log;
 use crate::sys::is_stopped;
+use pool::queue::{Change, Lane, Sizes};
+use pool::{Action, Cause, Pool};
 
 pub use content_length::Promised;
 pub use exchange::{Exchange, Job, Label, Shared, Stage};
@@ -38,13 +40,10 @@ pub use pool::{Limits, RequestId};
 pub use takeover::take_over;
 pub use worker::Worker;
 
-use pool::queue::{Change, Lane, Sizes};
-use pool::{Action, Cause, Pool};
-
 /// See the module's text.
 pub struct Workers {
     generation: Generation,
-    front: Weak<Front>,
+    front: Rc<shared::Shared>,
     pool: RefCell<Pool>,
     by_id: RefCell<BTreeMap<WorkerId, Rc<Worker>>>,
     exchanges: RefCell<HashMap<RequestId, Shared>>,
@@ -55,13 +54,13 @@ pub struct Workers {
 
 impl Workers {
     /// None yet; they come by [`Workers::add`].
-    pub fn new(front: &Rc<Front>, generation: Generation, config: &Config) -> Workers {
+    pub fn new(front: &Rc<shared::Shared>, generation: Generation, config: &Config) -> Workers {
         let pool = &config.pool;
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
         let shares = config.sections.iter().filter_map(|section| section.said.admission.share.as_ref());
         Workers {
             generation,
-            front: Rc::downgrade(front),
+            front: front.clone(),
             pool: RefCell::new(Pool::new(sizes, shares, Instant::now())),
             by_id: RefCell::default(),
             exchanges: RefCell::default(),
@@ -130,10 +129,8 @@ impl Workers {
     fn begin(&self, worker: WorkerId, request: RequestId) {
         let (Some(worker), Some(exchange)) = (self.worker(worker), self.exchange(request)) else { return };
         let frame = exchange.borrow_mut().start(worker, Instant::now());
-        if let Some(front) = self.front.upgrade() {
-            front.spare_frame(frame);
-            count(&front.counters.worker_requests);
-        }
+        self.front.spare_frame(frame);
+        count(&self.front.counters.worker_requests);
     }
 
     fn take_back(&self, worker: WorkerId) {
@@ -159,10 +156,9 @@ impl Workers {
 
     fn fail(&self, request: RequestId, failure: Failure, cause: Cause) {
         let Some(exchange) = self.take(request) else { return };
-        let front = self.front.upgrade();
         match cause {
-            Cause::TurnedAway => drop(front.inspect(|front| count(&front.counters.turned_away))),
-            Cause::QueueTimeout => drop(front.inspect(|front| count(&front.counters.queue_timeouts))),
+            Cause::TurnedAway => count(&self.front.counters.turned_away),
+            Cause::QueueTimeout => count(&self.front.counters.queue_timeouts),
             Cause::Lost(worker) => {
                 log::error("front", format_args!("{} lost {}", self.name(worker), exchange.borrow().label));
             }
@@ -207,7 +203,7 @@ impl Workers {
         self.changed();
         if let Err(failure) = submitted {
             self.take(id);
-            self.front.upgrade().inspect(|front| count(&front.counters.turned_away));
+            count(&self.front.counters.turned_away);
             return Err(failure);
         }
         Ok(exchange)
@@ -365,14 +361,10 @@ impl Workers {
     }
 
     fn say(&self, message: FromFront) {
-        if let Some(front) = self.front.upgrade() {
-            front.master.say(message);
-        }
+        self.front.master.say(message);
     }
 
     fn changed(&self) {
-        if let Some(front) = self.front.upgrade() {
-            front.pool_changed(self);
-        }
+        self.front.pool_changed(self.load());
     }
 }

@@ -10,6 +10,7 @@
 //! ```
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use tokio::time::sleep;
 use wire::Malformed;
@@ -17,24 +18,23 @@ use wire::reply::{Packet, Reply};
 
 use super::worker::{Next, Worker};
 use super::{Failure, Workers};
-use crate::front::site::Site;
 
-/// Takes `worker` over. What it works on is for nobody: it may take as long as a request of an old generation.
-pub fn take_over(site: &Rc<Site>, worker: &Rc<Worker>) {
-    site.pool.empty(worker);
+/// Takes `worker` over. What it works on is for nobody, and may take as long as it is `allowed`, which a request of an old
+/// generation may, too.
+pub fn take_over(workers: &Rc<Workers>, worker: &Rc<Worker>, allowed: Duration) {
+    workers.empty(worker);
     if let Err(error) = worker.greet() {
-        return site.pool.discard(worker, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
+        return workers.discard(worker, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
     }
-    let allowed = site.config.timeouts.graceful;
     if allowed.is_zero() {
         return;
     }
-    let (site, worker) = (site.clone(), worker.clone());
+    let (workers, worker) = (workers.clone(), worker.clone());
     tokio::task::spawn_local(async move {
         sleep(allowed).await;
-        if site.pool.is_adopted(&worker) {
+        if workers.is_adopted(&worker) {
             let reason = format!("is still at a request of a front that died {allowed:.0?} ago");
-            site.pool.discard(&worker, &reason, Failure::WorkerGone);
+            workers.discard(&worker, &reason, Failure::WorkerGone);
         }
     });
 }

@@ -15,7 +15,7 @@ use crate::access::{Asked, Attempt, Check, Facts, Name, Proof, User, Users, Verd
 use crate::config::access::{Lookups, Methods, Rules};
 use crate::front::base::blocking::{self, NoThread};
 use crate::front::base::refusal::Refusal;
-use crate::front::count;
+use crate::front::base::shared::count;
 use crate::front::limits::concurrency::Turn;
 use crate::front::limits::rate::{Account, Charge};
 use crate::front::routing::Route;
@@ -123,12 +123,12 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
 }
 
 async fn look_up(visit: &Record, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
-    visit.client.front.names.of(visit.remote().ip_addr(), verified).await
+    visit.services.names.of(visit.remote().ip_addr(), verified).await
 }
 
 /// Who the client is, by its `Authorization`.
 async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, Refusal> {
-    let (door, rules) = (&visit.client.front.door, &route.settings.access);
+    let (door, rules) = (&visit.services.door, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     match door.find_out(rules, Asked::Header(authorization)).await? {
         Proof::Is(user) => Ok(user),
@@ -211,7 +211,7 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
         }
         let Some(turn) = visit.site.throttles.enter(throttle) else {
             visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
-            count(&visit.client.front.counters.throttled);
+            count(&visit.services.shared.counters.throttled);
             return Err(Refusal::busy());
         };
         visitor.turns.push(turn);
@@ -230,7 +230,7 @@ pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
     let mut visitor = visit.visitor.borrow_mut();
     let speed = visitor.speed.get_or_insert_with(|| {
         visit.site.speeds.enter(limit, socket.ip(), Instant::now()).map_err(|fast| {
-            count(&visit.client.front.counters.too_fast);
+            count(&visit.services.shared.counters.too_fast);
             fast.line.inspect(|line| visit.complain(route, line));
             fast.retry_after
         })

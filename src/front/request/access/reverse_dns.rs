@@ -12,7 +12,10 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
 use crate::access::names::{Resolver, look_up};
+use crate::config::CanonicalName;
+use crate::front::base::address::Address;
 use crate::front::base::blocking::{self, NoThread};
+use crate::front::routing::Route;
 
 /// More threads would only wait for the same name server.
 const AT_ONCE: usize = 8;
@@ -76,6 +79,17 @@ impl Names {
             name
         });
         Ok(asked.await?.map(Rc::from))
+    }
+}
+
+/// With `UseCanonicalName DNS` the server is called what our end of the connection is.
+pub async fn named_by_dns(names: &Names, local: &Address, route: Rc<Route>) -> Rc<Route> {
+    if route.settings.rules.canonical_name != Some(CanonicalName::Dns) {
+        return route;
+    }
+    match names.of(local.ip_addr(), false).await {
+        Ok(Some(server_name)) => Rc::new(Route { server_name, ..(*route).clone() }),
+        _ => route,
     }
 }
 

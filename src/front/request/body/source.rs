@@ -8,14 +8,12 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use crate::front::http2::Upload;
-
 /// Where the bytes come from.
 pub enum Source {
     /// From hyper.
     Http1(Incoming),
-    /// From a stream of HTTP/2.
-    Http2(Upload),
+    /// From a stream, when the connection carries several requests at once.
+    Stream(Box<dyn Body<Data = Bytes, Error = io::Error> + Unpin>),
 }
 
 impl Body for Source {
@@ -25,21 +23,21 @@ impl Body for Source {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match &mut *self {
             Source::Http1(body) => Pin::new(body).poll_frame(cx).map_err(io::Error::other),
-            Source::Http2(body) => body.poll(cx),
+            Source::Stream(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Source::Http1(body) => body.is_end_stream(),
-            Source::Http2(body) => body.is_over(),
+            Source::Stream(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Source::Http1(body) => body.size_hint(),
-            Source::Http2(body) => body.size_hint(),
+            Source::Stream(body) => body.size_hint(),
         }
     }
 }

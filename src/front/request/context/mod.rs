@@ -12,14 +12,15 @@ use std::time::{Duration, Instant, SystemTime};
 
 use http::request::Parts;
 use http::{HeaderMap, Version};
+use wire::reply::Head;
 
 use super::access::Visitor;
+use super::services::{Connection, Services};
 use crate::config::KeepAlive;
 use crate::config::rules::setenv::Variables;
 use crate::front::base::address::Address;
-use crate::front::client::Client;
-use crate::front::count;
-pub use crate::front::http2::Stream;
+use crate::front::base::shared::count;
+use crate::front::client::{Client, Pending};
 use crate::front::routing::Route;
 use crate::front::site::Site;
 use crate::front::workers::{Exchange, Promised, Shared, Stage};
@@ -44,16 +45,27 @@ const CLIENT_LEFT: u16 = 499;
 #[derive(Debug, Clone)]
 pub struct Unreadable(pub Vec<u8>);
 
+/// The stream that a request came on, when its connection carries several at once.
+pub trait Stream {
+    /// Sends an interim response (103) before the answer.
+    fn inform(&self, head: &Head);
+
+    /// The answer was handed over whole, or never will be. Tells `request` when it has gone out.
+    fn answered(&self, request: Rc<dyn Pending>);
+}
+
 /// See the module's text.
 pub struct Record {
     /// Who asked.
     pub client: Rc<Client>,
+    /// What it uses beside its site.
+    pub services: Rc<Services>,
     /// The generation that answered.
     pub site: Rc<Site>,
     /// The request's head.
     pub head: Parts,
     /// Where it came from when its connection carries several at once.
-    pub stream: Option<Rc<Stream>>,
+    pub stream: Option<Rc<dyn Stream>>,
     /// Requests on this connection before this one.
     pub served: u32,
     /// When the head was whole.
@@ -95,8 +107,8 @@ pub struct Record {
 impl Record {
     /// The last byte has gone out, or the client has left: writes it, or leaves it with the exchange until the worker
     /// has ended.
-    pub fn finish(self: Rc<Self>) {
-        let counters = &self.client.front.counters;
+    fn finish(self: Rc<Self>) {
+        let counters = &self.services.shared.counters;
         counters.bytes.update(|bytes| bytes + self.body_bytes.get());
         counters.duration_us.update(|took| took + self.took.get().as_micros() as u64);
         let Some(exchange) = self.exchange.take() else { return self.write(None) };
@@ -112,14 +124,14 @@ impl Record {
     /// Writes it to the access logs of its host.
     pub fn write(&self, exchange: Option<&Exchange>) {
         self.site.access_logs.write(self, exchange);
-        self.client.front.clock.start();
+        self.services.shared.clock.start();
     }
 
     /// Writes what is wrong with its answer to its host's error log.
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let message = format_args!("{}: {why}", path);
-        self.site.error_logs.error(&self.site.config, route.host, Some(self.remote()), &message);
+        self.site.error_logs.error(route.host, Some(self.remote()), &message);
     }
 
     /// Who asks.
@@ -164,7 +176,25 @@ impl Promised for Record {
             self.ending.set(Ending::Closed);
         }
         self.client.close();
-        self.client.front.connections.wake_one(&self.client);
+        self.client.wake();
+    }
+}
+
+impl Pending for Record {
+    fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant) {
+        self.received_bytes.set(received);
+        self.sent_bytes.set(sent);
+        self.took.set(now.duration_since(self.started));
+        self.finish();
+    }
+
+    fn cut(&self) {
+        self.ending.set(Ending::Aborted);
+    }
+
+    fn hang_up(&self) -> bool {
+        let exchange = self.exchange.borrow().clone();
+        exchange.is_none_or(|exchange| self.site.pool.hang_up(&exchange))
     }
 }
 
@@ -172,14 +202,15 @@ impl Promised for Record {
 pub struct Visit(Rc<Record>);
 
 impl Visit {
-    /// The head of a request is whole.
-    pub fn begin(client: Rc<Client>, site: Rc<Site>, head: Parts, stream: Option<Rc<Stream>>) -> Visit {
+    /// The head of a request is whole; `site` answers it.
+    pub fn begin(connection: &Connection, site: Rc<Site>, head: Parts, stream: Option<Rc<dyn Stream>>) -> Visit {
         let started = Instant::now();
-        client.begins(started);
-        count(&client.front.counters.requests);
-        Visit(Rc::new(Record {
+        let (client, services) = (connection.client.clone(), connection.services.clone());
+        count(&services.shared.counters.requests);
+        let record = Rc::new(Record {
             served: client.served.get(),
             client,
+            services,
             site,
             head,
             stream,
@@ -200,7 +231,10 @@ impl Visit {
             received_bytes: Cell::default(),
             sent_bytes: Cell::default(),
             ending: Cell::new(Ending::Aborted),
-        }))
+        });
+        let pending = Rc::downgrade(&record);
+        record.client.begins(pending, started);
+        Visit(record)
     }
 }
 
@@ -221,7 +255,9 @@ impl std::ops::Deref for Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.client.answered(self.0.clone());
+        let record = self.0.clone();
+        self.client.answered(record.clone(), self.keep_alive());
+        self.stream.as_ref().inspect(|stream| stream.answered(record));
     }
 }
 

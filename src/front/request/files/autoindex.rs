@@ -86,9 +86,9 @@ pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts)
     }
     let listing = route.settings.rules.listing.clone();
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
-    let foot = server_name::foot(&visit.site, route);
+    let foot = server_name::foot(&visit.site.config, &visit.site.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
-    let lists = &visit.client.front.lists;
+    let lists = &visit.services.lists;
     let (contents, wanted) = lists.make(move || (wanted.contents(), wanted)).await?;
     let visible = visible(visit, route, contents.map_err(refusal)?).await;
     let page = lists.make(move || wanted.page(visible)).await?;

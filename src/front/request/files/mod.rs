@@ -203,7 +203,8 @@ fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<Kind> {
         location.push('?');
         location.push_str(query);
     }
-    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&server_name::foot(site, route));
+    let mut response =
+        Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&server_name::foot(&site.config, &site.software, route));
     if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }

@@ -45,22 +45,22 @@ pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
 
 impl<'a> Facts<'a> {
     fn of(visit: &'a Record, route: &Route) -> Facts<'a> {
-        let front = &visit.client.front;
-        let counters = &front.counters;
+        let shared = &visit.services.shared;
+        let counters = &shared.counters;
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Facts {
             name: route.server_name.to_string(),
             software: &visit.site.software,
             now: SystemTime::now(),
-            started: front.started,
-            uptime: front.started.elapsed().map_or(0, |up| up.as_secs()),
+            started: shared.started,
+            uptime: shared.started.elapsed().map_or(0, |up| up.as_secs()),
             generation: visit.site.generation,
             load: load.split(' ').take(3).map(str::to_owned).collect(),
             accesses: counters.requests.get(),
             bytes: counters.bytes.get(),
             duration_ms: counters.duration_us.get() / 1000,
             most_workers: visit.site.config.pool.max_clients as usize,
-            front: front.status(),
+            front: visit.services.status(),
         }
     }
 

@@ -15,8 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::compress::Gzip;
 use crate::front::base::failure::Truncated;
 use crate::front::request::context::{Ending, Record, Visit};
-use crate::front::site::Site;
-use crate::front::workers::{Promised, Shared};
+use crate::front::workers::{Promised, Shared, Workers};
 
 /// A file is read in pieces of this size.
 pub const PIECE: usize = 64 * 1024;
@@ -37,7 +36,7 @@ pub enum Kind {
 
 /// A claim on an exchange; giving it up lets the worker finish for nobody.
 pub struct Ticket {
-    site: Rc<Site>,
+    workers: Rc<Workers>,
     exchange: Shared,
 }
 
@@ -72,9 +71,9 @@ pub struct Payload {
 }
 
 impl Ticket {
-    /// A claim on `exchange` of `site`'s pool.
-    pub fn new(site: Rc<Site>, exchange: Shared) -> Ticket {
-        Ticket { site, exchange }
+    /// A claim on `exchange` with `workers`.
+    pub fn new(workers: Rc<Workers>, exchange: Shared) -> Ticket {
+        Ticket { workers, exchange }
     }
 
     /// The exchange.
@@ -107,7 +106,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.site.pool.abandon(&self.exchange);
+        self.workers.abandon(&self.exchange);
     }
 }
 

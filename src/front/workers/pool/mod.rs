@@ -32,7 +32,6 @@ use wire::control::{WorkerId, WorkerState};
 
 use crate::config::admission::PoolShare;
 use crate::front::base::failure::Failure;
-
 use prefetch::Pace;
 use queue::{Queue, Sizes};
 use request::{Request, Stage};

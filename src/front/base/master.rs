@@ -1,0 +1,62 @@
+//! The way to the master.
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use tokio::io::unix::AsyncFd;
+use wire::channel::Channel;
+use wire::control::{FromFront, ToFront};
+use wire::outbox::Outbox;
+
+use crate::log;
+
+/// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
+pub struct Master {
+    channel: AsyncFd<Channel<FromFront, ToFront>>,
+    kept: RefCell<Outbox<OwnedFd>>,
+}
+
+impl Master {
+    /// Speaks over `control`.
+    #[allow(deprecated, reason = "the new spelling is unsafe; a Channel owns its descriptor and never changes it")]
+    pub fn new(control: OwnedFd) -> anyhow::Result<Master> {
+        fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let channel = AsyncFd::with_interest(Channel::new(control), tokio::io::Interest::READABLE)?;
+        Ok(Master { channel, kept: RefCell::default() })
+    }
+
+    /// Tells it something.
+    pub fn say(&self, message: FromFront) {
+        if let Err(error) = self.kept.borrow_mut().push(&message, Vec::new()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
+        }
+        self.catch_up();
+    }
+
+    /// Whether it does not take messages fast enough.
+    pub fn is_behind(&self) -> bool {
+        !self.kept.borrow().is_empty()
+    }
+
+    /// Sends what was kept; says whether there is more.
+    pub fn catch_up(&self) -> bool {
+        let mut kept = self.kept.borrow_mut();
+        if let Err(error) = kept.flush(self.channel.get_ref()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
+        }
+        !kept.is_empty()
+    }
+
+    /// The next message, with the descriptors that came with it.
+    pub async fn hear(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
+        loop {
+            let mut guard = self.channel.readable().await?;
+            match self.channel.get_ref().receive() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
+                heard => return heard,
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What requests use beside their site: it is there for all of them, whatever connection they come on and whichever
+//! generation answers.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use wire::control::FrontStatus;
+
+use super::access::Door;
+use super::access::reverse_dns::Names;
+use super::files::autoindex::Lists;
+use crate::access::names::System;
+use crate::front::base::shared::Shared;
+use crate::front::client::Client;
+use crate::front::client::registry::Connections;
+use crate::front::site::{Site, Sites};
+
+/// How many idle clients a status names; their number is told in any case.
+const SHOWN_CLIENTS: usize = 100;
+
+/// See the module's text.
+pub struct Services {
+    /// What all parts of the front share.
+    pub shared: Rc<Shared>,
+    /// Who is connected.
+    pub connections: Connections,
+    /// The generations.
+    pub sites: Sites,
+    /// Who may come in.
+    pub door: Door,
+    /// Lists of folders that are being made.
+    pub lists: Lists,
+    /// Names of clients.
+    pub names: Names,
+}
+
+/// The connection that a request comes on.
+pub struct Connection {
+    /// Who is at its other end.
+    pub client: Rc<Client>,
+    /// The generation that served when it was made.
+    pub site: Rc<Site>,
+    /// What its requests use.
+    pub services: Rc<Services>,
+}
+
+impl Services {
+    /// Nobody is connected, and no generation is known.
+    pub fn new(shared: Rc<Shared>) -> Services {
+        Services {
+            shared,
+            connections: Connections::default(),
+            sites: Sites::default(),
+            door: Door::default(),
+            lists: Lists::default(),
+            names: Names::new(Arc::new(System)),
+        }
+    }
+
+    /// For `cameleer status`.
+    pub fn status(&self) -> FrontStatus {
+        let (counters, sites) = (&self.shared.counters, self.sites.all());
+        let kept = self.connections.kept();
+        FrontStatus {
+            connections: self.connections.count() as u64,
+            kept: kept.len() as u64,
+            kept_clients: kept.iter().take(SHOWN_CLIENTS).map(|client| client.status()).collect(),
+            requests: counters.requests.get(),
+            worker_requests: counters.worker_requests.get(),
+            queue_timeouts: counters.queue_timeouts.get(),
+            turned_away: counters.turned_away.get(),
+            too_fast: counters.too_fast.get(),
+            throttled: counters.throttled.get(),
+            overloaded: sites.iter().any(|site| site.pool.is_overloaded()),
+            shares: self.sites.serving().map(|site| site.pool.shares()).unwrap_or_default(),
+            queued: sites.iter().map(|site| site.pool.queued()).sum(),
+            workers: sites.iter().flat_map(|site| site.pool.status()).collect(),
+        }
+    }
+}

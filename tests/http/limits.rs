@@ -54,3 +54,13 @@ fn a_location_may_allow_more_than_the_server() {
     server.send(Request::new("POST", "/").body("x".repeat(50))).is(413);
     server.send(Request::new("POST", "/upload").body("x".repeat(50))).is(200);
 }
+
+#[test]
+fn a_path_of_more_than_1000_segments_is_a_414_and_a_line_in_the_log() {
+    let server = serve("");
+    let path = |segments: usize| "/a".repeat(segments);
+    server.get(&path(1000)).is(200);
+    server.get(&path(1001)).is(414);
+    server.logged("a path of more than 1000 segments is refused");
+    assert_eq!(server.get("/").status, 200);
+}

@@ -5,6 +5,7 @@ mod hosts;
 mod mistakes;
 mod programs;
 mod renewal;
+mod stops;
 mod truncation;
 mod versions;
 

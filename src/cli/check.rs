@@ -1,15 +1,14 @@
 //! `cameleer check`: reads everything and compiles the Perl, as a start would, and serves nothing.
 
-use std::io::Write;
-
 use clap::Args;
 
-use super::run::{Program, origin};
-use super::serve::{self, Conf};
-use super::{Misuse, compat, directives};
+use super::conf::Conf;
+use super::options::Program;
+use super::run::origin;
+use super::{Misuse, built_in, compat, directives, print};
 use crate::config::reference;
+use crate::master::site::trial;
 use crate::master::site::{From, Origin};
-use crate::master::trial;
 use crate::printable;
 
 /// Read a configuration, compile its Perl, and say what is wrong.
@@ -30,7 +29,7 @@ pub struct Check {
 impl Check {
     pub fn run(self) -> anyhow::Result<()> {
         match self.directives.as_deref() {
-            None if self.conf.dumps_modules() => print(&serve::modules()),
+            None if self.conf.dumps_modules() => print(&built_in::modules()),
             None if self.compat => compat::report(&self.origin()?),
             None => compile(&self.origin()?),
             Some("") => print(&reference::summary()),
@@ -48,12 +47,6 @@ impl Check {
         let text = directives::of_program(&self.program, &directives::Surroundings::ours()?)?;
         origin(text, &self.program)
     }
-}
-
-/// `check --directives | head` is no failure.
-pub fn print(text: &str) -> anyhow::Result<()> {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
 }
 
 /// Says that it would serve, or why not.

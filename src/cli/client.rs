@@ -9,10 +9,10 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
-use super::serve::Conf;
-use crate::master::control_socket::{Answer, Command, default_folder};
+use super::conf::Conf;
 use crate::master::pid_file;
 use crate::master::site::Reading;
+use crate::master::sockets::control_socket::{Answer, Command, default_folder};
 use crate::master::status::{FileId, Status};
 use crate::printable;
 

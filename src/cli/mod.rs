@@ -1,14 +1,17 @@
 //! The command line: one file a subcommand. What they do is done elsewhere.
 
+mod built_in;
 mod check;
 mod client;
 mod compat;
 mod completions;
+mod conf;
 mod daemon;
 mod development;
 mod directives;
 mod man;
 mod memory;
+mod options;
 mod ready;
 mod reload;
 mod run;
@@ -18,13 +21,13 @@ mod status;
 mod stop;
 mod tips;
 
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::parent_id;
 
 use clap::{Parser, Subcommand};
 
-use crate::master::generation::CodeError;
-use crate::master::site::Mistakes;
+use crate::master::site::{CodeError, Mistakes};
 use crate::{front, printable, sys, worker};
 
 /// It ran and failed.
@@ -51,7 +54,7 @@ Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve a program: app.psgi, script.cgi, a folder of scripts, or -M Handler::Module
-    Run(run::Run),
+    Run(options::Run),
     /// Serve an Apache-style configuration
     Serve(serve::Serve),
     /// Read a configuration, compile its Perl, and say what is wrong
@@ -107,6 +110,12 @@ fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow
     let channel = sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))?;
     nix::sys::prctl::set_name(name)?;
     run(channel)
+}
+
+/// `check --directives | head` is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
 }
 
 /// A command line that clap cannot know to be wrong.

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::client::Which;
-use crate::master::control_socket::Command;
+use crate::master::sockets::control_socket::Command;
 
 /// Read configuration and code anew; the old ones serve on when the new ones fail.
 #[derive(Debug, Args)]

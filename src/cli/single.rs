@@ -14,11 +14,11 @@ use wire::control::{FromFront, Listener, ToFront, WorkerId};
 
 use super::ready;
 use crate::config::{Listen, LogTarget};
-use crate::master::expansion;
-use crate::master::listeners::{self, Bound, Listeners};
 use crate::master::logs::{Logs, Opened};
 use crate::master::pid_file::PidFile;
-use crate::master::site::{Origin, Site};
+use crate::master::site::expansion;
+use crate::master::site::{Origin, Site, address_name};
+use crate::master::sockets::listeners::{Bound, Listeners};
 use crate::{front, log, sys, worker};
 
 /// The only generation and its only worker.
@@ -51,7 +51,7 @@ fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyh
     let (masters, fronts) = wire::channel::pair()?;
     let (to_worker, to_front) = wire::channel::pair()?;
     let master: Arc<Channel<ToFront, FromFront>> = Channel::new(masters).into();
-    let names: Vec<Listener> = bound.iter().map(|b| Listener { address: listeners::name(&b.address) }).collect();
+    let names: Vec<Listener> = bound.iter().map(|b| Listener { address: address_name(&b.address) }).collect();
     let configure = ToFront::Configure {
         generation: GENERATION,
         logs: opened.access.len() + opened.hosts.len(),

@@ -7,7 +7,7 @@ use wire::control::{FrontStatus, ShareStatus, WorkerState, WorkerStatus};
 
 use super::client::{Server, Which};
 use super::memory;
-use crate::master::control_socket::Command;
+use crate::master::sockets::control_socket::Command;
 use crate::master::status as master;
 use crate::printable;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::client::Which;
-use crate::master::control_socket::{Command, How};
+use crate::master::sockets::control_socket::{Command, How};
 
 /// End a server after the requests under way.
 #[derive(Debug, Args)]

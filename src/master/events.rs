@@ -10,9 +10,9 @@ use nix::unistd::Pid;
 use wire::control::{Exit, Generation};
 
 use super::Master;
-use super::control_socket::{Client, Command, How};
-use super::peer::Peer;
+use super::children::peer::Peer;
 use super::signals::Request;
+use super::sockets::control_socket::{Client, Command, How};
 use crate::log;
 
 /// So many messages of one child are heard before the others have their turn.

@@ -6,9 +6,9 @@ use anyhow::Context;
 use wire::control::{Exit, FromFront, Generation, GenerationState, Listener, ToFront};
 
 use super::Master;
+use super::children::peer::Fd;
 use super::children::start_front;
-use super::listeners::name;
-use super::peer::Fd;
+use super::site::address_name;
 use super::watchdog::Watchdog;
 use crate::log;
 
@@ -42,7 +42,7 @@ impl Master {
             return Ok(());
         };
         let bound = generation.attempt.as_ref().map_or(self.listeners.all(), |attempt| &attempt.listeners);
-        let listeners = bound.iter().map(|b| Listener { address: name(&b.address) }).collect();
+        let listeners = bound.iter().map(|b| Listener { address: address_name(&b.address) }).collect();
         let message = ToFront::Configure {
             generation: number,
             logs: opened.access.len() + opened.hosts.len(),

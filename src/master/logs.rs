@@ -18,7 +18,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, pipe2};
 
 use super::backoff::Backoff;
-use super::peer::Fd;
+use super::children::peer::Fd;
 use crate::config::{Config, LogTarget};
 use crate::sys;
 

@@ -3,30 +3,35 @@
 //!
 //! It trusts nothing that a worker wrote and never waits for anybody.
 
-pub mod backoff;
-pub mod certificates;
-pub mod children;
-pub mod control_socket;
-pub mod expansion;
-pub mod generation;
-pub mod listeners;
-pub mod logs;
-pub mod notify;
-pub mod peer;
-pub mod pid_file;
-pub mod pool;
-pub mod reload;
-pub mod signals;
+/// What is to be served: read, expanded by its Perl, tried out.
 pub mod site;
-pub mod status;
-pub mod trial;
+
+/// Processes and the channels to them.
+pub mod children;
+
+/// Who listens where.
+pub mod sockets;
+
+/// How many workers there are, and what becomes of each.
+pub mod pool;
+
+/// A configuration with its mold and its workers, from the start to the end of all three.
+pub mod generation;
+
+pub mod certificates;
+pub mod logs;
+pub mod reload;
 pub mod watchdog;
-pub mod workers;
 
 mod events;
 mod front;
-mod lives;
 mod stop;
+
+pub mod backoff;
+pub mod notify;
+pub mod pid_file;
+pub mod signals;
+pub mod status;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -37,21 +42,21 @@ use wire::control::{Generation as Number, Load};
 use self::backoff::Backoff;
 use self::certificates::Certificates;
 use self::children::Front;
-use self::control_socket::{Answer, Client, ControlSocket};
-use self::expansion::Expansion;
 use self::generation::Generation;
-use self::listeners::Listeners;
 use self::logs::{Logs, Opened};
 use self::notify::Notify;
 use self::pid_file::PidFile;
+use self::pool::workers::Workers;
 use self::pool::{Counts, Limits, Move, Policy};
 use self::reload::Reloads;
 use self::signals::Signals;
+use self::site::expansion::Expansion;
 use self::site::{Origin, Site};
+use self::sockets::control_socket::{Answer, Client, ControlSocket};
+use self::sockets::listeners::Listeners;
 use self::status::{FileId, GenerationStatus, Status};
 use self::stop::Stop;
 use self::watchdog::Watchdog;
-use self::workers::Workers;
 use crate::config::Listen;
 use crate::{log, privileges, sys};
 
@@ -126,7 +131,7 @@ impl Master {
     fn start(options: Options) -> anyhow::Result<Master> {
         let listeners = Listeners::passed()?;
         // Before the signals are ours: a configuration whose Perl does not end can be interrupted as any program.
-        let site = Rc::new(expansion::read(&options.origin)?);
+        let site = Rc::new(site::expansion::read(&options.origin)?);
         let signals = Signals::block()?;
         prctl::set_child_subreaper(true)?;
         sys::raise_file_limit()?;
@@ -324,7 +329,7 @@ impl Master {
             pid_file: self.pid_file.as_ref().map(PidFile::id),
             uptime_s: self.started.elapsed().as_secs(),
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            listen: self.listeners.addresses().map(listeners::name).collect(),
+            listen: self.listeners.addresses().map(site::address_name).collect(),
             generation: self.serving().unwrap_or(0),
             generations: self.generations.iter().map(generation).collect(),
             max_clients: self.limits().max_clients,

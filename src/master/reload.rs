@@ -13,10 +13,10 @@ use std::time::Instant;
 use wire::control::Generation;
 
 use super::Master;
-use super::control_socket::{Answer, Client};
-use super::expansion::Expansion;
 use super::generation::Attempt;
 use super::site::Reading;
+use super::site::expansion::Expansion;
+use super::sockets::control_socket::{Answer, Client};
 use crate::log;
 
 /// Who asked for a reload, and what is under way. What is asked during one becomes a single one after it.

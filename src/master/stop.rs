@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use wire::control::{GenerationState, ToFront};
 
 use super::Master;
-use super::control_socket::How;
+use super::sockets::control_socket::How;
 use crate::config::LogTarget;
 use crate::log;
 

@@ -1,7 +1,7 @@
 //! Where the server listens, from options as plackup takes them.
 
 use super::super::Misuse;
-use super::super::run::Run;
+use super::super::options::Run;
 use super::Surroundings;
 
 /// What `--listen`, `--host` and `--port` say, or what the surroundings do.

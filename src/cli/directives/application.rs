@@ -2,6 +2,7 @@
 //! anybody asks for it is to do what it is for. So it is told by the text: what its last statement gives is what the file
 //! gives, and a CGI script ends with none of these.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -10,8 +11,21 @@ use regex::Regex;
 /// A program that is larger is not looked at, and a script.
 const LARGEST: u64 = 1 << 20;
 
+/// By its extension, and by what it ends with; without an extension, by its `#!` line.
+pub fn is_script(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("psgi") => false,
+        _ if is_application(path) => false,
+        Some("cgi" | "pl") => true,
+        _ => {
+            let first = std::fs::File::open(path).ok().and_then(|file| BufReader::new(file).split(b'\n').next()?.ok());
+            first.is_some_and(|line| line.starts_with(b"#!"))
+        }
+    }
+}
+
 /// Whether the file's last statement gives an application.
-pub fn is_application(file: &Path) -> bool {
+fn is_application(file: &Path) -> bool {
     let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
     let text = if is_small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
     gives_application(&String::from_utf8_lossy(&text))

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::program::is_script;
+use super::application::is_script;
 use super::text::Text;
 
 /// What browsers show or fetch and nobody runs. A file of another kind may be a program, whose source is nobody's business.

@@ -8,10 +8,10 @@ mod text;
 
 use std::path::PathBuf;
 
-use super::run::{Program, Run};
+use super::options::{Program, Run};
 use super::{Misuse, development};
-use crate::master::listeners::{self, Listeners};
-use crate::master::site::Said;
+use crate::master::site::{Said, address_name};
+use crate::master::sockets::listeners::Listeners;
 use addresses::listen;
 use program::program;
 use text::Text;
@@ -44,7 +44,7 @@ impl Surroundings {
         // The shell's note to itself.
         env.retain(|name| name != "_");
         env.sort();
-        let passed = Listeners::passed_addresses().iter().map(listeners::name).collect();
+        let passed = Listeners::passed_addresses().iter().map(address_name).collect();
         let folder = std::env::current_dir()?;
         let home = var("XDG_CONFIG_HOME").or_else(|| Some(var("HOME")? + "/.config"));
         let home = home.map_or_else(|| folder.clone(), PathBuf::from);

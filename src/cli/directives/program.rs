@@ -1,12 +1,11 @@
 //! What kind of program it is, and the directives that let it answer.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::super::Misuse;
-use super::super::run::Program;
+use super::super::options::Program;
 use super::Surroundings;
-use super::application::is_application;
+use super::application::is_script;
 use super::folders;
 use super::text::Text;
 
@@ -115,19 +114,6 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
         return Err(Misuse(format!("{}: no such file; {advice}", path.display())).into());
     }
     Ok(if is_script(&path) { Kind::Script(path) } else { Kind::Psgi(path) })
-}
-
-/// By its extension, and by what it ends with; without an extension, by its `#!` line.
-pub fn is_script(path: &Path) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("psgi") => false,
-        _ if is_application(path) => false,
-        Some("cgi" | "pl") => true,
-        _ => {
-            let first = std::fs::File::open(path).ok().and_then(|file| BufReader::new(file).split(b'\n').next()?.ok());
-            first.is_some_and(|line| line.starts_with(b"#!"))
-        }
-    }
 }
 
 /// Directives are lines; code of several lines becomes a Perl string that is evaluated.

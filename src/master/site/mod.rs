@@ -1,13 +1,18 @@
 //! A configuration as the master needs it: checked, and as the bytes that front and mold build theirs from.
 
+pub mod expansion;
+pub mod trial;
+
+mod mistakes;
+
+pub use mistakes::{CodeError, Mistakes};
+
 use std::cell::RefCell;
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use wire::transport::in_memory;
 
-use super::peer::Fd;
+use super::children::peer::Fd;
 use crate::config::parse::{Reader, Source};
 use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen};
 use crate::log;
@@ -45,38 +50,6 @@ pub struct Said {
     /// Whole lines.
     pub directives: String,
 }
-
-/// Everything that is wrong with a configuration, one line each.
-#[derive(Debug)]
-pub struct Mistakes(pub Vec<ConfigError>);
-
-impl Mistakes {
-    /// In the order of the files, as somebody mends them; each once.
-    fn new(mut errors: Vec<ConfigError>) -> Mistakes {
-        let mut files: Vec<Arc<str>> = Vec::new();
-        let mut place = |error: &ConfigError| {
-            let at = error.at.as_ref()?;
-            let file = files.iter().position(|file| *file == at.file).unwrap_or_else(|| {
-                files.push(at.file.clone());
-                files.len() - 1
-            });
-            Some((file, at.line))
-        };
-        // What has no place is said last.
-        errors.sort_by_cached_key(|error| place(error).unwrap_or((usize::MAX, 0)));
-        errors.dedup();
-        Mistakes(errors)
-    }
-}
-
-impl fmt::Display for Mistakes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.0.iter().map(ConfigError::to_string).collect();
-        f.write_str(&lines.join("\n"))
-    }
-}
-
-impl std::error::Error for Mistakes {}
 
 /// A configuration that may serve.
 #[derive(Debug)]
@@ -240,8 +213,16 @@ impl Site {
             |d: &&Directive| d.name.eq_ignore_ascii_case("Listen") && d.args.first().is_some_and(|a| same(a, listen));
         match self.bundle.tree.iter().find(means) {
             Some(d) => format!("{}: Listen {}", d.at, d.args.join(" ")),
-            None => format!("Listen {}", super::listeners::name(listen)),
+            None => format!("Listen {}", address_name(listen)),
         }
+    }
+}
+
+/// How an address is written in messages: `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
+pub fn address_name(address: &Listen) -> String {
+    match address {
+        Listen::Tcp(address) => address.to_string(),
+        Listen::Unix(path) => path.display().to_string(),
     }
 }
 

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use wire::control::{Generation, Slot, WorkerId, WorkerState};
 
-use super::peer::Fd;
+use crate::master::children::peer::Fd;
 use crate::sys;
 
 /// One worker.

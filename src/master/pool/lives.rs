@@ -5,13 +5,13 @@ use std::time::Instant;
 use nix::unistd::{Pid, getpid};
 use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
 
-use super::Master;
 use super::workers::{NotForked, Socket};
 use crate::log;
+use crate::master::Master;
 
 impl Master {
     /// Asks a mold for a worker and tells the front.
-    pub(super) fn fork_worker(&mut self, number: Number) {
+    pub(in crate::master) fn fork_worker(&mut self, number: Number) {
         let id = self.workers.add(number, Instant::now());
         let slot = id.slot;
         let (fronts, workers) = match wire::channel::pair() {
@@ -32,12 +32,18 @@ impl Master {
     }
 
     /// Tells the front of a worker, a new one or one that had another front.
-    pub(super) fn hand_to_front(&mut self, generation: Number, worker: WorkerId, socket: &Socket, adopted: bool) {
+    pub(in crate::master) fn hand_to_front(
+        &mut self,
+        generation: Number,
+        worker: WorkerId,
+        socket: &Socket,
+        adopted: bool,
+    ) {
         let ends = vec![socket.front.clone(), socket.worker.clone()];
         self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 
-    pub(super) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
+    pub(in crate::master) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
         if !self.workers.is_in(slot, number) {
             return;
         }
@@ -69,7 +75,7 @@ impl Master {
     }
 
     /// The front heard the worker's `Ready`.
-    pub(super) fn worker_ready(&mut self, id: WorkerId, fork_us: u32) {
+    pub(in crate::master) fn worker_ready(&mut self, id: WorkerId, fork_us: u32) {
         let Some(worker) = self.workers.meant_by(id).filter(|w| w.state == WorkerState::Starting) else { return };
         if worker.process.is_none() {
             // The front was faster than the mold's word that it forked; see `worker_forked`.
@@ -88,7 +94,7 @@ impl Master {
 
     /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
     /// its successor may come at once.
-    pub(super) fn worker_leaves(&mut self, id: WorkerId) {
+    pub(in crate::master) fn worker_leaves(&mut self, id: WorkerId) {
         let allowed = self.site.config.timeouts.graceful;
         let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);
         self.workers.leaves(id, by);
@@ -96,7 +102,7 @@ impl Master {
     }
 
     /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
-    pub(super) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
+    pub(in crate::master) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
         let Some(worker) = self.workers.get_mut(slot) else { return };
         let (number, pid, booting) = (worker.generation, worker.pid(), worker.state == WorkerState::Starting);
         let who = format!("worker={slot} pid={pid} gen={number}");
@@ -110,7 +116,7 @@ impl Master {
     }
 
     /// Its place is free; a worker that never was ready counts as a failure to boot.
-    pub(super) fn worker_gone(&mut self, slot: Slot) {
+    pub(in crate::master) fn worker_gone(&mut self, slot: Slot) {
         let Some(worker) = self.workers.remove(slot) else { return };
         self.tell_front(ToFront::Gone { slot }, vec![]);
         let number = worker.generation;
@@ -142,7 +148,7 @@ impl Master {
         }
     }
 
-    pub(super) fn kill_workers_of(&mut self, number: Number, reason: &str) {
+    pub(in crate::master) fn kill_workers_of(&mut self, number: Number, reason: &str) {
         let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
         for slot in slots {
             if let Some(worker) = self.workers.get_mut(slot) {

@@ -15,9 +15,9 @@ use nix::sys::socket::{
 };
 use socket2::{SockFilter, SockRef};
 
-use super::peer::Fd;
-use super::site::Site;
 use crate::config::Listen;
+use crate::master::children::peer::Fd;
+use crate::master::site::{Site, address_name};
 use crate::{log, sys};
 
 /// A program for the kernel that drops segments with SYN and without ACK, the first of each connection: 13 is where a TCP
@@ -53,14 +53,6 @@ pub struct Bound {
 #[derive(Debug, Default)]
 pub struct Listeners {
     bound: Vec<Bound>,
-}
-
-/// How an address is written in messages: `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
-pub fn name(address: &Listen) -> String {
-    match address {
-        Listen::Tcp(address) => address.to_string(),
-        Listen::Unix(path) => path.display().to_string(),
-    }
 }
 
 impl Listeners {
@@ -134,7 +126,10 @@ impl Listeners {
         for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
             // Then those are reset that come between the front's last look and its close.
             if let Err(error) = bound.let_nobody_in() {
-                log::info("master", format_args!("{}: connections may be reset: {error}", name(&bound.address)));
+                log::info(
+                    "master",
+                    format_args!("{}: connections may be reset: {error}", address_name(&bound.address)),
+                );
             }
         }
     }

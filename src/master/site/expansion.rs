@@ -11,10 +11,9 @@ use anyhow::{Context, anyhow};
 use wire::control::{FromExpander, ToExpander};
 use wire::transport::read_configuration;
 
-use super::children::{Expander, start_expander};
-use super::site::{Mistakes, Origin, Reading, Site};
-use super::trial;
+use super::{Mistakes, Origin, Reading, Site};
 use crate::config::{At, Bundle, ConfigError};
+use crate::master::children::{Expander, start_expander};
 use crate::privileges;
 
 /// An expander at work.
@@ -39,7 +38,7 @@ pub fn read(origin: &Origin) -> anyhow::Result<Site> {
     let error_log = io::stderr().as_fd().try_clone_to_owned()?;
     let mut expansion = Expansion::start(reading, &error_log, origin)?;
     let site = expansion.wait();
-    trial::dismiss(&expansion.child);
+    expansion.child.dismiss();
     site
 }
 
@@ -59,7 +58,7 @@ impl Expansion {
             match self.hear()? {
                 Some(site) => return Ok(site),
                 None if self.child.peer.is_gone() => return Err(self.died()),
-                None => trial::wait(&mut self.child.peer, self.by).map_err(|_| self.is_late())?,
+                None => self.child.peer.wait(self.by).map_err(|_| self.is_late())?,
             }
         }
     }

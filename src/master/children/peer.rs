@@ -4,8 +4,12 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::channel::Channel;
@@ -51,6 +55,21 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
     /// Why something could not be sent and never will be; told once.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
+    }
+
+    /// Waits until a child has something to say, and says what waits for it.
+    pub fn wait(&mut self, by: Instant) -> anyhow::Result<()> {
+        let left = by
+            .checked_duration_since(Instant::now())
+            .ok_or_else(|| anyhow!("the Perl still loads; StartTimeout allows more"))?;
+        let interest = if self.has_unsent() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
+        let mut fds = [PollFd::new(self.as_fd(), interest)];
+        match poll(&mut fds, PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)) {
+            Err(Errno::EINTR) => {}
+            polled => drop(polled?),
+        }
+        self.flush();
+        Ok(())
     }
 
     /// Whether the other side has closed its end: nothing more will come.

@@ -5,26 +5,27 @@
 //!      └──────────────────────┴── error, or StartTimeout ──▶ Failed ─────────────────────────────────────▶ Gone
 //! ```
 
+mod mold;
+
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-use wire::control::{Exit, FromMold, Generation as Number, GenerationState, ToFront, ToMold};
+use wire::control::{Generation as Number, GenerationState, ToFront, ToMold};
 
 use super::Master;
 use super::backoff::Backoff;
-use super::children::{self, Mold};
-use super::listeners::Bound;
+use super::children::Mold;
 use super::logs::Opened;
-use super::pool::{Limits, Policy};
+use super::pool::Policy;
 use super::site::Site;
+use super::sockets::listeners::Bound;
 use crate::config::Config;
 use crate::{log, sys};
 
-/// What every process has open besides logs and listeners.
-const FEWEST_FILES: u64 = 96;
 /// A mold may be stopped for so long: Ctrl-Z and `fg` stop and continue all of us one after the other.
 const STOPPED: Duration = Duration::from_secs(1);
+/// What every process has open besides logs and listeners.
+const FEWEST_FILES: u64 = 96;
 
 /// One generation.
 #[derive(Debug)]
@@ -63,18 +64,6 @@ pub struct Attempt {
     /// Its logs.
     pub opened: Opened,
 }
-
-/// The site's own code does not load; the text is Perl's and names file and line.
-#[derive(Debug)]
-pub struct CodeError(pub String);
-
-impl std::fmt::Display for CodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.trim_end())
-    }
-}
-
-impl std::error::Error for CodeError {}
 
 impl Generation {
     fn is_young(&self) -> bool {
@@ -155,14 +144,6 @@ impl Master {
         Ok((opened, mold))
     }
 
-    fn start_mold(&self, number: Number, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
-        let fds = std::iter::once(site.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
-        let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
-        mold.peer.send(ToMold::Configure { generation: number }, fds);
-        log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));
-        Ok(mold)
-    }
-
     fn add_generation(&mut self, site: Rc<Site>, mold: Mold, attempt: Attempt) {
         self.last_generation += 1;
         let allowed = site.config.timeouts.start;
@@ -189,104 +170,6 @@ impl Master {
 
     pub(super) fn generation(&mut self, number: Number) -> Option<&mut Generation> {
         self.generations.iter_mut().find(|g| g.number == number)
-    }
-
-    /// What a mold says.
-    pub(super) fn hear_mold(&mut self, number: Number, message: FromMold) {
-        match message {
-            FromMold::Ready { load_ms, software } => self.mold_ready(number, load_ms, software),
-            FromMold::Failed { error } => self.mold_failed(number, error),
-            FromMold::Forked { slot, pid } => self.worker_forked(number, slot, Pid::from_raw(pid)),
-            FromMold::ForkFailed { slot, error } => {
-                log::error("master", format_args!("worker={slot} gen={number} cannot be forked: {error}"));
-                if self.workers.is_in(slot, number) {
-                    self.worker_gone(slot);
-                }
-            }
-            FromMold::Exited { slot, exit, .. } => {
-                if self.workers.is_in(slot, number) {
-                    self.worker_ended(slot, exit);
-                }
-            }
-        }
-    }
-
-    fn mold_ready(&mut self, number: Number, load_ms: u64, software: String) {
-        let Some(generation) = self.generation(number) else { return };
-        generation.loaded = true;
-        generation.software = software;
-        let state = generation.state;
-        let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());
-        log::info("master", format_args!("mold pid={pid} gen={number} ready load_ms={load_ms}"));
-        if state == GenerationState::Loading {
-            self.start_workers(number);
-        }
-        self.tend();
-    }
-
-    fn start_workers(&mut self, number: Number) {
-        let Some(generation) = self.generation(number) else { return };
-        generation.state = GenerationState::Starting;
-        generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
-        let start = Limits::of(&generation.site.config.pool, 0).start;
-        if let Err(error) = self.configure_front(number) {
-            return self.give_up(number, error);
-        }
-        for _ in 0..start {
-            self.fork_worker(number);
-        }
-    }
-
-    fn mold_failed(&mut self, number: Number, error: String) {
-        if self.generation(number).is_some_and(|g| g.is_young()) {
-            return self.give_up(number, CodeError(error).into());
-        }
-        log::error("master", format_args!("gen={number} its code does not load any more: {}", error.trim_end()));
-    }
-
-    /// A mold has ended; all that it said before was heard.
-    pub(super) fn mold_ended(&mut self, number: Number, exit: Exit) {
-        let now = Instant::now();
-        for slot in self.workers.lost(number) {
-            self.worker_gone(slot);
-        }
-        let Some(generation) = self.generation(number) else { return };
-        (generation.mold, generation.loaded) = (None, false);
-        match generation.state {
-            GenerationState::Loading | GenerationState::Starting => {
-                self.give_up(number, anyhow::anyhow!("the mold, which loads the site's Perl, ended with {exit}"));
-            }
-            GenerationState::Serving => {
-                let wait = generation.backoff.failed(now);
-                let after = wait.as_secs_f32();
-                log::error(
-                    "master",
-                    format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"),
-                );
-            }
-            _ => {}
-        }
-        self.sweep();
-    }
-
-    /// Starts the serving generation's mold again when it has waited long enough.
-    pub(super) fn restart_mold(&mut self, now: Instant) {
-        let opened = self.opened.clone();
-        let due =
-            |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
-        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else {
-            return;
-        };
-        let Some(opened) = opened else { return };
-        let started = self.start_mold(number, &site, &opened);
-        let Some(generation) = self.generation(number) else { return };
-        match started {
-            Ok(mold) => generation.mold = Some(mold),
-            Err(error) => {
-                generation.backoff.failed(now);
-                log::error("master", format_args!("mold gen={number} cannot be started: {error:#}"));
-            }
-        }
     }
 
     pub(super) fn activate(&mut self, number: Number) {
@@ -340,13 +223,6 @@ impl Master {
         }
     }
 
-    /// Ends the mold of a generation; one that serves starts another.
-    pub(super) fn end_mold(&mut self, number: Number, why: &str) {
-        let Some(mold) = self.generation(number).and_then(|generation| generation.mold.as_ref()) else { return };
-        log::error("master", format_args!("mold pid={} gen={number} {why}, and is killed", mold.pid));
-        mold.kill();
-    }
-
     /// Forgets generations of which nothing is left.
     pub(super) fn sweep(&mut self) {
         let workers = &self.workers;
@@ -380,29 +256,6 @@ impl Master {
         for slot in late {
             if let Some(worker) = self.workers.get_mut(slot) {
                 worker.kill("not ready within StartTimeout");
-            }
-        }
-    }
-
-    /// Somebody has stopped a process; a mold neither forks nor reaps then.
-    pub(super) fn child_stopped(&mut self, pid: Pid) {
-        let is_mold = |g: &&mut Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
-        if let Some(generation) = self.generations.iter_mut().find(is_mold) {
-            generation.stopped = Some(Instant::now());
-        }
-    }
-
-    /// Ends molds that stay stopped: another does their work, and their workers serve on.
-    pub(super) fn end_stopped_molds(&mut self, now: Instant) {
-        for generation in &mut self.generations {
-            let since = generation.stopped.take_if(|since| *since + STOPPED <= now);
-            let mold = generation.mold.as_ref().filter(|_| since.is_some());
-            if let Some(mold) = mold.filter(|mold| sys::is_stopped(mold.pid.as_raw())) {
-                log::error(
-                    "master",
-                    format_args!("mold pid={} gen={} is stopped, and is killed", mold.pid, generation.number),
-                );
-                mold.kill();
             }
         }
     }

@@ -17,7 +17,7 @@ use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::listeners::remove_stale;
-use super::status::{FileId, Status};
+use crate::master::status::{FileId, Status};
 
 /// Longer than any command.
 const MAX_LINE: usize = 64 * 1024;

@@ -1,14 +1,18 @@
 //! Front and mold as processes: started from this very binary with a role, reached over a control channel, killed.
 
+pub mod peer;
+
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use wire::control::{FromExpander, FromFront, FromMold, ToExpander, ToFront, ToMold};
 
-use super::peer::Peer;
+use self::peer::Peer;
 use crate::sys;
 
 /// What the program is when the master starts it.
@@ -36,6 +40,9 @@ impl Role {
 /// What systemd told the master is not for its children.
 const OURS_ALONE: [&str; 6] =
     ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+
+/// END blocks have so long.
+const LEAVE: Duration = Duration::from_secs(2);
 
 /// A started front or mold.
 #[derive(Debug)]
@@ -99,6 +106,16 @@ impl<Out, In> Child<Out, In> {
     /// Lets it go on if it was stopped.
     pub fn resume(&self) {
         self.signal(Signal::SIGCONT);
+    }
+
+    /// Lets it end by itself for a while, then ends it.
+    pub fn dismiss(&self) {
+        let by = Instant::now() + LEAVE;
+        while Instant::now() < by && waitpid(self.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.kill();
+        let _ = waitpid(self.pid, None);
     }
 
     fn signal(&self, signal: Signal) {

@@ -1,0 +1,39 @@
+//! A trial: a mold that loads a configuration's Perl and is sent away. Nothing is bound, nothing is served.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use anyhow::bail;
+use wire::control::{FromMold, ToMold};
+
+use super::{CodeError, Origin, expansion};
+use crate::config::ConfigError;
+use crate::master::children::{Mold, start_mold};
+use crate::privileges;
+
+/// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
+pub fn compile(origin: &Origin) -> anyhow::Result<Vec<ConfigError>> {
+    let mut origin = origin.clone();
+    origin.facts.check = true;
+    let site = expansion::read(&origin)?;
+    privileges::wanted(&site.config)?;
+    let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
+    mold.peer.send(ToMold::Configure { generation: 1 }, vec![site.in_memory()?]);
+    let verdict = verdict(&mut mold, Instant::now() + site.config.timeouts.start);
+    mold.peer.send(ToMold::Retire, vec![]);
+    mold.dismiss();
+    verdict.map(|()| site.config.warnings)
+}
+
+fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
+    loop {
+        match mold.peer.receive()? {
+            Some(FromMold::Ready { .. }) => return Ok(()),
+            Some(FromMold::Failed { error }) => return Err(CodeError(error).into()),
+            Some(_) => {}
+            None if mold.peer.is_gone() => bail!("the mold, which loads the site's Perl, ended without a word"),
+            None => mold.peer.wait(by)?,
+        }
+    }
+}

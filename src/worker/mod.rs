@@ -1,31 +1,34 @@
 //! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
 //!
-//! `site` loads, [`mold`] forks, [`Worker`] loops, `cycle` runs one request through its `phases`, `lead` those that it
-//! leads to. One interpreter, one request at a
-//! time, blocking; nothing here knows clients, sockets of clients or async.
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. One interpreter, one request at a time, blocking;
+//! nothing here knows clients, sockets of clients or async.
 
-mod actions;
-mod admit;
-mod cycle;
-mod error_logs;
-pub mod expander;
-mod forked;
-mod lead;
-mod limits;
-mod located;
+/// The mold: loads, then only forks.
 pub mod mold;
-mod overrides;
-mod phases;
-mod place;
-mod program;
-mod scripts;
+
+/// A worker without a mold, for `-X`.
 pub mod single;
+
+/// Perl that makes configuration, before there is a mold.
+pub mod expander;
+
+/// One request, from its frame to its end.
+mod request;
+
+/// The site's Perl, loaded.
 mod site;
+
+/// What happens before the first request.
 mod start_up;
-mod subject;
-mod texts;
-mod variables;
-mod way;
+
+/// What a place means.
+mod location;
+
+mod error_logs;
+mod limits;
+mod log_context;
+mod place;
+mod program_kind;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -91,7 +94,7 @@ impl Worker {
         }
         site.is_forked();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
-        subject::worker_is(identity.slot);
+        log_context::worker_is(identity.slot);
         libperl::keep_from_children(port.as_fd());
         let site = Rc::new(site);
         apache::engine_is(site.clone());

@@ -1,5 +1,7 @@
 //! The site's Perl, loaded: the interpreter and the PSGI applications, from the start to the end of a process.
 
+mod locations;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -7,9 +9,9 @@ use std::rc::Rc;
 use libperl::{Code, Interpreter, Interrupted};
 
 use super::error_logs::ErrorLogs;
-use super::located::{Located, PlaceKey};
-use super::program::Kinds;
-use super::texts::Texts;
+use super::location::htaccess_cache::HtaccessCache;
+use super::location::{LocationKey, ResolvedLocation};
+use super::program_kind::Kinds;
 use super::{place, start_up};
 use crate::access::Users;
 use crate::config::{Config, Facts, Phase, PsgiApp};
@@ -25,7 +27,7 @@ pub struct Site {
     /// The Apache:: API is loaded.
     pub(super) mod_perl: bool,
     pub(super) apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
-    pub(super) places: RefCell<HashMap<PlaceKey, Rc<Located>>>,
+    pub(super) locations: RefCell<HashMap<LocationKey, Rc<ResolvedLocation>>>,
     /// `%ENV` as the start-up steps left it: what every request's begins with.
     pub(super) start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
     /// Of each host.
@@ -42,14 +44,14 @@ pub struct Site {
     /// Opens files that become parts of answers.
     pub(super) opener: Opener,
     /// The `.htaccess` files that requests have come to inside this process.
-    pub(super) texts: Texts,
+    pub(super) htaccess_cache: HtaccessCache,
     registry: OnceCell<Code>,
     /// Which files are programs that are not Perl.
     pub(super) kinds: Kinds,
     /// Runs the handlers that Perl code pushed.
     pub(super) pushed: Option<Code>,
     /// The places of the subrequests of the current request, by the numbers of their records.
-    pub(super) subrequests: RefCell<Vec<(u64, Rc<Located>)>>,
+    pub(super) subrequests: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
 }
 
 impl Site {
@@ -67,7 +69,7 @@ impl Site {
             logged: place::logged(&config),
             config: Rc::new(config),
             apps: RefCell::new(apps),
-            places: RefCell::default(),
+            locations: RefCell::default(),
             start_env,
             told: Default::default(),
             error_logs: RefCell::default(),
@@ -77,7 +79,7 @@ impl Site {
             subrequests: RefCell::default(),
             users: Users::default(),
             opener: Opener::default(),
-            texts: Texts::default(),
+            htaccess_cache: HtaccessCache::default(),
             registry: OnceCell::new(),
             kinds: Kinds::default(),
         };

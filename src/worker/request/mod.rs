@@ -1,5 +1,18 @@
 //! One request: from its frame to its `End`, and back to the state that the worker was born in.
 
+mod access_control;
+mod actions;
+mod engine;
+mod error_document;
+mod forked_child;
+mod phases;
+mod program;
+mod redirect;
+mod resolve;
+mod subrequest;
+mod translate;
+mod variables;
+
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -9,12 +22,12 @@ use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
 use wire::transport::{Presence, WorkerPort, in_memory};
 
-use super::located::{Located, PlaceKey};
-use super::phases::{DECLINED, Kind, OK, Stop};
+use self::phases::{DECLINED, Kind, OK, Stop};
+use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
-use super::subject::Subject;
 use super::{Next, Port};
 use crate::config::{Handler, Host, Phase};
+use crate::worker::log_context::{LogContext, note, report};
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront {
@@ -47,28 +60,28 @@ impl Site {
         port: &Port,
         last: bool,
     ) -> io::Result<(Next, Vec<u8>)> {
-        let key = PlaceKey::of(&frame);
+        let key = LocationKey::of(&frame);
         self.open_body(&frame, body)?;
         let has_phases = frame.flags().has(Flags::PHASES);
-        let subject = Subject::of(&frame);
-        subject.becomes_current();
+        let context = LogContext::of(&frame);
+        context.becomes_current();
         let config = self.config.clone();
         let host = config.hosts.get(usize::from(frame.host()));
         self.error_logs.borrow().enter(&config, host)?;
-        let located = self.located(key, frame.field(Field::Filename));
-        let place = located.as_ref().map(|l| l.place.clone()).unwrap_or_default();
+        let location = self.location(key, frame.field(Field::Filename));
+        let place = location.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let client = Box::new(ToFront { port: port.clone(), request: frame.id() });
         let number = frame.id();
         libperl::request_is(number);
         let request = apache::begin(apache::Incoming { frame, place, client });
-        let forks = located.as_ref().is_ok_and(|located| self.forks(located));
+        let forks = location.as_ref().is_ok_and(|location| self.forks(location));
         if forks && let Some(child) = self.fork_for(request)? {
             let next = self.wait_for(child, number);
-            let (_, buffer) = self.over(&subject, host)?;
+            let (_, buffer) = self.over(&context, host)?;
             return Ok((next, buffer));
         }
-        let located = match located {
-            Ok(located) => Some(self.answer_as_client(request, located, has_phases)),
+        let location = match location {
+            Ok(location) => Some(self.answer_as_client(request, location, has_phases)),
             Err(error) => {
                 report(&error.to_string());
                 apache::send_page(request, 500, apache::Page::Ours(""));
@@ -82,22 +95,22 @@ impl Site {
             apache::child_terminate();
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
-            self.clean_up(located.as_deref(), request);
+            self.clean_up(location.as_deref(), request);
         }
         if forks {
             self.end_child(Next::of(&apache::end()));
         }
-        self.over(&subject, host)
+        self.over(&context, host)
     }
 
     /// Nothing is left of the request but what it has changed.
-    fn over(&self, subject: &Subject, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
+    fn over(&self, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
         libperl::request_is(NO_REQUEST);
         self.forget_subrequests();
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;
-        self.restore(subject.path());
-        Subject::none();
+        self.restore(context.path());
+        LogContext::none();
         Ok((Next::of(&ended), ended.buffer))
     }
 
@@ -112,49 +125,54 @@ impl Site {
         self.perl.set_stdin(body)
     }
 
-    fn answer_as_client(&self, request: u64, located: Rc<Located>, has_phases: bool) -> Rc<Located> {
+    fn answer_as_client(&self, request: u64, location: Rc<ResolvedLocation>, has_phases: bool) -> Rc<ResolvedLocation> {
         self.perl.env_begin();
-        let located = self.process(request, located, has_phases.then_some(Kind::Whole));
-        let waits = |phase| !located.names(phase).is_empty();
+        let location = self.process(request, location, has_phases.then_some(Kind::Whole));
+        let waits = |phase| !location.names(phase).is_empty();
         if waits(Phase::Cleanup) || waits(Phase::Log) {
             apache::want_cleanup();
         }
-        located
+        location
     }
 
     /// Runs a request through and decides its answer, or that of the request that it leads to. Returns its place.
-    pub(super) fn process(&self, request: u64, first: Rc<Located>, phases: Option<Kind>) -> Rc<Located> {
+    pub(super) fn process(
+        &self,
+        request: u64,
+        first: Rc<ResolvedLocation>,
+        phases: Option<Kind>,
+    ) -> Rc<ResolvedLocation> {
         let prepared = phases.map_or(Ok(first.clone()), |kind| self.prepare(request, first.clone(), kind));
-        let (located, said) = match prepared {
-            Ok(located) => {
+        let (location, said) = match prepared {
+            Ok(location) => {
                 if phases.is_some() {
                     self.perl.env_refresh();
                 }
-                let said = self.respond(&located, request);
-                (located, said)
+                let said = self.respond(&location, request);
+                (location, said)
             }
             Err(Stop(said)) => (first, said),
         };
         self.perl.drain_output();
-        self.conclude(request, &located, said);
-        located
+        self.conclude(request, &location, said);
+        location
     }
 
-    fn conclude(&self, request: u64, located: &Located, said: i32) {
-        let handler = self.handler_of(located, request);
+    fn conclude(&self, request: u64, location: &ResolvedLocation, said: i32) {
+        let handler = self.handler_of(location, request);
         if let (DECLINED, Handler::Status | Handler::Info, Some(page)) = (said, &handler, handler.name()) {
             // No file has such a name: its path would be absolute.
             return apache::send_file(request, page.as_bytes());
         }
         match apache::outcome(request, said) {
             Outcome::Answered => {}
-            Outcome::File(path) => self.conclude_with_file(request, located, &path),
-            Outcome::Error(status) => self.conclude_with_error(request, located, status),
+            Outcome::File(path) => self.conclude_with_file(request, location, &path),
+            Outcome::Error(status) => self.conclude_with_error(request, location, status),
         }
     }
 
-    pub(super) fn run_psgi(&self, located: &Located, request: u64) -> i32 {
-        let app = match self.app_of(located) {
+    pub(super) fn run_psgi(&self, location: &ResolvedLocation, request: u64) -> i32 {
+        let app = match self.app_of(location) {
             Ok(app) => app,
             Err(error) => return self.left(request, error),
         };
@@ -202,10 +220,10 @@ impl Site {
     }
 
     /// The client has its answer; now what the configuration and the application wanted done afterwards.
-    fn clean_up(&self, located: Option<&Located>, request: u64) {
+    fn clean_up(&self, location: Option<&ResolvedLocation>, request: u64) {
         apache::run(request);
-        if let Some(located) = located {
-            self.phase(located, request, Phase::Log);
+        if let Some(location) = location {
+            self.phase(location, request, Phase::Log);
         }
         if self.mod_perl {
             // A cleanup that exits ends itself, not those that stand behind it.
@@ -217,8 +235,8 @@ impl Site {
                 }
             }
         }
-        if let Some(located) = located {
-            self.phase(located, request, Phase::Cleanup);
+        if let Some(location) = location {
+            self.phase(location, request, Phase::Cleanup);
         }
         if self.psgi_cleanup.take() {
             let (result, leave) = self.perl.psgi_cleanup();
@@ -251,18 +269,6 @@ impl Site {
         let names = left.names().collect::<Vec<_>>().join(", ");
         apache::say(apache::Level::Warn, &format!("left changed: {names}; put back"));
     }
-}
-
-/// Writes it to the error log if it died.
-pub fn note(result: Result<(), Interrupted>) {
-    if let Err(Interrupted::Died(text)) = result {
-        report(&text);
-    }
-}
-
-/// What Perl died with, as it wrote it, in the error log.
-pub fn report(text: &str) {
-    apache::say(apache::Level::Error, text.trim_end());
 }
 
 /// The front counts from 1.

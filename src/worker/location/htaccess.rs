@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::located::PlaceKey;
-use super::texts::Texts;
+use super::LocationKey;
+use super::htaccess_cache::HtaccessCache;
 use crate::config::{Config, ConfigError, Htaccess};
 use crate::path::ways;
 
 /// The files whose folders and texts came with a request.
-pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
+pub fn files(config: &Config, key: &LocationKey) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
     let pairs = wire::overrides::pairs(&key.overrides);
     config.reread(&key.sections, pairs.map(|(folder, text)| (PathBuf::from(OsStr::from_bytes(folder)), text)))
 }
@@ -20,7 +20,7 @@ pub fn files(config: &Config, key: &PlaceKey) -> Result<Vec<Arc<Htaccess>>, Conf
 /// is an error, because it might say who may not come in.
 pub fn found(
     config: &Config,
-    texts: &Texts,
+    cache: &HtaccessCache,
     (host, sections): (u16, &[u16]),
     filename: &Path,
 ) -> Result<Vec<u8>, String> {
@@ -35,7 +35,7 @@ pub fn found(
         if config.overrides(sections, above + 1).is_none() {
             continue;
         }
-        let first = names.iter().find_map(|name| texts.read(&folder.join(name)).transpose());
+        let first = names.iter().find_map(|name| cache.read(&folder.join(name)).transpose());
         if let Some(text) = first.transpose()? {
             wire::overrides::put(way, &text, &mut pairs);
         } else if !folder.is_dir() {

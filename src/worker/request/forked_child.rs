@@ -9,12 +9,12 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
-use super::cycle::report;
-use super::located::Located;
-use super::site::Site;
-use super::{Next, Port};
 use crate::config::Handler;
 use crate::sys;
+use crate::worker::location::ResolvedLocation;
+use crate::worker::log_context::report;
+use crate::worker::site::Site;
+use crate::worker::{Next, Port};
 
 /// What a child says by its exit code: it was well, or the worker must leave too.
 const STAYS: i32 = 0;
@@ -22,8 +22,8 @@ const LEAVES: i32 = 10;
 
 impl Site {
     /// Whether requests of this place have a process each.
-    pub(super) fn forks(&self, located: &Located) -> bool {
-        located.settings.handler == Handler::CgiScript && located.settings.program.forks
+    pub(super) fn forks(&self, location: &ResolvedLocation) -> bool {
+        location.settings.handler == Handler::CgiScript && location.settings.program.forks
     }
 
     /// Compiles the request's script, if that is not done, and forks. `None` in the child.

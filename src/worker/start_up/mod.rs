@@ -1,5 +1,10 @@
 //! What happens before the first request: the interpreter, and the steps of the configuration in the order of the file.
 
+mod mistakes;
+mod scripts;
+
+pub use mistakes::{Mistakes, mistake};
+
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,7 +14,6 @@ use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
-use super::scripts;
 use crate::config::{
     At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, regular,
     split_words,
@@ -83,29 +87,6 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let phases = config.sections.iter().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }
-
-/// What is wrong with the site's Perl, one line each.
-#[derive(Debug, Default)]
-pub struct Mistakes(pub Vec<ConfigError>);
-
-impl std::fmt::Display for Mistakes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        /// Bytes: the text must fit into a message to the master.
-        const LONGEST: usize = 64 * 1024;
-        let mut text = String::new();
-        for (said, mistake) in self.0.iter().enumerate() {
-            let line = mistake.to_string();
-            if said > 0 && text.len() + line.len() > LONGEST {
-                return write!(f, "{text}… and {} more", self.0.len() - said);
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        f.write_str(text.trim_end())
-    }
-}
-
-impl std::error::Error for Mistakes {}
 
 /// Applications that are loaded.
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
@@ -211,22 +192,6 @@ pub fn section(perl: &Interpreter, code: &str, at: &At) -> Result<String, Interr
     // The section's own first line stands where its tag does.
     perl.eval(&format!("package Apache::ReadConfig;\n{code}"), &at.file, at.line)?;
     perl.ask(c"Cameleer::Sections::said", "")
-}
-
-/// The line for a step that failed.
-pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
-    let in_section = matches!(step.step, Step::Section(_));
-    let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
-    let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
-    ConfigError { at: Some(at), message }
-}
-
-/// The line of this file that Perl names, if it names one.
-pub fn blamed(begin: &At, error: &str) -> At {
-    let named = error.split_once(&format!(" at {} line ", begin.file)).map(|(_, rest)| rest);
-    let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    let line = digits.and_then(|digits| digits.parse().ok()).unwrap_or(begin.line);
-    At { line, ..begin.clone() }
 }
 
 /// Perl would wait for the other end of a named pipe. Of everything else that is wrong with a file, it tells.

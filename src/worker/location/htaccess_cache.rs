@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// See the module's text.
 #[derive(Default)]
-pub struct Texts {
+pub struct HtaccessCache {
     known: RefCell<HashMap<PathBuf, Known>>,
     /// Which of the clients' requests it is.
     turn: Cell<u64>,
@@ -47,7 +47,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-impl Texts {
+impl HtaccessCache {
     /// What is known is looked at again from now on.
     pub fn next_turn(&self) {
         self.turn.set(self.turn.get() + 1);
@@ -128,34 +128,34 @@ impl Stamp {
 mod tests {
     use super::*;
 
-    fn read(texts: &Texts, file: &Path) -> Option<Rc<str>> {
-        texts.next_turn();
-        texts.read(file).unwrap()
+    fn read(cache: &HtaccessCache, file: &Path) -> Option<Rc<str>> {
+        cache.next_turn();
+        cache.read(file).unwrap()
     }
 
     #[test]
     fn every_change_is_seen_by_the_next_request() {
         let folder = tempfile::tempdir().unwrap();
-        let (texts, file) = (Texts::default(), folder.path().join("file"));
-        assert_eq!(read(&texts, &file), None);
+        let (cache, file) = (HtaccessCache::default(), folder.path().join("file"));
+        assert_eq!(read(&cache, &file), None);
         for number in 0..200 {
             let text = format!("{number:03}");
             std::fs::write(&file, &text).unwrap();
-            assert_eq!(read(&texts, &file).as_deref(), Some(&*text), "the same size, perhaps the same date");
+            assert_eq!(read(&cache, &file).as_deref(), Some(&*text), "the same size, perhaps the same date");
         }
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(read(&texts, &file), None);
+        assert_eq!(read(&cache, &file), None);
     }
 
     #[test]
     fn a_file_that_stays_as_it_is_is_read_once() {
         let folder = tempfile::tempdir().unwrap();
-        let (texts, file) = (Texts::default(), folder.path().join("file"));
+        let (cache, file) = (HtaccessCache::default(), folder.path().join("file"));
         std::fs::write(&file, "text").unwrap();
         let deadline = SystemTime::now() + Duration::from_secs(20);
-        let mut known = read(&texts, &file).unwrap();
+        let mut known = read(&cache, &file).unwrap();
         loop {
-            let again = read(&texts, &file).unwrap();
+            let again = read(&cache, &file).unwrap();
             if Rc::ptr_eq(&known, &again) {
                 return;
             }
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn one_request_sees_one_state() {
         let folder = tempfile::tempdir().unwrap();
-        let (texts, file) = (Texts::default(), folder.path().join("file"));
-        assert_eq!(read(&texts, &file), None);
+        let (cache, file) = (HtaccessCache::default(), folder.path().join("file"));
+        assert_eq!(read(&cache, &file), None);
         std::fs::write(&file, "text").unwrap();
-        assert_eq!(texts.read(&file), Ok(None));
-        assert_eq!(read(&texts, &file).as_deref(), Some("text"));
+        assert_eq!(cache.read(&file), Ok(None));
+        assert_eq!(read(&cache, &file).as_deref(), Some("text"));
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "Deny\0").unwrap();
-        assert!(Texts::default().read(&file).is_err());
-        assert!(Texts::default().read(folder.path()).is_err());
+        assert!(HtaccessCache::default().read(&file).is_err());
+        assert!(HtaccessCache::default().read(folder.path()).is_err());
     }
 }

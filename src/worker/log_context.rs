@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 
 use apache::Level;
+use libperl::Interrupted;
 use wire::frame::{Field, Frame};
 
 use crate::config::LogLevel;
@@ -11,7 +12,7 @@ use crate::log;
 
 /// The request that a line is about.
 #[derive(Debug, Clone, Default)]
-pub struct Subject {
+pub struct LogContext {
     client: String,
     method: Vec<u8>,
     path: Vec<u8>,
@@ -20,7 +21,7 @@ pub struct Subject {
 #[derive(Default)]
 struct Current {
     worker: Option<u32>,
-    request: Option<Subject>,
+    request: Option<LogContext>,
 }
 
 thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
@@ -32,9 +33,9 @@ pub fn worker_is(slot: u32) {
     apache::on_level(|level| log::set_level(level_of(level)));
 }
 
-impl Subject {
-    /// The subject of a frame.
-    pub fn of(frame: &Frame) -> Subject {
+impl LogContext {
+    /// Of a frame.
+    pub fn of(frame: &Frame) -> LogContext {
         let address = String::from_utf8_lossy(frame.field(Field::RemoteAddr));
         let client = match frame.remote_port() {
             _ if address.is_empty() => String::new(),
@@ -42,10 +43,10 @@ impl Subject {
             0 => "unix:".to_owned(),
             port => format!("{address}:{port}"),
         };
-        Subject { client, method: frame.field(Field::Method).to_vec(), path: frame.field(Field::Path).to_vec() }
+        LogContext { client, method: frame.field(Field::Method).to_vec(), path: frame.field(Field::Path).to_vec() }
     }
 
-    /// Lines are about it until [`Subject::none`].
+    /// Lines are about it until [`LogContext::none`].
     pub fn becomes_current(&self) {
         CURRENT.with_borrow_mut(|current| current.request = Some(self.clone()));
     }
@@ -59,6 +60,18 @@ impl Subject {
     pub fn path(&self) -> &[u8] {
         &self.path
     }
+}
+
+/// Writes it to the error log if it died.
+pub fn note(result: Result<(), Interrupted>) {
+    if let Err(Interrupted::Died(text)) = result {
+        report(&text);
+    }
+}
+
+/// What Perl died with, as it wrote it, in the error log.
+pub fn report(text: &str) {
+    apache::say(apache::Level::Error, text.trim_end());
 }
 
 fn write(level: Level, text: &[u8]) {

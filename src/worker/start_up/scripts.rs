@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use libperl::Interpreter;
 
-use super::program::is_program;
-use super::start_up::blamed;
+use super::mistakes::blamed;
 use crate::config::{At, ConfigError};
+use crate::worker::program_kind::is_program;
 
 /// Files of a folder that are looked at: somebody may name a disk.
 const MAX_FILES: usize = 10_000;

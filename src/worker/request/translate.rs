@@ -5,22 +5,22 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::admit::complain;
-use super::located::PlaceKey;
-use super::overrides;
+use super::access_control::complain;
 use super::phases::Stop;
-use super::site::Site;
 use crate::config::Htaccess;
 use crate::path::{Text, ways};
+use crate::worker::location::LocationKey;
+use crate::worker::location::htaccess;
+use crate::worker::site::Site;
 
 /// The file and the sections of a path.
-pub struct Way {
+pub struct TranslatedPath {
     /// Without `.` and `..`, by which it would pass the sections of where it leads.
     pub path: Vec<u8>,
     /// Likewise.
     pub filename: Vec<u8>,
     /// Or why nobody may go there.
-    pub key: Result<PlaceKey, Stop>,
+    pub key: Result<LocationKey, Stop>,
 }
 
 /// A status, and why, for the log.
@@ -28,7 +28,7 @@ type Refused = (i32, String);
 
 impl Site {
     /// The file and the sections of a path, as the front would find them.
-    pub(super) fn way(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> Way {
+    pub(super) fn translate_path(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> TranslatedPath {
         let host = apache::asked(request).host;
         let path = plain(path);
         let text = Text::new(&path);
@@ -44,17 +44,17 @@ impl Site {
             complain(request, &why);
             Stop(status)
         });
-        Way { path, filename, key }
+        TranslatedPath { path, filename, key }
     }
 
     /// The sections of a path for which no file is looked for.
-    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> PlaceKey {
+    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
         let host = apache::asked(request).host;
         let sections = self.config.sections_without_file(host, &Text::new(path).0);
-        PlaceKey { host, sections, script: false, overrides: Vec::new(), handler: None }
+        LocationKey { host, sections, script: false, overrides: Vec::new(), handler: None }
     }
 
-    fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<PlaceKey, Refused> {
+    fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
         let (key, files) = self.key_of_file(of, path, filename)?;
         let file = self.file_on_the_way(of.0, &files, filename);
         if self.config.hides(of.0, file) {
@@ -68,13 +68,14 @@ impl Site {
         (host, script): (u16, bool),
         path: &Text,
         filename: &Path,
-    ) -> Result<(PlaceKey, Vec<Arc<Htaccess>>), Refused> {
+    ) -> Result<(LocationKey, Vec<Arc<Htaccess>>), Refused> {
         let config = &self.config;
         let named = Text::new(filename.as_os_str().as_bytes()).0;
         let sections = config.sections(host, &path.0, Path::new(&named));
-        let overrides = overrides::found(config, &self.texts, (host, &sections), filename).map_err(|why| (403, why))?;
-        let mut key = PlaceKey { host, sections, script, overrides, handler: None };
-        let files = overrides::files(config, &key).map_err(|error| (500, error.to_string()))?;
+        let overrides =
+            htaccess::found(config, &self.htaccess_cache, (host, &sections), filename).map_err(|why| (403, why))?;
+        let mut key = LocationKey { host, sections, script, overrides, handler: None };
+        let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);
         key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;
         Ok((key, files))

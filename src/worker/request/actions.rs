@@ -7,24 +7,24 @@ use std::path::Path;
 use apache::Lead;
 use percent_encoding::percent_encode;
 
-use super::located::Located;
 use super::phases::{DECLINED, OK};
-use super::site::Site;
 use crate::config::Handler;
 use crate::mime;
 use crate::path::PATH;
+use crate::worker::location::ResolvedLocation;
+use crate::worker::site::Site;
 
 impl Site {
     /// Leads the request to the script that answers for its handler, for the type of its file, or for its method. Without
     /// one it is declined; a handler that the configuration names and nobody knows is an error.
-    pub(super) fn act(&self, located: &Located, request: u64, handler: Option<&str>) -> i32 {
-        let actions = &located.settings.rules.actions;
+    pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
+        let actions = &location.settings.rules.actions;
         let file = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&file));
         let is_there = || apache::has_file(request) && file.exists();
         let said = apache::said(request);
         if !actions.is_empty() {
-            let kind = || mime::describe(&self.config, &located.settings, file).mime;
+            let kind = || mime::describe(&self.config, &location.settings, file).mime;
             let name = handler.map(str::to_owned).or_else(kind);
             let action = name.as_deref().and_then(|name| actions.of(name));
             if let Some(action) = action.filter(|action| action.is_virtual || is_there()) {
@@ -37,7 +37,7 @@ impl Site {
                 return self.lead_to_script(request, script, &said);
             }
         }
-        match &located.settings.handler {
+        match &location.settings.handler {
             Handler::Named(name) if Some(name.as_str()) == handler && actions.of(name).is_none() => {
                 let why = format!(
                     "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",

@@ -4,48 +4,48 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
-use super::located::Located;
 use super::phases::{Going, OK, Stop};
-use super::site::Site;
 use crate::access::{Asked, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
 use crate::config::Phase;
 use crate::config::access::{Methods, Rules, Satisfy};
+use crate::worker::location::ResolvedLocation;
+use crate::worker::site::Site;
 
 impl Site {
     /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
-    pub(super) fn admit(&self, located: &Rc<Located>, request: u64, is_judged: bool) -> Going {
-        let rules = &located.settings.access;
+    pub(super) fn admit(&self, location: &Rc<ResolvedLocation>, request: u64, is_judged: bool) -> Going {
+        let rules = &location.settings.access;
         let method = apache::method(request);
         if !rules.allows(&method) {
             complain(request, &format!("client method denied by AllowMethods: {method}"));
             return Err(Stop(405));
         }
-        let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(located, request, p));
+        let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(location, request, p));
         let any = rules.satisfy == Some(Satisfy::Any);
         if is_judged && !asks_perl && !any {
-            return self.all(located, request, Phase::Access);
+            return self.all(location, request, Phase::Access);
         }
         let methods = Methods::of(&method);
         let is_welcome = self
-            .all(located, request, Phase::Access)
+            .all(location, request, Phase::Access)
             .and_then(|()| ask(&rules.of_addresses(), rules, (request, methods), None));
         match is_welcome {
             Ok(()) if any => Ok(()),
             Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(methods)) => Err(stop),
-            _ => self.admit_user(located, (request, methods)),
+            _ => self.admit_user(location, (request, methods)),
         }
     }
 
-    fn admit_user(&self, located: &Rc<Located>, (request, methods): (u64, Methods)) -> Going {
-        let rules = &located.settings.access;
+    fn admit_user(&self, location: &Rc<ResolvedLocation>, (request, methods): (u64, Methods)) -> Going {
+        let rules = &location.settings.access;
         let mut user = None;
         if asks_for_user(rules, methods) {
-            user = Some(self.identify(located, request)?);
+            user = Some(self.identify(location, request)?);
             let first = rules.are_asked_first();
             if first && verdict(&rules.of_users(), (request, methods), user.as_ref()) == Verdict::Allowed {
                 return Ok(());
             }
-            if self.first(located, request, Phase::Authz)? == OK {
+            if self.first(location, request, Phase::Authz)? == OK {
                 return Ok(());
             }
         }
@@ -53,14 +53,14 @@ impl Site {
     }
 
     /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
-    fn identify(&self, located: &Rc<Located>, request: u64) -> Result<User, Stop> {
-        let rules = &located.settings.access;
+    fn identify(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<User, Stop> {
+        let rules = &location.settings.access;
         let ours = (rules.are_asked_first() && rules.has_users()).then(|| self.compare(rules, request));
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
-            unknown => match self.first(located, request, Phase::Authen)? {
+            unknown => match self.first(location, request, Phase::Authen)? {
                 OK => self.users.wait(rules, Asked::Proven(apache::user(request).unwrap_or_default())),
-                _ if self.is_left_to_perl(located, request) => {
+                _ if self.is_left_to_perl(location, request) => {
                     Proof::Unknown("no PerlAuthenHandler knows who this is, and there is no AuthUserFile".to_owned())
                 }
                 _ => unknown.unwrap_or_else(|| self.compare(rules, request)),
@@ -81,9 +81,9 @@ impl Site {
     }
 
     /// Perl code is all that there is to ask about users.
-    fn is_left_to_perl(&self, located: &Rc<Located>, request: u64) -> bool {
-        let rules = &located.settings.access;
-        rules.is_basic() && rules.user_file.is_none() && self.has_handlers(located, request, Phase::Authen)
+    fn is_left_to_perl(&self, location: &Rc<ResolvedLocation>, request: u64) -> bool {
+        let rules = &location.settings.access;
+        rules.is_basic() && rules.user_file.is_none() && self.has_handlers(location, request, Phase::Authen)
     }
 
     fn compare(&self, rules: &Rules, request: u64) -> Proof {

@@ -14,11 +14,11 @@ use std::rc::Rc;
 
 use libperl::{Code, Interrupted};
 
-use super::cycle::{note, report};
-use super::located::Located;
-use super::site::Site;
 use crate::config::rules::PathInfo;
 use crate::config::{Handler, Phase};
+use crate::worker::location::ResolvedLocation;
+use crate::worker::log_context::{note, report};
+use crate::worker::site::Site;
 
 /// A handler's answers that are no HTTP status.
 pub const OK: i32 = 0;
@@ -45,7 +45,12 @@ pub enum Kind {
 
 impl Site {
     /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
-    pub(super) fn prepare(&self, request: u64, first: Rc<Located>, kind: Kind) -> Result<Rc<Located>, Stop> {
+    pub(super) fn prepare(
+        &self,
+        request: u64,
+        first: Rc<ResolvedLocation>,
+        kind: Kind,
+    ) -> Result<Rc<ResolvedLocation>, Stop> {
         let is_whole = matches!(kind, Kind::Whole | Kind::Redirect);
         if kind != Kind::File {
             apache::begin_translation(request);
@@ -54,19 +59,19 @@ impl Site {
             self.all(&first, request, Phase::ServerInit)?;
             self.all(&first, request, Phase::PostReadRequest)?;
         }
-        let (located, has_moved) = if kind == Kind::File { (first, true) } else { self.translated(request, first)? };
+        let (location, has_moved) = if kind == Kind::File { (first, true) } else { self.translated(request, first)? };
         if is_whole {
-            self.all(&located, request, Phase::Init)?;
-            self.all(&located, request, Phase::HeaderParser)?;
+            self.all(&location, request, Phase::Init)?;
+            self.all(&location, request, Phase::HeaderParser)?;
         }
-        self.admit(&located, request, kind == Kind::Whole && !has_moved)?;
-        self.first(&located, request, Phase::Type)?;
-        self.all(&located, request, Phase::Fixup)?;
-        Ok(located)
+        self.admit(&location, request, kind == Kind::Whole && !has_moved)?;
+        self.first(&location, request, Phase::Type)?;
+        self.all(&location, request, Phase::Fixup)?;
+        Ok(location)
     }
 
     /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
-    fn translated(&self, request: u64, first: Rc<Located>) -> Result<(Rc<Located>, bool), Stop> {
+    fn translated(&self, request: u64, first: Rc<ResolvedLocation>) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
         let asked = apache::asked(request);
         let is_translated = self.first(&first, request, Phase::Trans)? == OK;
         let said = apache::said(request);
@@ -76,33 +81,33 @@ impl Site {
             apache::end_translation(request);
             return Ok((first, false));
         }
-        let key = self.lead_elsewhere(request, is_translated)?;
+        let key = self.resolve_target(request, is_translated)?;
         Ok((self.moved(request, Some(&*first), key)?, true))
     }
 
     /// Everybody who has something to say to a phase of which one answer is enough.
-    pub(super) fn first(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Result<i32, Stop> {
-        match self.phase(located, request, phase) {
+    pub(super) fn first(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<i32, Stop> {
+        match self.phase(location, request, phase) {
             said @ (OK | DECLINED) => Ok(said),
             said => Err(Stop(said)),
         }
     }
 
     /// The same for a phase in which OK and DECLINED mean the same.
-    pub(super) fn all(&self, located: &Rc<Located>, request: u64, phase: Phase) -> Going {
-        self.first(located, request, phase).map(drop)
+    pub(super) fn all(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Going {
+        self.first(location, request, phase).map(drop)
     }
 
-    pub(super) fn has_handlers(&self, located: &Located, request: u64, phase: Phase) -> bool {
-        apache::stack(request, phase as u32) != apache::Stack::Configured || !located.names(phase).is_empty()
+    pub(super) fn has_handlers(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> bool {
+        apache::stack(request, phase as u32) != apache::Stack::Configured || !location.names(phase).is_empty()
     }
 
     /// Runs a phase's handlers: those of the configuration, then those that Perl code has pushed. What the last one
     /// says counts.
-    pub(super) fn phase(&self, located: &Located, request: u64, phase: Phase) -> i32 {
+    pub(super) fn phase(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
         let mut said = DECLINED;
         if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
-            let handlers = match self.handlers(located, phase) {
+            let handlers = match self.handlers(location, phase) {
                 Ok(handlers) => handlers,
                 Err(error) => return self.left(request, error),
             };
@@ -180,36 +185,36 @@ impl Site {
     }
 
     /// Runs who answers: the one that the configuration or an earlier phase names.
-    pub(super) fn respond(&self, located: &Located, request: u64) -> i32 {
-        match self.handler_of(located, request) {
-            Handler::PerlScript => self.phase(located, request, Phase::Handler),
+    pub(super) fn respond(&self, location: &ResolvedLocation, request: u64) -> i32 {
+        match self.handler_of(location, request) {
+            Handler::PerlScript => self.phase(location, request, Phase::Handler),
             Handler::CgiScript
-                if located.settings.rules.path_info == Some(PathInfo::Off)
+                if location.settings.rules.path_info == Some(PathInfo::Off)
                     && !apache::path_info(request).is_empty() =>
             {
                 404
             }
-            Handler::CgiScript => self.run_script(located, request),
-            Handler::Psgi => self.run_psgi(located, request),
-            Handler::Default if located.settings.asks_perl_for_folders() && names_folder(request) => {
-                self.phase(located, request, Phase::Handler)
+            Handler::CgiScript => self.run_script(location, request),
+            Handler::Psgi => self.run_psgi(location, request),
+            Handler::Default if location.settings.asks_perl_for_folders() && names_folder(request) => {
+                self.phase(location, request, Phase::Handler)
             }
             Handler::Status | Handler::Info => DECLINED,
-            handler => self.act(located, request, handler.name()),
+            handler => self.act(location, request, handler.name()),
         }
     }
 
     /// Who answers.
-    pub(super) fn handler_of(&self, located: &Located, request: u64) -> Handler {
+    pub(super) fn handler_of(&self, location: &ResolvedLocation, request: u64) -> Handler {
         match apache::handler(request) {
-            None => located.settings.handler.clone(),
+            None => location.settings.handler.clone(),
             Some(name) => name.map_or(Handler::Default, |name| Handler::named(&String::from_utf8_lossy(&name))),
         }
     }
 
-    fn run_script(&self, located: &Located, request: u64) -> i32 {
+    fn run_script(&self, location: &ResolvedLocation, request: u64) -> i32 {
         apache::enter_phase(request, Phase::Handler as u32);
-        if let Some(said) = self.run_program(located, request) {
+        if let Some(said) = self.run_program(location, request) {
             return said;
         }
         match self.registry() {

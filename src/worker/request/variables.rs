@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::located::Located;
-use super::way::plain;
+use super::translate::plain;
 use crate::config::rules::Rules;
 use crate::config::rules::setenv::{Attribute, Variables};
+use crate::worker::location::ResolvedLocation;
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
 /// the place say that it has left is no more.
-pub fn settle(request: u64, left: Option<&Located>, located: &Located) {
-    let rules = &located.settings.rules;
+pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) {
+    let rules = &location.settings.rules;
     let old = left.map(|left| &left.settings.rules);
     if !rules.has_variables() && !old.is_some_and(|old| old.has_variables()) {
         return;

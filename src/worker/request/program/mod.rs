@@ -1,10 +1,9 @@
 //! Programs in a place of CGI scripts that are not Perl: executed as httpd's mod_cgi does, a process for each request. Their
 //! output passes the same way as a script's, so headers, limits and errors are the same.
 //!
-//! `kind` tells them from Perl, `child` is the process, `relay` carries what it says.
+//! `program_kind` tells them from Perl, `child` is the process, `relay` carries what it says.
 
 mod child;
-mod kind;
 mod relay;
 
 use std::ffi::OsStr;
@@ -14,11 +13,9 @@ use std::path::Path;
 
 use libperl::Interrupted;
 
-pub use kind::{Kinds, is_program};
-
-use super::located::Located;
 use super::phases::OK;
-use super::site::Site;
+use crate::worker::location::ResolvedLocation;
+use crate::worker::site::Site;
 use child::Child;
 use relay::Ended;
 
@@ -27,18 +24,18 @@ const FAILED: i32 = 500;
 
 impl Site {
     /// Answers with what the program says, if the request's file is one.
-    pub(super) fn run_program(&self, located: &Located, request: u64) -> Option<i32> {
+    pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
         let name = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&name));
-        self.kinds.is_program(file).then(|| self.execute(located, request, file))
+        self.kinds.is_program(file).then(|| self.execute(location, request, file))
     }
 
-    fn execute(&self, located: &Located, request: u64, file: &Path) -> i32 {
-        if let Some(reason) = refusal(located, file) {
+    fn execute(&self, location: &ResolvedLocation, request: u64, file: &Path) -> i32 {
+        if let Some(reason) = refusal(location, file) {
             apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
             return FORBIDDEN;
         }
-        let child = match Child::start(file, arguments(request), &located.settings.program) {
+        let child = match Child::start(file, arguments(request), &location.settings.program) {
             Ok(child) => child,
             Err(error) => {
                 let advice =
@@ -64,8 +61,8 @@ impl Site {
 }
 
 /// As scripts are refused.
-fn refusal(located: &Located, file: &Path) -> Option<&'static str> {
-    if !located.settings.options.exec_cgi {
+fn refusal(location: &ResolvedLocation, file: &Path) -> Option<&'static str> {
+    if !location.settings.options.exec_cgi {
         return Some("Options ExecCGI is off here");
     }
     let mode = std::fs::metadata(file).map_or(0, |file| file.permissions().mode());

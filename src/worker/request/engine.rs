@@ -1,0 +1,62 @@
+//! What the Apache:: API asks of the worker: other requests, beside or instead of the one that runs.
+
+use apache::{Lead, Target};
+
+use super::phases::{DECLINED, Kind, OK, Stop};
+use super::subrequest::{NO_URI, beside};
+use super::translate::plain;
+use crate::config::Phase;
+use crate::worker::site::Site;
+
+impl apache::Engine for Site {
+    fn look_up_uri(&self, from: u64, uri: &[u8]) -> Option<u64> {
+        let to = self.target(from, uri)?;
+        self.look_up(from, &to, Kind::Sub)
+    }
+
+    fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {
+        let to = match name.first() {
+            Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: plain(name) },
+            _ => Target {
+                path: plain(&beside(&apache::said(from).uri, name)),
+                query: Vec::new(),
+                filename: plain(&beside(&apache::filename(from), name)),
+            },
+        };
+        self.look_up(from, &to, Kind::File)
+    }
+
+    fn run(&self, sub: u64) -> i32 {
+        self.run_sub(sub)
+    }
+
+    fn translate(&self, request: u64) -> i32 {
+        let translated = self.translate_path(request, &apache::said(request).uri, None);
+        let before = apache::running_phase(request);
+        apache::begin_translation(request);
+        let said = translated.key.and_then(|key| match self.location(key, &translated.filename) {
+            // A Trans handler that asks has its own answer in mind.
+            Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
+            Ok(first) => self.first(&first, request, Phase::Trans),
+            Err(error) => Err(Stop(self.left(request, error))),
+        });
+        before.map(|phase| apache::enter_phase(request, phase));
+        let led = said.and_then(|said| self.resolve_target(request, said == OK));
+        led.map_or_else(|Stop(said)| said, |_| OK)
+    }
+
+    fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>> {
+        if let Some(said) = apache::custom_response(request, status) {
+            return said;
+        }
+        let translated = self.translate_path(request, &apache::said(request).uri, None);
+        let location = translated.key.ok().and_then(|key| self.location(key, &translated.filename).ok())?;
+        self.response_for(request, &location, status)
+    }
+
+    fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {
+        if !self.redirect_to(from, Lead::Redirect, uri, keeps_type) {
+            apache::fail(from, 500);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Subrequests: what Perl code looks up, and perhaps runs as a part of its own answer.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use apache::{Lead, Target};
+
+use super::phases::{DECLINED, Kind, OK, Stop};
+use super::translate::plain;
+use crate::open::{Links, root};
+use crate::path::normalise;
+use crate::worker::location::ResolvedLocation;
+use crate::worker::site::Site;
+
+/// What stands where a subrequest for a file has no URI; httpd's words.
+pub(super) const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
+/// A subrequest's file is copied in pieces of this size.
+const PIECE: usize = 32 * 1024;
+
+impl Site {
+    /// What a URI means that a request names, relative to its own.
+    pub(super) fn target(&self, from: u64, uri: &[u8]) -> Option<Target> {
+        let (path, query) = match uri.iter().position(|byte| *byte == b'?') {
+            Some(at) => (&uri[..at], &uri[at + 1..]),
+            None => (uri, &[][..]),
+        };
+        let path = match path.first() {
+            Some(b'/') => normalise(path).ok()?,
+            _ => normalise(&[b"/", path].concat()).ok().map(|name| beside(&apache::said(from).uri, &name[1..]))?,
+        };
+        Some(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
+    }
+
+    /// Runs the phases of a subrequest up to Fixup.
+    pub(super) fn look_up(&self, from: u64, to: &Target, kind: Kind) -> Option<u64> {
+        let Some(sub) = apache::lead(from, Lead::Sub, to) else {
+            too_deep();
+            return None;
+        };
+        let translated = self.translate_path(sub, &to.path, Some(to.filename.clone()).filter(|name| !name.is_empty()));
+        let prepared = self.within(sub, || {
+            let first = self.moved(sub, None, translated.key?)?;
+            self.prepare(sub, first, kind)
+        });
+        match prepared {
+            Ok(location) => self.subrequests.borrow_mut().push((sub, location)),
+            Err(Stop(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
+        }
+        Some(sub)
+    }
+
+    /// Another request runs, with an environment of its own, until `act` returns.
+    pub(super) fn within<T>(&self, request: u64, act: impl FnOnce() -> T) -> T {
+        let before = apache::run(request);
+        self.perl.drain_output();
+        self.perl.env_enter();
+        let result = act();
+        self.perl.drain_output();
+        self.perl.env_leave();
+        apache::run(before);
+        result
+    }
+
+    pub(super) fn run_sub(&self, sub: u64) -> i32 {
+        let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
+        let Some(location) = known else { return i32::from(apache::status(sub)) };
+        self.within(sub, || match self.respond(&location, sub) {
+            DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
+            said => said,
+        })
+    }
+
+    fn copy_file(&self, sub: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
+        let file = Path::new(OsStr::from_bytes(path));
+        let root = root(&self.config, apache::asked(sub).host, file);
+        match self.opener.open(root, file, Links::of(location.settings.options)) {
+            Ok(opened) if opened.kind.is_file() => copy(sub, opened.file),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
+                404
+            }
+            _ => 403,
+        }
+    }
+
+    /// What a client's request has led to is over with it.
+    pub(super) fn forget_subrequests(&self) {
+        self.subrequests.borrow_mut().clear();
+        self.htaccess_cache.next_turn();
+    }
+}
+
+pub(super) fn too_deep() {
+    apache::say(apache::Level::Error, "more than 10 internal redirects or subrequests in one another: a loop?");
+}
+
+/// The path of `name` in the folder of `path`.
+pub(super) fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
+    let folder = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    [&path[..folder], name].concat()
+}
+
+/// Makes a file a part of the answer.
+fn copy(sub: u64, mut file: File) -> i32 {
+    apache::begin_body(sub);
+    let mut piece = vec![0; PIECE];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return OK,
+            Ok(length) => apache::output(&piece[..length]),
+            Err(_) => return 403,
+        }
+    }
+}

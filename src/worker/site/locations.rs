@@ -1,0 +1,128 @@
+//! The places of a site, as its requests come to them: looked up once per worker.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+
+use libperl::{Code, Interrupted};
+
+use super::Site;
+use crate::config::{Applied, Handler, Phase, Settings};
+use crate::mime;
+use crate::worker::location::{LocationKey, ResolvedLocation, htaccess};
+use crate::worker::place::place;
+use crate::worker::start_up;
+
+/// httpd's type of folders.
+const FOLDER: &str = "httpd/unix-directory";
+/// Merged settings that a worker keeps.
+const MAX_LOCATIONS: usize = 4096;
+
+impl Site {
+    /// The settings for a frame's sections and file, merged and looked up once per worker.
+    pub(in crate::worker) fn location(
+        &self,
+        key: LocationKey,
+        file: &[u8],
+    ) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        let location = self.location_by(&key)?;
+        match location.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
+            Some(handler) => self.location_by(&LocationKey { handler: Some(handler), ..key }),
+            None => Ok(location),
+        }
+    }
+
+    fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        if let Some(location) = self.locations.borrow().get(key) {
+            return Ok(location.clone());
+        }
+        let location = Rc::new(self.locate(key)?);
+        let mut locations = self.locations.borrow_mut();
+        // Every edit of a `.htaccess` file makes new places.
+        if locations.len() >= MAX_LOCATIONS {
+            locations.clear();
+        }
+        locations.insert(key.clone(), location.clone());
+        Ok(location)
+    }
+
+    fn locate(&self, key: &LocationKey) -> Result<ResolvedLocation, Interrupted> {
+        let mut settings = self.settings(key)?;
+        if let Some(handler) = &key.handler {
+            settings = settings.with_handler(handler);
+        }
+        let app = match settings.handler {
+            Handler::Psgi => Some(self.app(&settings)?),
+            _ => None,
+        };
+        let settings = Rc::new(settings);
+        let logged = self.logged.get(usize::from(key.host)).cloned().unwrap_or_default();
+        let place = apache::Place {
+            start_env: self.start_env.clone(),
+            logged,
+            sections: key.sections.clone(),
+            types: self.types_of(settings.clone()),
+            ..place(&self.config, key.host, &settings)
+        };
+        let mut location = ResolvedLocation { settings, place: Rc::default(), app, handlers: Default::default() };
+        let phases = Phase::ALL.map(|phase| (phase.name(), location.names(phase).to_vec())).to_vec();
+        location.place = Rc::new(apache::Place { phases, ..place });
+        Ok(location)
+    }
+
+    fn types_of(&self, settings: Rc<Settings>) -> apache::TypeOf {
+        let config = self.config.clone();
+        apache::TypeOf::new(move |name| {
+            let path = Path::new(OsStr::from_bytes(name));
+            if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
+        })
+    }
+
+    /// The handlers of a phase.
+    pub(in crate::worker) fn handlers<'a>(
+        &self,
+        location: &'a ResolvedLocation,
+        phase: Phase,
+    ) -> Result<&'a [Code], Interrupted> {
+        let known = &location.handlers[phase as usize];
+        if let Some(handlers) = known.get() {
+            return Ok(handlers);
+        }
+        let dispatcher = location.settings.phases.dispatch.as_deref();
+        let resolve = |name: &String| match dispatcher {
+            Some(dispatcher) => self.perl.resolve_handler(&format!("{dispatcher}\0{name}")),
+            None => self.perl.resolve_handler(name),
+        };
+        let handlers = location.names(phase).iter().map(resolve).collect::<Result<_, _>>()?;
+        Ok(known.get_or_init(|| handlers))
+    }
+
+    fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {
+        let files = htaccess::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
+        for step in files.iter().flat_map(|file| &file.start_up) {
+            let mut loaded = HashMap::new();
+            start_up::take(&self.perl, &self.config, step, &mut loaded)?;
+            self.apps.borrow_mut().extend(loaded);
+        }
+        Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
+    }
+
+    /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.
+    pub(in crate::worker) fn app_of(&self, location: &ResolvedLocation) -> Result<Rc<Code>, Interrupted> {
+        location.app.as_ref().map_or_else(|| self.app(&location.settings), |app| Ok(app.clone()))
+    }
+
+    fn app(&self, settings: &Settings) -> Result<Rc<Code>, Interrupted> {
+        let Some(app) = &settings.psgi_app else {
+            return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into()));
+        };
+        if let Some(code) = self.apps.borrow().get(app) {
+            return Ok(code.clone());
+        }
+        let code = Rc::new(start_up::load_app(&self.perl, app)?);
+        self.apps.borrow_mut().insert(app.clone(), code.clone());
+        Ok(code)
+    }
+}

@@ -1,17 +1,17 @@
 //! The C ABI of `include/apache.h`. The only unsafe file of this crate: it turns pointers into slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
-mod form;
-mod requests;
+mod apache_request;
+mod internal_requests;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::current::{current, for_each, place, server, speaking, with};
-use crate::field::{Number, Text};
 use crate::log::{Level, log, print, set_level};
-use crate::request::{server_number, server_text};
-use crate::table::Table;
+use crate::request_rec::field::{Number, Text};
+use crate::request_rec::server::{server_number, server_text};
+use crate::request_rec::table::Table;
+use crate::request_stack::{current, for_each, place, server, speaking, with};
 
 const OK: c_int = 0;
 const STALE: c_int = 1;
@@ -53,7 +53,7 @@ unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
     unsafe { ApacheText { bytes, length }.get() }.unwrap_or_default()
 }
 
-fn status<T>(result: Result<T, crate::current::Stale>) -> c_int {
+fn status<T>(result: Result<T, crate::request_stack::Stale>) -> c_int {
     match result {
         Ok(_) => OK,
         Err(_) => STALE,
@@ -62,7 +62,7 @@ fn status<T>(result: Result<T, crate::current::Stale>) -> c_int {
 
 /// # Safety
 /// `to` is writable.
-unsafe fn give<T>(to: *mut T, result: Result<T, crate::current::Stale>) -> c_int {
+unsafe fn give<T>(to: *mut T, result: Result<T, crate::request_stack::Stale>) -> c_int {
     match result {
         Ok(value) => {
             // SAFETY: the caller's promise.
@@ -104,12 +104,12 @@ unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
 
 /// The hook of a first look at %ENV.
 unsafe extern "C" fn apache_environment() {
-    crate::fill_env();
+    crate::request_stack::fill_env();
 }
 
 /// The hook of a PSGI application that needs more time.
 unsafe extern "C" fn apache_extend(seconds: f64) {
-    crate::current::extend_timeout(seconds);
+    crate::request_stack::extend_timeout(seconds);
 }
 
 #[unsafe(no_mangle)]
@@ -215,7 +215,7 @@ unsafe extern "C" fn apache_write(r: u64, bytes: *const c_char, length: usize) -
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_rflush(r: u64) -> c_int {
-    status(crate::current::flush_record(r))
+    status(crate::request_stack::flush_record(r))
 }
 
 #[unsafe(no_mangle)]
@@ -253,7 +253,7 @@ unsafe extern "C" fn apache_give_up(r: u64, reason: ApacheText) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_extend_timeout(r: u64, seconds: f64) -> c_int {
-    status(with(r, |_| ()).inspect(|()| crate::current::extend_timeout(seconds)))
+    status(with(r, |_| ()).inspect(|()| crate::request_stack::extend_timeout(seconds)))
 }
 
 #[unsafe(no_mangle)]
@@ -313,12 +313,12 @@ unsafe extern "C" fn apache_server_alias(host: u32, at: usize, name: *mut Apache
 unsafe extern "C" fn apache_add_version_component(text: ApacheText) {
     // SAFETY: XS passes a string that lives during the call.
     let text = unsafe { text.get() }.unwrap_or_default();
-    crate::current::add_version_component(&String::from_utf8_lossy(text));
+    crate::request_stack::add_version_component(&String::from_utf8_lossy(text));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_set_server_port(host: u32, port: u16) {
-    crate::current::set_server_port(host, port);
+    crate::request_stack::set_server_port(host, port);
 }
 
 #[unsafe(no_mangle)]

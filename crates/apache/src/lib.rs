@@ -9,71 +9,51 @@
 //!
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
+/// What the configuration says of a place.
 mod place;
 pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
+/// Lines for the error log.
 mod log;
 pub use log::{Level, complain, log_to, on_level, say};
 
-mod current;
-pub use current::{
+/// `$r`.
+mod request_rec;
+pub use request_rec::environment::MOD_PERL;
+pub use request_rec::handler_stacks::Stack;
+pub use request_rec::target::Target;
+pub use request_rec::{Ended, Finished, Incoming};
+
+/// All records of the request that this process answers.
+mod request_stack;
+pub use request_stack::{
     begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
     version_components, want_cleanup,
 };
 
-use current::fill_env;
+/// Subrequests and redirects: records beside the client's.
+mod internal_request;
+pub use internal_request::{InternalRequest, begin_internal};
 
-mod lead;
-pub use lead::{Lead, Target, lead};
+/// What the worker asks of the records, and tells them.
+mod worker_api;
+pub use worker_api::*;
 
-mod translation;
-pub use translation::{begin_translation, end_translation, retarget, without_file};
-
-mod stack;
-pub use stack::{Stack, enter_phase, running_phase, stack};
-
-mod facts;
-pub use facts::{
-    Asked, Said, asked, filename, handler, has_file, is_https, is_unheard, keep_content_type, method, own_name,
-    path_info, place_is, said, set_location, set_note, set_status, status,
-};
-
-mod visitor;
-pub use visitor::{
-    addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_challenge, user,
-    user_is, variables,
-};
-
-mod answer;
-pub use answer::{
-    Outcome, begin_body, custom_response, declined_file, discard, error_before, fail, outcome, send_file, send_page,
-};
-
+/// What the worker does for them.
 mod engine;
 pub use engine::{Engine, engine_is};
 
-mod request;
-pub use request::{Client, Ended, Finished, Incoming};
+/// What a program prints, as an answer.
+mod response;
 
-mod field;
-mod method;
-mod script_name;
-mod slashes;
-mod table;
-mod tables;
+/// What was said so far, on its way to the front.
+mod output;
+pub use output::Client;
 
-mod env;
-pub use env::MOD_PERL;
-
+/// The page for an error that nobody else makes.
 mod error_page;
 pub use error_page::Page;
-mod fault;
-mod fitting;
-mod head;
-mod output;
-mod printed;
-mod response;
-mod script_headers;
 
+/// The C ABI: what XS calls.
 mod exports;
 pub use exports::{hooks, xs_init};

@@ -1,8 +1,15 @@
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 
 use wire::reply::{End, HEADER, Head, MAX_PAYLOAD, Reply};
+use wire::transport::Presence;
 
-use crate::Client;
+/// The way back to whoever asked.
+pub trait Client {
+    /// Sends one packet of replies; the parts belong together.
+    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
+    /// Whether they want the answer, as far as is known here.
+    fn presence(&mut self) -> Presence;
+}
 
 /// Output gathers up to this size before the response begins to leave: most responses are one packet.
 const BUFFER: usize = 32 * 1024;

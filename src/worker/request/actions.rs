@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use apache::Lead;
+use apache::InternalRequest;
 use percent_encoding::percent_encode;
 
 use super::phases::{DECLINED, OK};
@@ -57,6 +57,6 @@ impl Site {
             target.push(b'?');
             target.extend_from_slice(&said.args);
         }
-        if self.redirect_to(request, Lead::Redirect, &target, false) { OK } else { 500 }
+        if self.redirect_to(request, InternalRequest::Redirect, &target, false) { OK } else { 500 }
     }
 }

@@ -1,6 +1,6 @@
 //! What the Apache:: API asks of the worker: other requests, beside or instead of the one that runs.
 
-use apache::{Lead, Target};
+use apache::{InternalRequest, Target};
 
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::subrequest::{NO_URI, beside};
@@ -55,7 +55,7 @@ impl apache::Engine for Site {
     }
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {
-        if !self.redirect_to(from, Lead::Redirect, uri, keeps_type) {
+        if !self.redirect_to(from, InternalRequest::Redirect, uri, keeps_type) {
             apache::fail(from, 500);
         }
     }

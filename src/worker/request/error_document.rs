@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use apache::{Lead, Page};
+use apache::{InternalRequest, Page};
 
 use crate::config::Named;
 use crate::config::rules::{ErrorDocument, PathInfo};
@@ -53,7 +53,7 @@ impl Site {
                     return apache::send_page(request, status, Page::Ours(&foot));
                 }
                 apache::set_status(request, status);
-                if !self.redirect_to(request, Lead::ErrorPage, uri, false) {
+                if !self.redirect_to(request, InternalRequest::ErrorPage, uri, false) {
                     apache::send_page(request, status, Page::Ours(&foot));
                 }
             }

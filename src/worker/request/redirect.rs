@@ -1,6 +1,6 @@
 //! Internal redirects: another request gives the answer.
 
-use apache::{Lead, Page};
+use apache::{InternalRequest, Page};
 
 use super::phases::{Kind, Stop};
 use super::subrequest::too_deep;
@@ -8,9 +8,9 @@ use crate::worker::site::Site;
 
 impl Site {
     /// Lets another request give the answer.
-    pub(super) fn redirect_to(&self, from: u64, how: Lead, uri: &[u8], keeps_type: bool) -> bool {
+    pub(super) fn redirect_to(&self, from: u64, how: InternalRequest, uri: &[u8], keeps_type: bool) -> bool {
         let Some(to) = self.target(from, uri) else { return false };
-        let Some(request) = apache::lead(from, how, &to) else {
+        let Some(request) = apache::begin_internal(from, how, &to) else {
             too_deep();
             return false;
         };

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use apache::{Lead, Target};
+use apache::{InternalRequest, Target};
 
 use super::phases::{DECLINED, Kind, OK, Stop};
 use super::translate::plain;
@@ -36,7 +36,7 @@ impl Site {
 
     /// Runs the phases of a subrequest up to Fixup.
     pub(super) fn look_up(&self, from: u64, to: &Target, kind: Kind) -> Option<u64> {
-        let Some(sub) = apache::lead(from, Lead::Sub, to) else {
+        let Some(sub) = apache::begin_internal(from, InternalRequest::Sub, to) else {
             too_deep();
             return None;
         };

@@ -2,8 +2,8 @@ use wire::reply::Packet;
 
 use super::*;
 use crate::Place;
-use crate::answer::Outcome;
-use crate::request::tests::{Kept, record};
+use crate::request_rec::tests::{Kept, record};
+use crate::worker_api::Outcome;
 
 /// What the worker does with a handler's number.
 fn end(r: &mut RequestRec, code: i32) {

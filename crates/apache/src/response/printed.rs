@@ -1,9 +1,9 @@
 //! What a program prints: from the first piece, which may hold a header, to the pieces that leave.
 
-use crate::field::Text;
+use super::script_headers::{self, Scan};
 use crate::output::Stage;
-use crate::request::RequestRec;
-use crate::script_headers::{self, Scan};
+use crate::request_rec::RequestRec;
+use crate::request_rec::field::Text;
 use wire::transport::Presence;
 
 /// A script's header is not longer than this.

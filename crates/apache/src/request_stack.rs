@@ -17,10 +17,11 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use wire::reply::Reply;
 
+use crate::Place;
 use crate::output::Output;
-use crate::request::{Ended, Finished, Incoming, RequestRec};
-use crate::tables::Tables;
-use crate::{Place, env};
+use crate::request_rec::environment;
+use crate::request_rec::tables::Tables;
+use crate::request_rec::{Ended, Finished, Incoming, RequestRec};
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -190,13 +191,13 @@ pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
         for (key, value) in r.place.clone().start_env.iter() {
             each(key, value);
         }
-        env::programs(r, each);
+        environment::programs(r, each);
     });
 }
 
 /// The request's keys of the PSGI environment; `each` must not run Perl code.
 pub fn psgi_env(each: &mut dyn FnMut(&[u8], &[u8])) {
-    let _ = current(|r| env::psgi(r, each));
+    let _ = current(|r| environment::psgi(r, each));
 }
 
 /// The request whose handlers run, whichever it is.

@@ -7,10 +7,10 @@ use std::io::Write;
 
 use wire::frame::{Field, Flags, Frame};
 
-use crate::field::{Number, Text};
-use crate::request::RequestRec;
-use crate::table::Table;
-use crate::tables::Id;
+use super::RequestRec;
+use super::field::{Number, Text};
+use super::table::Table;
+use super::tables::Id;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
@@ -281,9 +281,9 @@ fn joined(name: &[u8], same: &[(&[u8], &[u8])]) -> Vec<u8> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::tests::record;
     use super::*;
     use crate::Place;
-    use crate::request::tests::record;
 
     fn collected(fill: impl FnOnce(Each<'_>)) -> BTreeMap<String, String> {
         let mut pairs = BTreeMap::new();

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_header_has_the_same_numbers() {
-        let header = include_str!("../include/apache.h");
+        let header = include_str!("../../include/apache.h");
         for names in [Text::NAMES, Number::NAMES] {
             for (number, name) in names.iter().enumerate() {
                 let line = format!("{} = {number},", constant(name));

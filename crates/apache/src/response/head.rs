@@ -2,13 +2,13 @@
 
 use wire::reply::Head;
 
+use super::script_headers::{self, Scan, ScriptHeader};
+use super::size_limits::{self, MAX_HEADERS, fits};
 use crate::error_page::is_bodyless;
-use crate::field::Text;
-use crate::fitting::{self, MAX_HEADERS, fits};
 use crate::output::Stage;
-use crate::request::{RequestRec, status_of};
-use crate::script_headers::{self, Scan, ScriptHeader};
-use crate::tables::Id;
+use crate::request_rec::field::Text;
+use crate::request_rec::tables::Id;
+use crate::request_rec::{RequestRec, status_of};
 
 impl RequestRec {
     /// `$r->send_http_header`
@@ -61,7 +61,7 @@ impl RequestRec {
     pub fn reason(&self, status: u16) -> Vec<u8> {
         let line = self.known_text(Text::StatusLine).filter(|line| status_of(line) == Some(status));
         let words = line.and_then(|line| line.trim_ascii().splitn(2, |byte| *byte == b' ').nth(1));
-        fitting::reason(words.unwrap_or_default().trim_ascii())
+        size_limits::reason(words.unwrap_or_default().trim_ascii())
     }
 
     /// What handlers want sent with a file. What HTTP does not allow in it the front finds.
@@ -98,7 +98,7 @@ impl RequestRec {
         if !is_header(name, value) {
             return self.fail_invalid(name);
         }
-        match self.output.head_room.checked_sub(fitting::length(name, value)) {
+        match self.output.head_room.checked_sub(size_limits::length(name, value)) {
             Some(room) => self.output.head_room = room,
             None => return self.fail_long_head(),
         }

@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::io::{self, IoSlice};
 
 use wire::frame::Request;
 use wire::transport::Presence;

@@ -7,8 +7,8 @@ use form::multipart::{Event, Multipart};
 use form::{MAX_FIELDS, urlencoded};
 
 use super::{ApacheText, give, status};
-use crate::current::with;
-use crate::request::RequestRec;
+use crate::request_rec::RequestRec;
+use crate::request_stack::with;
 
 /// What `apache_multipart_next` found; the numbers are apache.h's.
 #[repr(C)]

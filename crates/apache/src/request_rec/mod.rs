@@ -1,26 +1,36 @@
+//! The request record of mod_perl 1.x, `request_rec`: what `$r` stands for, and each of its methods reads or sets.
+
+pub mod environment;
+pub mod field;
+pub mod handler_stacks;
+pub mod script_name;
+pub mod server;
+pub mod slashes;
+pub mod table;
+pub mod tables;
+pub mod target;
+pub mod translation;
+
+mod method;
+
 use std::cell::OnceCell;
-use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
-use wire::transport::Presence;
 
-use crate::Place;
-use crate::env;
+use self::field::{Number, Text};
+use self::handler_stacks::Stacks;
+use self::script_name::Split;
+use self::server::{server_number, server_text};
+use self::slashes::{beyond, uri_as_sent};
+use self::table::Table;
+use self::tables::{Id, Tables};
+use self::translation::Translation;
 use crate::error_page;
-use crate::field::{Number, Text};
-use crate::lead::Links;
-use crate::log::own_level;
-use crate::method;
-use crate::output::Output;
-use crate::script_name::{self, Split};
-use crate::slashes::{beyond, uri_as_sent};
-use crate::stack::Stacks;
-use crate::table::Table;
-use crate::tables::{self, Id, Tables};
-use crate::translation::Translation;
+use crate::output::{Client, Output};
+use crate::place::Place;
 
 /// A request as it arrives from the wire.
 pub struct Incoming {
@@ -32,12 +42,12 @@ pub struct Incoming {
     pub client: Box<dyn Client>,
 }
 
-/// The way back to whoever asked.
-pub trait Client {
-    /// Sends one packet of replies; the parts belong together.
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
-    /// Whether they want the answer, as far as is known here.
-    fn presence(&mut self) -> Presence;
+/// Where a record stands among the others of its client.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Links {
+    pub main: Option<usize>,
+    pub prev: Option<usize>,
+    pub next: Option<usize>,
 }
 
 /// What is left to do when the answer has gone.
@@ -377,8 +387,8 @@ impl RequestRec {
         }
         if number == Id::SubprocessEnv as u32 {
             let mut pairs = Table::default();
-            env::variables(&self.frame, &mut |key, value| pairs.set(key, value));
-            env::cgi(self, &mut |key, value| pairs.set(key, value));
+            environment::variables(&self.frame, &mut |key, value| pairs.set(key, value));
+            environment::cgi(self, &mut |key, value| pairs.set(key, value));
             *self.tables.of_mut(Id::SubprocessEnv) = pairs;
         } else if number == Id::HeadersIn as u32 {
             tables::fill_headers_in(self.tables.of_mut(Id::HeadersIn), &self.frame);
@@ -391,31 +401,6 @@ impl RequestRec {
 /// What the front found out, if it did.
 fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
     Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
-}
-
-/// What the server itself is called, request or no request.
-pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
-    let value = match field {
-        Text::DocumentRoot => &place.document_root,
-        Text::ServerRoot => &place.server_root,
-        Text::ServerHostname => &place.server_name,
-        Text::ServerAdmin => &place.server_admin,
-        Text::ServerSoftware => &place.server_software,
-        Text::ErrorFname => &place.error_log,
-        _ => return None,
-    };
-    Some(value.as_bytes())
-}
-
-pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
-    match field {
-        Number::IsVirtual => i64::from(place.is_virtual),
-        Number::LogLevel => own_level().unwrap_or(place.log_level) as i64,
-        Number::Host => i64::from(place.host),
-        Number::Timeout => i64::from(place.timeout),
-        Number::ServerPort => i64::from(place.server_port.unwrap_or(place.listen_port)),
-        _ => 0,
-    }
 }
 
 /// `404 Not Found` → 404

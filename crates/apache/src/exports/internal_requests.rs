@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 
 use super::{ApacheText, OK, STALE, give, status};
-use crate::current::{Stale, with, with_state};
 use crate::engine::engine;
-use crate::stack::phase_of;
+use crate::request_rec::handler_stacks::phase_of;
+use crate::request_stack::{Stale, with, with_state};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_linked(r: u64, which: u32, other: *mut u64) -> c_int {
@@ -20,7 +20,7 @@ unsafe extern "C" fn apache_linked(r: u64, which: u32, other: *mut u64) -> c_int
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_set_current(r: u64) -> c_int {
-    status(with(r, |_| ()).map(|()| crate::current::run(r)))
+    status(with(r, |_| ()).map(|()| crate::request_stack::run(r)))
 }
 
 /// The number of the record that `look_up` makes; 0 when it made none.

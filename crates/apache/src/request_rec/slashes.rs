@@ -3,7 +3,7 @@
 
 use wire::frame::{Field, Frame};
 
-use crate::env::path_as_sent;
+use super::environment::path_as_sent;
 
 /// The path as it was sent, when it says the same as the frame's path but for repeated slashes.
 pub(crate) fn uri_as_sent(frame: &Frame) -> Option<Vec<u8>> {

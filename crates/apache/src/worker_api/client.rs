@@ -2,13 +2,13 @@
 
 use wire::frame::Field;
 
-use crate::current::{for_each, with};
-use crate::env;
-use crate::field::Text;
-use crate::lead::{self, Target};
-use crate::request::RequestRec;
-use crate::table::Table;
-use crate::tables::Id;
+use crate::request_rec::RequestRec;
+use crate::request_rec::environment;
+use crate::request_rec::field::Text;
+use crate::request_rec::table::Table;
+use crate::request_rec::tables::Id;
+use crate::request_rec::target::{Target, frame};
+use crate::request_stack::{for_each, with};
 
 /// The client's address and the one that it connected to: those of the socket, whatever handlers have said since.
 pub fn addresses(request: u64) -> (String, String) {
@@ -23,7 +23,7 @@ pub fn header_in(request: u64, name: &[u8]) -> Option<Vec<u8>> {
 
 /// All headers that the client sent.
 pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let all = |r: &mut crate::request::RequestRec| {
+    let all = |r: &mut crate::request_rec::RequestRec| {
         let table = r.table(Id::HeadersIn as u32)?;
         Some(table.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect())
     };
@@ -47,7 +47,7 @@ pub fn has_variable(request: u64, name: &str) -> bool {
             return r.tables.of(Id::SubprocessEnv).iter().any(|(key, _)| is_meant(key));
         }
         let mut found = false;
-        env::variables(&r.frame, &mut |key, _| found |= is_meant(key));
+        environment::variables(&r.frame, &mut |key, _| found |= is_meant(key));
         found
     };
     with(request, is_set).unwrap_or(false)
@@ -57,7 +57,8 @@ pub fn has_variable(request: u64, name: &str) -> bool {
 pub fn variables(request: u64) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut pairs = Vec::new();
-    let _ = with(request, |r| env::variables(&r.frame, &mut |name, value| pairs.push((text(name), text(value)))));
+    let _ =
+        with(request, |r| environment::variables(&r.frame, &mut |name, value| pairs.push((text(name), text(value)))));
     pairs
 }
 
@@ -73,12 +74,12 @@ pub fn change_variables(request: u64, changes: &[(String, Option<String>)]) {
 impl RequestRec {
     fn change_variables(&mut self, changes: &[(String, Option<String>)]) {
         let mut variables = Table::default();
-        env::variables(&self.frame, &mut |name, value| variables.add(name, value));
+        environment::variables(&self.frame, &mut |name, value| variables.add(name, value));
         apply(changes, &mut variables);
         let [path, query, filename] =
             [Field::Path, Field::Query, Field::Filename].map(|field| self.frame.field(field).to_vec());
-        let encoded = env::encoded(variables.iter());
-        self.frame = lead::frame(self, &Target { path, query, filename }, &[(Field::Env, &encoded)]);
+        let encoded = environment::encoded(variables.iter());
+        self.frame = frame(self, &Target { path, query, filename }, &[(Field::Env, &encoded)]);
         if self.tables.is_filled(Id::SubprocessEnv) {
             apply(changes, self.tables.of_mut(Id::SubprocessEnv));
         }

@@ -84,7 +84,7 @@ impl ScriptHeader {
     }
 
     fn status_text(&mut self, text: &[u8]) -> Option<()> {
-        self.status = Some(crate::request::status_of(text)?);
+        self.status = Some(crate::request_rec::status_of(text)?);
         self.status_line = Some(text.to_vec());
         Some(())
     }

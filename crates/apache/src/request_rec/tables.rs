@@ -1,7 +1,7 @@
 use wire::frame::Frame;
 
+use super::table::Table;
 use crate::Place;
-use crate::table::Table;
 
 /// The tables that every request has, with the numbers that `apache.h` gives them. Higher numbers are tables that
 /// Perl code made for itself.

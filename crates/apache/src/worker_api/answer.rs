@@ -1,9 +1,9 @@
 //! What a request's handlers came to, and what the client is to get for it.
 
-use crate::current::{speaking, with};
 use crate::error_page::Page;
-use crate::field::{Number, Text};
-use crate::request::RequestRec;
+use crate::request_rec::RequestRec;
+use crate::request_rec::field::{Number, Text};
+use crate::request_stack::{speaking, with};
 
 /// What is to be done when the handlers have returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
 
 /// The status of the request that was redirected to this one, unless that was 200.
 pub fn error_before(request: u64) -> Option<u16> {
-    let before = crate::current::with_state(|state| {
+    let before = crate::request_stack::with_state(|state| {
         let at = state.at(request)?;
         Ok(state.records[at].links.prev.map(|prev| state.records[prev].status))
     });

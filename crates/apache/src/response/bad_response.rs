@@ -1,9 +1,9 @@
 //! Responses that cannot be what their program wants: the reason goes to the log, a 500 to the client.
 
-use crate::field::Text;
-use crate::fitting::MAX_HEADERS;
+use super::size_limits::MAX_HEADERS;
 use crate::log::{Level, log};
-use crate::request::RequestRec;
+use crate::request_rec::RequestRec;
+use crate::request_rec::field::Text;
 
 impl RequestRec {
     pub fn premature(&mut self) {

@@ -1,14 +1,20 @@
 //! The end of a response: what is left to send.
 
+mod bad_response;
+mod head;
+mod printed;
+mod script_headers;
+mod size_limits;
+
 use wire::reply::{End, Head, LogKind, Reply};
 
+use self::head::{is_final, is_header};
+use self::size_limits::{MAX_TARGET, fits};
 use crate::error_page::{Page, is_bodyless, page};
-use crate::field::Text;
-use crate::fitting::{self, MAX_TARGET, fits};
-use crate::head::{is_final, is_header};
 use crate::output::Stage;
-use crate::request::{Finished, RequestRec};
-use crate::tables::Id;
+use crate::request_rec::field::Text;
+use crate::request_rec::tables::Id;
+use crate::request_rec::{Finished, RequestRec};
 
 impl RequestRec {
     /// The answer is decided: sends what is left of it.
@@ -127,7 +133,7 @@ impl RequestRec {
 
     fn end(&mut self, truncated: bool) -> End {
         End {
-            cpu_us: if self.place.logged.cpu { crate::current::cpu_since_last() } else { 0 },
+            cpu_us: if self.place.logged.cpu { crate::request_stack::cpu_since_last() } else { 0 },
             leaving: self.child_terminate,
             truncated,
             log: self.log_values(),
@@ -149,7 +155,7 @@ impl RequestRec {
         let address = self.known_text(Text::RemoteIp).map(<[u8]>::to_vec);
         let address = address.filter(|_| self.has_set(Text::RemoteIp));
         log.extend(address.map(|address| (LogKind::RemoteIp, Vec::new(), address)));
-        fitting::cut(&mut log);
+        size_limits::cut(&mut log);
         log
     }
 }

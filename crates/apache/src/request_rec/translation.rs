@@ -2,12 +2,11 @@
 
 use wire::frame::Field;
 
-use crate::current::with;
-use crate::env;
-use crate::field::Text;
-use crate::lead::{Target, frame};
-use crate::request::RequestRec;
-use crate::tables::Id;
+use super::RequestRec;
+use super::environment;
+use super::field::Text;
+use super::tables::Id;
+use super::target::{Target, frame};
 
 /// What is known of a request's file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,40 +39,16 @@ impl RequestRec {
         Some(name.to_vec()).filter(|name| !name.is_empty())
     }
 
-    fn lead_to(&mut self, to: &Target, translation: Translation) {
+    pub fn lead_to(&mut self, to: &Target, translation: Translation) {
         self.frame = frame(self, to, &[]);
         self.forget_target();
         self.translated(translation);
     }
 
-    fn translated(&mut self, translation: Translation) {
+    pub fn translated(&mut self, translation: Translation) {
         self.translation = translation;
         if self.place.setup_env && self.tables.is_filled(Id::SubprocessEnv) {
-            env::renew_script(self);
+            environment::renew_script(self);
         }
     }
-}
-
-/// The Trans phase begins: until it ends there is a file only when a handler names it.
-pub fn begin_translation(request: u64) {
-    let _ = with(request, |r| {
-        r.translation = Translation::Pending;
-        r.forget_file();
-    });
-}
-
-/// It has ended, and the file is the one that the record was made for.
-pub fn end_translation(request: u64) {
-    let _ = with(request, |r| r.translated(Translation::Done));
-}
-
-/// The request is for something else than its URI said.
-pub fn retarget(request: u64, to: &Target) {
-    let _ = with(request, |r| r.lead_to(to, Translation::Done));
-}
-
-/// The same, and there is no file.
-pub fn without_file(request: u64, path: &[u8], query: &[u8]) {
-    let to = Target { path: path.to_vec(), query: query.to_vec(), filename: Vec::new() };
-    let _ = with(request, |r| r.lead_to(&to, Translation::FileLess));
 }

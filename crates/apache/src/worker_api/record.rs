@@ -5,12 +5,12 @@ use std::rc::Rc;
 use wire::frame::{Field, Flags};
 
 use crate::Place;
-use crate::current::with;
-use crate::env;
-use crate::field::{Number, Text};
-use crate::request::RequestRec;
-use crate::table::Table;
-use crate::tables::Id;
+use crate::request_rec::RequestRec;
+use crate::request_rec::environment;
+use crate::request_rec::field::{Number, Text};
+use crate::request_rec::table::Table;
+use crate::request_rec::tables::Id;
+use crate::request_stack::with;
 
 /// What a record was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn method(request: u64) -> String {
 
 /// Name and port of the server in links to itself.
 pub fn own_name(request: u64) -> (String, u16) {
-    let name = |r: &mut crate::request::RequestRec| {
+    let name = |r: &mut crate::request_rec::RequestRec| {
         let name = String::from_utf8_lossy(r.frame.field(Field::ServerName)).into_owned();
         (name, r.frame.server_port())
     };
@@ -115,7 +115,7 @@ pub fn place_is(request: u64, place: Rc<Place>) {
 fn set_env_of_place(r: &mut RequestRec, gone: &[(String, String)]) {
     let mut without = Table::default();
     if !gone.is_empty() {
-        env::cgi(r, &mut |name, value| without.set(name, value));
+        environment::cgi(r, &mut |name, value| without.set(name, value));
     }
     let variables = r.tables.of_mut(Id::SubprocessEnv);
     for (name, value) in gone.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())) {

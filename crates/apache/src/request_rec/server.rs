@@ -1,0 +1,30 @@
+//! What `Apache::Server` says, request or no request.
+
+use super::field::{Number, Text};
+use crate::Place;
+use crate::log::own_level;
+
+/// What the server itself is called, request or no request.
+pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
+    let value = match field {
+        Text::DocumentRoot => &place.document_root,
+        Text::ServerRoot => &place.server_root,
+        Text::ServerHostname => &place.server_name,
+        Text::ServerAdmin => &place.server_admin,
+        Text::ServerSoftware => &place.server_software,
+        Text::ErrorFname => &place.error_log,
+        _ => return None,
+    };
+    Some(value.as_bytes())
+}
+
+pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
+    match field {
+        Number::IsVirtual => i64::from(place.is_virtual),
+        Number::LogLevel => own_level().unwrap_or(place.log_level) as i64,
+        Number::Host => i64::from(place.host),
+        Number::Timeout => i64::from(place.timeout),
+        Number::ServerPort => i64::from(place.server_port.unwrap_or(place.listen_port)),
+        _ => 0,
+    }
+}

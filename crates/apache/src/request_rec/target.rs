@@ -1,0 +1,57 @@
+//! What a record is for, when that is not what its frame said.
+
+use wire::frame::{self, Field, Flags, Frame};
+
+use super::RequestRec;
+use super::tables::Id;
+
+/// Another path, and what is known of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Decoded and normalised.
+    pub path: Vec<u8>,
+    /// Behind the `?`.
+    pub query: Vec<u8>,
+    /// The file; empty until somebody has translated the path.
+    pub filename: Vec<u8>,
+}
+
+/// A record's frame for another path. Empty values keep what is there, but for Env, which may become empty.
+pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> Frame {
+    let headers: Vec<(Vec<u8>, &[u8])> = match r.tables.is_filled(Id::HeadersIn) {
+        true => r.tables.of(Id::HeadersIn).iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
+        false => r.frame.headers().map(|(name, value)| (name.to_vec(), value)).collect(),
+    };
+    let headers: Vec<(&[u8], &[u8])> = headers.iter().map(|(name, value)| (&name[..], *value)).collect();
+    // The body stands in descriptor 0 already.
+    let mut flags = Flags::BODY_IN_FD;
+    if r.frame.flags().has(Flags::HTTPS) {
+        flags |= Flags::HTTPS;
+    }
+    let mut request = frame::Request {
+        id: r.frame.id(),
+        received: r.frame.received(),
+        body_length: r.frame.body_length(),
+        flags,
+        remote_port: r.frame.remote_port(),
+        server_port: r.frame.server_port(),
+        local_port: r.frame.local_port(),
+        host: r.frame.host(),
+        headers: &headers,
+        ..Default::default()
+    };
+    for field in Field::ALL {
+        request.fields[field as usize] = r.frame.field(field);
+    }
+    for (field, value) in changes.iter().filter(|(field, value)| *field == Field::Env || !value.is_empty()) {
+        request.fields[*field as usize] = value;
+    }
+    request.fields[Field::Overrides as usize] = b"";
+    request.fields[Field::Path as usize] = &to.path;
+    request.fields[Field::Query as usize] = &to.query;
+    request.fields[Field::Filename as usize] = &to.filename;
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes);
+    // What was encoded here is well formed.
+    Frame::parse(bytes).unwrap_or_default()
+}

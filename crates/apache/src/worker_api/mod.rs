@@ -1,0 +1,21 @@
+//! What the worker reads of the records and sets in them. It knows them by their numbers.
+
+mod answer;
+mod client;
+mod phases;
+mod record;
+mod translation;
+
+pub use answer::{
+    Outcome, begin_body, custom_response, declined_file, discard, error_before, fail, outcome, send_file, send_page,
+};
+pub use client::{
+    addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_challenge, user,
+    user_is, variables,
+};
+pub use phases::{enter_phase, running_phase, stack};
+pub use record::{
+    Asked, Said, asked, filename, handler, has_file, is_https, is_unheard, keep_content_type, method, own_name,
+    path_info, place_is, said, set_location, set_note, set_status, status,
+};
+pub use translation::{begin_translation, end_translation, retarget, without_file};

@@ -4,16 +4,14 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{anyhow, bail};
-use chrono::{DateTime, Local};
 
+use super::entry::Entry;
 use super::format::Format;
+use super::time::ClockText;
 use crate::config::Config;
 use crate::config::rules::setenv::Condition;
-use crate::front::request::context::{Record, variables};
-use crate::front::workers::Exchange;
 use crate::log;
 
 /// As much as is gathered before it is written without waiting for the clock.
@@ -27,8 +25,7 @@ pub struct AccessLogs {
     /// For each host: index of the file, format, for which requests.
     hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
     wants_answer: bool,
-    /// The second that was written last as `%t`, and its text: many lines share it.
-    time: RefCell<(u64, Vec<u8>)>,
+    clock: ClockText,
 }
 
 struct LogFile {
@@ -54,7 +51,7 @@ impl AccessLogs {
             files: RefCell::new(logs.into_iter().map(LogFile::new).collect()),
             wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
             hosts,
-            time: RefCell::default(),
+            clock: ClockText::default(),
         })
     }
 
@@ -63,14 +60,14 @@ impl AccessLogs {
         self.wants_answer
     }
 
-    /// Adds the lines of one request.
-    pub fn write(&self, record: &Record, exchange: Option<&Exchange>) {
-        for (file, format, condition) in &self.hosts[record.host()] {
-            if condition.as_ref().is_some_and(|condition| !variables::holds(record, condition)) {
+    /// Adds the lines of one request of that host; `holds` says which conditions it fulfils.
+    pub fn write(&self, host: usize, entry: &Entry<'_>, holds: impl Fn(&Condition) -> bool) {
+        for (file, format, condition) in &self.hosts[host] {
+            if condition.as_ref().is_some_and(|condition| !holds(condition)) {
                 continue;
             }
             let mut files = self.files.borrow_mut();
-            files[*file].add(|lines| format.write(record, exchange, lines));
+            files[*file].add(|lines| format.write(entry, &self.clock, lines));
         }
     }
 
@@ -89,17 +86,6 @@ impl AccessLogs {
         // What a program has not taken yet stays for it: its pipe is the same.
         files.iter_mut().zip(logs).for_each(|(file, log)| file.file = File::from(log));
         Ok(())
-    }
-
-    /// `[10/Oct/2000:13:55:36 -0700]`
-    pub fn write_time(&self, when: SystemTime, out: &mut Vec<u8>) {
-        let second = when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let mut time = self.time.borrow_mut();
-        if time.0 != second || time.1.is_empty() {
-            let text = DateTime::<Local>::from(when).format("[%d/%b/%Y:%H:%M:%S %z]").to_string();
-            *time = (second, text.into_bytes());
-        }
-        out.extend_from_slice(&time.1);
     }
 }
 

@@ -4,9 +4,9 @@
 //!
 //! `%400,501{X}i` and `%!200{X}i` are `-` for other statuses.
 
+use super::entry::Entry;
 use super::items::What;
-use crate::front::request::context::Record;
-use crate::front::workers::Exchange;
+use super::time::ClockText;
 
 /// A compiled format.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +67,12 @@ impl Format {
     }
 
     /// Appends a line.
-    pub fn write(&self, record: &Record, exchange: Option<&Exchange>, out: &mut Vec<u8>) {
+    pub fn write(&self, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
         for item in &self.0 {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
-                Item::Value { only: Some(only), .. } if !only.include(record.status.get()) => out.push(b'-'),
-                Item::Value { what, .. } => what.write(record, exchange, out),
+                Item::Value { only: Some(only), .. } if !only.include(entry.status) => out.push(b'-'),
+                Item::Value { what, .. } => what.write(entry, clock, out),
             }
         }
     }

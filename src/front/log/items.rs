@@ -23,16 +23,13 @@
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::time::SystemTime;
 
-use chrono::format::StrftimeItems;
-use chrono::{DateTime, Local};
 use http::HeaderMap;
 use wire::reply::LogKind;
 
+use super::entry::{Ending, Entry};
+use super::time::{ClockText, TimeFormat};
 use crate::front::base::protocol::protocol;
-use crate::front::request::context::{Ending, Record, Unreadable};
-use crate::front::workers::Exchange;
 
 /// One item; the table above says what each is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,24 +86,6 @@ pub enum PortOf {
     Canonical,
     Local,
     Remote,
-}
-
-/// `%{format}t`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeFormat {
-    end: bool,
-    shape: TimeShape,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum TimeShape {
-    Apache,
-    Seconds,
-    Milliseconds,
-    Microseconds,
-    MillisecondPart,
-    MicrosecondPart,
-    Strftime(String),
 }
 
 impl What {
@@ -168,65 +147,54 @@ impl What {
     }
 
     /// Appends its value.
-    pub fn write(&self, record: &Record, exchange: Option<&Exchange>, out: &mut Vec<u8>) {
-        let head = &record.head;
-        let route = record.route.borrow();
-        let route = route.as_deref();
-        let end = exchange.and_then(|exchange| exchange.outcome.as_ref()?.as_ref().ok());
-        let told = |kind| {
-            let value = end.and_then(|end| end.log.iter().find(|(of, ..)| *of == kind));
-            value.map(|(_, _, value)| &value[..])
-        };
+    pub fn write(&self, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
+        let head = entry.head;
+        let served_by = entry.worker.and_then(|worker| worker.served_by);
         match self {
-            What::RemoteAddress => remote_address(out, record, told(LogKind::RemoteIp)),
-            What::Peer => text(out, &record.client.remote.ip),
-            What::RemoteHost => match &record.visitor.borrow().name {
+            What::RemoteAddress => remote_address(out, entry),
+            What::Peer => text(out, &entry.peer.ip),
+            What::RemoteHost => match entry.client_name {
                 Some(name) => text(out, name),
-                None => remote_address(out, record, told(LogKind::RemoteIp)),
+                None => remote_address(out, entry),
             },
-            What::LocalAddress => text(out, &record.client.local.ip),
-            What::BodyBytes => number(out, record.body_bytes.get()),
-            What::BodyBytesOrDash => match record.body_bytes.get() {
+            What::LocalAddress => text(out, &entry.local.ip),
+            What::BodyBytes => number(out, entry.body_bytes),
+            What::BodyBytesOrDash => match entry.body_bytes {
                 0 => out.push(b'-'),
                 n => number(out, n),
             },
-            What::Took(Unit::Seconds) => number(out, record.took.get().as_secs()),
-            What::Took(Unit::Milliseconds) => number(out, record.took.get().as_millis() as u64),
-            What::Took(Unit::Microseconds) => number(out, record.took.get().as_micros() as u64),
+            What::Took(Unit::Seconds) => number(out, entry.took.as_secs()),
+            What::Took(Unit::Milliseconds) => number(out, entry.took.as_millis() as u64),
+            What::Took(Unit::Microseconds) => number(out, entry.took.as_micros() as u64),
             What::File => {
-                escape_or_dash(out, route.map(|route| route.filename.as_os_str().as_bytes()));
+                escape_or_dash(out, entry.place.map(|place| place.file.as_os_str().as_bytes()));
             }
-            What::Protocol | What::Method | What::Path if head.extensions.get::<Unreadable>().is_some() => {
-                out.push(b'-')
-            }
+            What::Protocol | What::Method | What::Path if entry.unreadable().is_some() => out.push(b'-'),
             What::Protocol => text(out, protocol(head.version)),
             What::Method => escape(out, head.method.as_str().as_bytes()),
-            What::RequestLine => request_line(out, record),
+            What::RequestLine => request_line(out, entry),
             What::RequestHeader(name) => header(out, Some(&head.headers), name),
-            What::ResponseHeader(name) => header(out, record.answer.get(), name),
+            What::ResponseHeader(name) => header(out, entry.answer, name),
             What::FromWorker(kind, name) => {
-                let told = end.and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
+                let told =
+                    entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
                 escape_or_dash(out, told.map(|(_, _, value)| &value[..]));
             }
-            What::User => {
-                let visitor = record.visitor.borrow();
-                let ours = visitor.user.as_ref().map(|user| user.name.as_bytes());
-                match told(LogKind::User).or(ours) {
-                    Some(b"") => out.extend_from_slice(b"\"\""),
-                    user => escape_or_dash(out, user),
-                }
-            }
-            What::Received => number(out, record.received_bytes.get()),
-            What::Sent => number(out, record.sent_bytes.get()),
-            What::Both => number(out, record.received_bytes.get() + record.sent_bytes.get()),
-            What::Served => number(out, record.served.into()),
+            What::User => match entry.told(LogKind::User).or(entry.user.map(str::as_bytes)) {
+                Some(b"") => out.extend_from_slice(b"\"\""),
+                user => escape_or_dash(out, user),
+            },
+            What::Received => number(out, entry.received_bytes),
+            What::Sent => number(out, entry.sent_bytes),
+            What::Both => number(out, entry.received_bytes + entry.sent_bytes),
+            What::Served => number(out, entry.earlier.into()),
             What::Dash => out.push(b'-'),
-            What::Port(PortOf::Remote) => number(out, record.client.remote.port.into()),
-            What::Port(PortOf::Local) => number(out, record.client.local.port.into()),
+            What::Port(PortOf::Remote) => number(out, entry.peer.port.into()),
+            What::Port(PortOf::Local) => number(out, entry.local.port.into()),
             What::Port(PortOf::Canonical) => {
-                number(out, host(record).server_port.unwrap_or(record.client.local.port).into());
+                number(out, entry.host.server_port.unwrap_or(entry.local.port).into());
             }
-            What::Process => match exchange.and_then(|exchange| exchange.served_by) {
+            What::Process => match served_by {
                 Some((_, pid)) => number(out, pid.max(0) as u64),
                 None => number(out, std::process::id().into()),
             },
@@ -236,53 +204,45 @@ impl What {
                     escape(out, query.as_bytes());
                 }
             }
-            What::Path => match route {
-                Some(route) => escape(out, &route.path),
+            What::Path => match entry.place {
+                Some(place) => escape(out, place.path),
                 None => escape(out, head.uri.path().as_bytes()),
             },
-            What::Status => number(out, record.status.get().into()),
-            What::Time(format) => format.write(record, out),
-            What::ServerName => match &host(record).server_name {
+            What::Status => number(out, entry.status.into()),
+            What::Time(format) => format.write(entry, clock, out),
+            What::ServerName => match &entry.host.server_name {
                 Some(name) => escape(out, name.as_bytes()),
-                None => text(out, &record.client.local.ip),
+                None => text(out, &entry.local.ip),
             },
-            What::HostAsked => escape_or_dash(out, route.map(|route| route.server_name.as_bytes())),
-            What::Ending => out.push(match record.ending.get() {
+            What::HostAsked => escape_or_dash(out, entry.place.map(|place| place.host_asked.as_bytes())),
+            What::Ending => out.push(match entry.ending {
                 Ending::Aborted => b'X',
                 Ending::Kept => b'+',
                 Ending::Closed => b'-',
             }),
-            What::QueueTime => number_or_dash(out, exchange.map(|exchange| exchange.waited.as_micros() as u64)),
-            What::CpuTime => number_or_dash(out, end.map(|end| end.cpu_us)),
-            What::Worker => {
-                let served_by = exchange.and_then(|exchange| exchange.served_by);
-                number_or_dash(out, served_by.map(|(slot, _)| slot.into()));
-            }
-            What::Tls(name) if name == "HTTPS" => escape_or_dash(out, record.is_secure().then_some(b"on")),
+            What::QueueTime => number_or_dash(out, entry.worker.map(|worker| worker.waited.as_micros() as u64)),
+            What::CpuTime => number_or_dash(out, entry.end().map(|end| end.cpu_us)),
+            What::Worker => number_or_dash(out, served_by.map(|(slot, _)| slot.into())),
+            What::Tls(name) if name == "HTTPS" => escape_or_dash(out, entry.is_secure.then_some(b"on")),
             What::Tls(name) => {
-                let value = record.client.session().and_then(|session| session.variable(name));
-                escape_or_dash(out, value.as_deref().map(str::as_bytes));
+                escape_or_dash(out, (entry.tls)(name).as_deref().map(str::as_bytes));
             }
         }
     }
 }
 
-fn host(record: &Record) -> &crate::config::Host {
-    &record.site.config.hosts[record.host()]
-}
-
 /// A handler may know better who asks, as mod_perl's documents have it for those behind a proxy.
-fn remote_address(out: &mut Vec<u8>, record: &Record, told: Option<&[u8]>) {
-    match told {
+fn remote_address(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    match entry.told(LogKind::RemoteIp) {
         Some(address) => escape_or_dash(out, Some(address).filter(|address| !address.is_empty())),
-        None => text(out, &record.remote().ip),
+        None => text(out, &entry.client.ip),
     }
 }
 
-fn request_line(out: &mut Vec<u8>, record: &Record) {
-    let head = &record.head;
-    if let Some(Unreadable(line)) = head.extensions.get() {
-        return escape_or_dash(out, Some(&line[..]).filter(|line| !line.is_empty()));
+fn request_line(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let head = entry.head;
+    if let Some(line) = entry.unreadable() {
+        return escape_or_dash(out, Some(line).filter(|line| !line.is_empty()));
     }
     escape(out, head.method.as_str().as_bytes());
     out.push(b' ');
@@ -340,45 +300,6 @@ fn escape(out: &mut Vec<u8>, value: &[u8]) {
             byte => {
                 let _ = write!(out, "\\x{byte:02x}");
             }
-        }
-    }
-}
-
-impl TimeFormat {
-    fn named(argument: &str) -> Result<TimeFormat, String> {
-        let (end, shape) = match (argument.strip_prefix("end:"), argument.strip_prefix("begin:")) {
-            (Some(shape), _) => (true, shape),
-            (_, Some(shape)) => (false, shape),
-            _ => (false, argument),
-        };
-        let shape = match shape {
-            "" => TimeShape::Apache,
-            "sec" => TimeShape::Seconds,
-            "msec" => TimeShape::Milliseconds,
-            "usec" => TimeShape::Microseconds,
-            "msec_frac" => TimeShape::MillisecondPart,
-            "usec_frac" => TimeShape::MicrosecondPart,
-            // chrono fails, and `write!` then panics, when a format is wrong: it is refused here.
-            strftime if StrftimeItems::new(strftime).any(|item| item == chrono::format::Item::Error) => {
-                return Err(format!("%{{{argument}}}t: not a strftime format"));
-            }
-            strftime => TimeShape::Strftime(strftime.to_owned()),
-        };
-        Ok(TimeFormat { end, shape })
-    }
-
-    fn write(&self, record: &Record, out: &mut Vec<u8>) {
-        let when = if self.end { record.received + record.took.get() } else { record.received };
-        let since = when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let local = || DateTime::<Local>::from(when);
-        match &self.shape {
-            TimeShape::Apache => record.site.access_logs.write_time(when, out),
-            TimeShape::Seconds => number(out, since.as_secs()),
-            TimeShape::Milliseconds => number(out, since.as_millis() as u64),
-            TimeShape::Microseconds => number(out, since.as_micros() as u64),
-            TimeShape::MillisecondPart => drop(write!(out, "{:03}", since.subsec_millis())),
-            TimeShape::MicrosecondPart => drop(write!(out, "{:06}", since.subsec_micros())),
-            TimeShape::Strftime(format) => drop(write!(out, "{}", local().format(format))),
         }
     }
 }

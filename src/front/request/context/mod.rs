@@ -21,29 +21,15 @@ use crate::config::rules::setenv::Variables;
 use crate::front::base::address::Address;
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};
+use crate::front::log::entry::{Ending, Entry, Place, Worker};
 use crate::front::routing::Route;
 use crate::front::site::Site;
 use crate::front::workers::{Exchange, Promised, Shared, Stage};
 use remote_ip::Origin;
 use variables::Basis;
 
-/// How the connection was left after the answer: `%X`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The client left, or was cut off, before it had everything.
-    Aborted,
-    /// It may send a further request.
-    Kept,
-    /// It was closed in order.
-    Closed,
-}
-
 /// The status that is logged for a client that left before there was an answer; nginx's number.
 const CLIENT_LEFT: u16 = 499;
-
-/// Marks the head of a request that could not be read; what is known of its first line.
-#[derive(Debug, Clone)]
-pub struct Unreadable(pub Vec<u8>);
 
 /// The stream that a request came on, when its connection carries several at once.
 pub trait Stream {
@@ -122,8 +108,39 @@ impl Record {
     }
 
     /// Writes it to the access logs of its host.
-    pub fn write(&self, exchange: Option<&Exchange>) {
-        self.site.access_logs.write(self, exchange);
+    fn write(&self, exchange: Option<&Exchange>) {
+        let (route, visitor) = (self.route.borrow(), self.visitor.borrow());
+        let entry = Entry {
+            host: &self.site.config.hosts[self.host()],
+            head: &self.head,
+            client: self.remote(),
+            client_name: visitor.name.as_deref(),
+            user: visitor.user.as_ref().map(|user| &*user.name),
+            peer: &self.client.remote,
+            local: &self.client.local,
+            earlier: self.served,
+            is_secure: self.is_secure(),
+            tls: &|name| self.client.session().and_then(|session| session.variable(name)),
+            place: route.as_ref().map(|route| Place {
+                path: &route.path,
+                file: &route.filename,
+                host_asked: &route.server_name,
+            }),
+            status: self.status.get(),
+            answer: self.answer.get(),
+            received: self.received,
+            took: self.took.get(),
+            body_bytes: self.body_bytes.get(),
+            received_bytes: self.received_bytes.get(),
+            sent_bytes: self.sent_bytes.get(),
+            ending: self.ending.get(),
+            worker: exchange.map(|exchange| Worker {
+                waited: exchange.waited,
+                served_by: exchange.served_by,
+                end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
+            }),
+        };
+        self.site.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
         self.services.shared.clock.start();
     }
 

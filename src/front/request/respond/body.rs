@@ -14,7 +14,8 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::compress::Gzip;
 use crate::front::base::failure::Truncated;
-use crate::front::request::context::{Ending, Record, Visit};
+use crate::front::log::entry::Ending;
+use crate::front::request::context::{Record, Visit};
 use crate::front::workers::{Promised, Shared, Workers};
 
 /// A file is read in pieces of this size.

@@ -213,7 +213,7 @@ fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
         begun.elapsed()
     });
     let longest = asked.max().expect("some");
-    assert!(longest < Duration::from_millis(500), "{longest:?}");
+    assert!(longest < Duration::from_secs(1), "{longest:?}");
     assert_eq!(connection.response().is(200).text(), format!("{} - - {}", 1 << 30, 1 << 30));
     let grown = peak_memory(front) - before;
     assert!(grown < 50 << 20, "{grown}");

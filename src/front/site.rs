@@ -10,8 +10,6 @@ use anyhow::{Context as _, anyhow};
 use wire::control::Generation;
 
 use super::base::shared::Shared;
-use super::limits::concurrency::Throttles;
-use super::limits::rate::Speeds;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::routing::Routes;
@@ -36,10 +34,6 @@ pub struct Site {
     pub routes: Routes,
     /// How its files are opened.
     pub opener: Opener,
-    /// How many requests are under way where that is limited.
-    pub throttles: Throttles,
-    /// How fast clients are where that is limited.
-    pub speeds: Speeds,
     /// How its hosts speak TLS.
     pub tls: RefCell<Rc<Servers>>,
     /// Where its requests are logged.
@@ -72,8 +66,6 @@ impl Site {
             pool: Rc::new(Workers::new(shared, generation, &config)),
             routes: Routes::new(&config),
             opener: Opener::default(),
-            throttles: Throttles::default(),
-            speeds: Speeds::default(),
             tls: RefCell::new(servers(sessions, &config, identities)?),
             error_logs: Rc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,

@@ -1,5 +1,4 @@
-//! How much clients may have at once: connections, requests under way, requests in a time.
+//! How much clients may have at once: connections. What is limited in
+//! requests the pool counts: `workers/pool/concurrency.rs`, `workers/pool/rate/`.
 
-pub mod concurrency;
 pub mod connections;
-pub mod rate;

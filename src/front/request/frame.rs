@@ -31,7 +31,7 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
             run: route.settings.request_timeout,
             grace: route.settings.request_timeout_grace,
         },
-        charge: visit.visitor.borrow().charge(),
+        charged_to: visit.visitor.borrow().charged_to(),
     };
     let exchange = visit.site.pool.submit(job)?;
     *visit.exchange.borrow_mut() = Some(exchange.clone());

@@ -22,13 +22,12 @@ use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::content_length::ContentLength;
-use super::pool::{Limits, RequestId};
+use super::pool::{ClientId, Limits, RequestId};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::config::Spooling;
 use crate::config::admission::PoolShare;
 use crate::front::base::failure::{Failure, Truncated};
-use crate::front::limits::rate::Charge;
 use crate::printable;
 
 /// More informational heads than this are no help to anybody.
@@ -73,8 +72,6 @@ pub struct Exchange {
     pub body: Option<File>,
     /// For logs and status.
     pub label: Label,
-    /// What the time that it takes a worker is added to.
-    charge: Option<Charge>,
     /// When it was submitted.
     pub queued_at: Instant,
     /// How long it waited for a worker.
@@ -123,8 +120,8 @@ pub struct Job<'a> {
     pub limits: Limits,
     /// The share of the pool that it counts for.
     pub share: Option<&'a PoolShare>,
-    /// What the time that it takes a worker is added to.
-    pub charge: Option<Charge>,
+    /// Whom the time that it takes a worker is added to.
+    pub charged_to: Option<ClientId>,
 }
 
 impl fmt::Display for Label {
@@ -154,7 +151,6 @@ impl Exchange {
             frame: job.frame,
             body: job.body,
             label: job.label,
-            charge: job.charge,
             queued_at: Instant::now(),
             waited: Duration::ZERO,
             worker: None,
@@ -238,9 +234,6 @@ impl Exchange {
         self.served_by = Some((worker.id.slot, worker.pid.get()));
         self.worker = Some(worker);
         self.body = None;
-        if let Some(charge) = &mut self.charge {
-            charge.begin(now);
-        }
         std::mem::take(&mut self.frame)
     }
 
@@ -253,16 +246,12 @@ impl Exchange {
     pub fn wait_again(&mut self) {
         self.worker = None;
         self.stage = Stage::Queued;
-        if let Some(charge) = &mut self.charge {
-            charge.end(Instant::now());
-        }
     }
 
     /// The worker has said everything.
     pub fn over(&mut self) {
         self.stage = Stage::Over;
         self.worker = None;
-        self.charge = None;
         if let Some(on_end) = self.on_end.take() {
             on_end(self);
         }

@@ -19,6 +19,7 @@ mod worker;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::Instant;
@@ -28,15 +29,17 @@ use wire::transport::MAX_INLINE;
 
 use super::base::failure::Failure;
 use super::base::shared::{self, count};
+use crate::config::access::Throttle;
+use crate::config::admission::SpeedLimit;
 use crate::config::{Config, Spooling};
 use crate::log;
 use crate::sys::is_stopped;
 use pool::queue::{Change, Lane, Sizes};
-use pool::{Action, Cause, Pool};
+use pool::{Action, Cause, NewRequest, Pool};
 
 pub use content_length::Promised;
 pub use exchange::{Exchange, Job, Label, Shared, Stage};
-pub use pool::{Limits, RequestId};
+pub use pool::{ClientId, Limits, RequestId, TooFast};
 pub use takeover::take_over;
 pub use worker::Worker;
 
@@ -50,6 +53,19 @@ pub struct Workers {
     spooling: Rc<Spooling>,
     /// For what is taken back.
     buffer: RefCell<Box<[u8]>>,
+}
+
+/// A place among the requests that are under way, given back when this goes.
+pub struct Turn {
+    /// Of which line.
+    pub line: u32,
+    workers: Rc<Workers>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.workers.pool.borrow_mut().give_turn_back(self.line);
+    }
 }
 
 impl Workers {
@@ -192,14 +208,19 @@ impl Workers {
 
     /// Gives the job to a worker, or puts it into the queue.
     pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
-        let (id, limits) = (job.id, job.limits);
-        let small = job.body.is_none() && job.frame.len() <= MAX_INLINE;
-        let lane = self.pool.borrow().queue().lane(job.share);
+        let id = job.id;
+        let new = NewRequest {
+            id,
+            lane: self.pool.borrow().queue().lane(job.share),
+            limits: job.limits,
+            small: job.body.is_none() && job.frame.len() <= MAX_INLINE,
+            charged_to: job.charged_to,
+        };
         let exchange = Exchange::new(job, self.spooling.clone());
         let now = exchange.queued_at;
         let exchange = Rc::new(RefCell::new(exchange));
         self.exchanges.borrow_mut().insert(id, exchange.clone());
-        let submitted = self.tell(|pool| pool.submit(id, lane, limits, small, now));
+        let submitted = self.tell(|pool| pool.submit(new, now));
         self.changed();
         if let Err(failure) = submitted {
             self.take(id);
@@ -224,6 +245,17 @@ impl Workers {
         let id = exchange.borrow().id;
         self.tell(|pool| pool.client_hung_up(id));
         self.tell(|pool| pool.told_hung_up(id))
+    }
+
+    /// Counts a request of `client` where its speed is limited, or refuses it.
+    pub fn keep_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<ClientId, TooFast> {
+        self.pool.borrow_mut().keep_pace(limit, client, Instant::now())
+    }
+
+    /// Counts a request where only some may be under way; `None`: as many as may be are.
+    pub fn take_turn(self: &Rc<Self>, throttle: &Throttle) -> Option<Turn> {
+        let taken = self.pool.borrow_mut().take_turn(throttle.id, throttle.most);
+        taken.then(|| Turn { line: throttle.id, workers: self.clone() })
     }
 
     /// Takes a worker in that was asked of the mold.

@@ -16,9 +16,8 @@ use crate::config::access::{Lookups, Methods, Rules};
 use crate::front::base::blocking::{self, NoThread};
 use crate::front::base::refusal::Refusal;
 use crate::front::base::shared::count;
-use crate::front::limits::concurrency::Turn;
-use crate::front::limits::rate::{Account, Charge};
 use crate::front::routing::Route;
+use crate::front::workers::{ClientId, Turn};
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
 const HASHES_AT_ONCE: usize = 2;
@@ -44,13 +43,13 @@ pub struct Visitor {
     /// What it is counted in until it has its answer and the worker has ended.
     turns: Vec<Turn>,
     /// Where its speed is counted; an error when it was too fast.
-    speed: Option<Result<Rc<Account>, u32>>,
+    speed: Option<Result<ClientId, u32>>,
 }
 
 impl Visitor {
-    /// What the time that a worker works for it is added to.
-    pub fn charge(&self) -> Option<Charge> {
-        self.speed.as_ref()?.as_ref().ok().map(Charge::new)
+    /// Whom the time that a worker works for it is added to.
+    pub fn charged_to(&self) -> Option<ClientId> {
+        self.speed?.ok()
     }
 }
 
@@ -206,10 +205,10 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
     let mut visitor = visit.visitor.borrow_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
         // A script may have sent it on to a place of the same section.
-        if visitor.turns.iter().any(|turn| turn.id == throttle.id) {
+        if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
             continue;
         }
-        let Some(turn) = visit.site.throttles.enter(throttle) else {
+        let Some(turn) = visit.site.pool.take_turn(throttle) else {
             visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             count(&visit.services.shared.counters.throttled);
             return Err(Refusal::busy());
@@ -229,7 +228,7 @@ pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
     }
     let mut visitor = visit.visitor.borrow_mut();
     let speed = visitor.speed.get_or_insert_with(|| {
-        visit.site.speeds.enter(limit, socket.ip(), Instant::now()).map_err(|fast| {
+        visit.site.pool.keep_pace(limit, socket.ip()).map_err(|fast| {
             count(&visit.services.shared.counters.too_fast);
             fast.line.inspect(|line| visit.complain(route, line));
             fast.retry_after

@@ -11,8 +11,10 @@
 //! The next request goes to the worker that was busy last, so that its caches are warm and spare workers stay untouched.
 
 mod action;
+mod concurrency;
 mod prefetch;
 pub mod queue;
+mod rate;
 mod request;
 mod request_timeout;
 mod scheduling;
@@ -22,18 +24,22 @@ mod tests;
 mod worker;
 
 pub use action::{Action, Cause};
-pub use request::{Limits, RequestId};
+pub use rate::{ClientId, TooFast};
+pub use request::{Limits, NewRequest, RequestId};
 pub use worker::Worker;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use wire::control::{WorkerId, WorkerState};
 
-use crate::config::admission::PoolShare;
+use crate::config::admission::{PoolShare, SpeedLimit};
 use crate::front::base::failure::Failure;
+use concurrency::UnderWay;
 use prefetch::Pace;
 use queue::{Queue, Sizes};
+use rate::Clients;
 use request::{Request, Stage};
 
 /// See the module's text.
@@ -52,6 +58,9 @@ pub struct Pool {
     /// Workers that a slow client holds up.
     held: u32,
     pace: Pace,
+    /// How fast clients ask, where that is limited.
+    clients: Clients,
+    under_way: UnderWay,
     draining: bool,
     actions: VecDeque<Action>,
 }
@@ -73,6 +82,8 @@ impl Pool {
             ahead: 0,
             held: 0,
             pace: Pace::default(),
+            clients: Clients::default(),
+            under_way: UnderWay::default(),
             draining: false,
             actions: VecDeque::new(),
         }
@@ -111,7 +122,7 @@ impl Pool {
 
     /// A worker has said everything about the request that it has; `leaving`: and will take no other.
     pub fn ended(&mut self, worker: WorkerId, leaving: bool, now: Instant) {
-        let Some(id) = self.vacate(worker) else { return };
+        let Some(id) = self.vacate(worker, now) else { return };
         if let Some(request) = self.requests.remove(&id) {
             let took = now.duration_since(request.started_at);
             self.pace.remember(took);
@@ -160,7 +171,7 @@ impl Pool {
     /// What a lost worker has not given back fails.
     fn bury(&mut self, worker: WorkerId, now: Instant) {
         self.set_held(worker, false);
-        let current = self.vacate(worker);
+        let current = self.vacate(worker, now);
         let Some(lost) = self.workers.remove(&worker) else { return };
         let failure = lost.lost.unwrap_or(Failure::WorkerGone);
         // Its last answer may have been lost with it: then it has begun what was sent ahead.
@@ -215,14 +226,26 @@ impl Pool {
         if let Some(request) = self.requests.get_mut(&id) {
             request.stage = Stage::Running(worker);
             request.started_at = now;
+            let is_charged = request.charged_to.is_some_and(|client| self.clients.begin(client, now));
+            request.charged_since = is_charged.then_some(now);
         }
         self.busy += 1;
     }
 
-    fn vacate(&mut self, worker: WorkerId) -> Option<RequestId> {
-        let request = self.workers.get_mut(&worker)?.current.take()?;
+    fn vacate(&mut self, worker: WorkerId, now: Instant) -> Option<RequestId> {
+        let id = self.workers.get_mut(&worker)?.current.take()?;
         self.busy -= 1;
-        Some(request)
+        if let Some(request) = self.requests.get_mut(&id)
+            && let (Some(client), Some(since)) = (request.charged_to, request.charged_since.take())
+        {
+            self.clients.end(client, since, now);
+        }
+        Some(id)
+    }
+
+    /// Counts a request of `client` where its speed is limited, or refuses it.
+    pub fn keep_pace(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<ClientId, TooFast> {
+        self.clients.enter(limit, client, now)
     }
 
     /// Asks up to `count` idle workers to leave, those first that were idle longest.

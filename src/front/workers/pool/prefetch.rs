@@ -99,7 +99,7 @@ impl Pool {
         for id in requests {
             let is_current = self.current(worker) == Some(*id);
             if is_current {
-                self.vacate(worker);
+                self.vacate(worker, now);
             }
             if is_current || self.forget_ahead(worker, *id) {
                 self.wait_again(*id);

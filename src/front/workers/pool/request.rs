@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use wire::control::WorkerId;
 
+use super::rate::ClientId;
+
 /// Names a request; grows with the order of arrival.
 pub type RequestId = u64;
 
@@ -38,6 +40,10 @@ pub(super) struct Request {
     pub limits: Limits,
     /// It fits into a packet, so that it can be taken back unharmed.
     pub small: bool,
+    /// Whom the time that it takes a worker is added to.
+    pub charged_to: Option<ClientId>,
+    /// When its worker got it, while that is counted.
+    pub charged_since: Option<Instant>,
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
     pub started_at: Instant,
@@ -47,13 +53,30 @@ pub(super) struct Request {
     pub abandoned: bool,
 }
 
+/// What the pool is told of a request that has come.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRequest {
+    /// Larger than that of all before.
+    pub id: RequestId,
+    /// Its lane of the queue.
+    pub lane: usize,
+    /// How long it may take.
+    pub limits: Limits,
+    /// It fits into a packet, so that it can be taken back unharmed.
+    pub small: bool,
+    /// Whom the time that it takes a worker is added to.
+    pub charged_to: Option<ClientId>,
+}
+
 impl Request {
-    pub fn new(lane: usize, limits: Limits, small: bool, now: Instant) -> Request {
+    pub fn new(new: NewRequest, now: Instant) -> Request {
         Request {
             stage: Stage::Queued,
-            lane,
-            limits,
-            small,
+            lane: new.lane,
+            limits: new.limits,
+            small: new.small,
+            charged_to: new.charged_to,
+            charged_since: None,
             queued_at: now,
             started_at: now,
             interrupts: 0,

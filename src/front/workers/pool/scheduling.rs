@@ -5,22 +5,15 @@ use std::time::Instant;
 use wire::control::WorkerId;
 
 use super::queue::Waiting;
-use super::request::{Limits, Request, RequestId, Stage};
+use super::request::{NewRequest, Request, RequestId, Stage};
 use super::{Action, Cause, Pool};
 use crate::front::base::failure::Failure;
 
 impl Pool {
-    /// A request has come, with a larger number than all before: it is sent to a worker, or put into that lane of the
-    /// queue. `small`: it fits into a packet.
-    pub fn submit(
-        &mut self,
-        id: RequestId,
-        lane: usize,
-        limits: Limits,
-        small: bool,
-        now: Instant,
-    ) -> Result<(), Failure> {
-        self.requests.insert(id, Request::new(lane, limits, small, now));
+    /// A request has come: it is sent to a worker, or put into its lane of the queue.
+    pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
+        let NewRequest { id, lane, .. } = new;
+        self.requests.insert(id, Request::new(new, now));
         let idle = if self.queue.arrives(lane) { self.idle.pop() } else { None };
         match idle {
             Some(worker) => {
@@ -61,7 +54,7 @@ impl Pool {
     pub fn not_sent(&mut self, worker: WorkerId, id: RequestId, why: &str, now: Instant) {
         match self.requests.get(&id).map(|request| request.stage) {
             Some(Stage::Running(_)) => {
-                self.vacate(worker);
+                self.vacate(worker, now);
                 self.wait_again(id);
                 self.discard(worker, format!("cannot be sent a request: {why}"), Failure::WorkerGone, now);
             }

@@ -8,24 +8,29 @@ use wire::control::{WorkerId, WorkerState};
 
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
-use super::super::request::Stage;
-use super::super::{Action, Limits, Pool, RequestId};
-use crate::config::admission::{PoolShare, ShareSize};
+use super::super::request::{Request, Stage};
+use super::super::{Action, ClientId, Limits, NewRequest, Pool, RequestId};
+use crate::config::admission::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::front::base::failure::Failure;
 
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
 /// A worker has one request, and two in its socket.
 const MOST_SENT: usize = 3;
+/// The number of the line MaxConcurrentReqs, and what it says.
+const LINE: u32 = 7;
+const MOST_UNDER_WAY: u32 = 5;
 /// Rounds of a world in which everybody does what he should; far more than are needed.
 const ROUNDS: usize = 2_000;
 
 /// One thing that happens. Numbers choose among those that are there.
 #[derive(Debug, Clone, Copy)]
 pub enum Op {
+    /// `limited`: it counts for a SpeedLimit and for a MaxConcurrentReqs.
     Submit {
         lane: usize,
         small: bool,
+        limited: bool,
     },
     Join {
         gives_back: bool,
@@ -92,6 +97,8 @@ pub struct World {
     ended: BTreeSet<RequestId>,
     /// Requests whose clients have left.
     left: BTreeSet<RequestId>,
+    /// Requests that count for the MaxConcurrentReqs.
+    turns: BTreeSet<RequestId>,
     /// Of what was sent something came back since the last thing happened.
     came_back: bool,
 }
@@ -110,6 +117,7 @@ impl World {
             open: BTreeMap::new(),
             ended: BTreeSet::new(),
             left: BTreeSet::new(),
+            turns: BTreeSet::new(),
             came_back: false,
         }
     }
@@ -117,7 +125,7 @@ impl World {
     pub fn play(&mut self, op: Op) {
         self.came_back = false;
         match op {
-            Op::Submit { lane, small } => self.submit(lane, small),
+            Op::Submit { lane, small, limited } => self.submit(lane, small, limited),
             Op::Join { gives_back, adopted } => self.join(gives_back, adopted),
             Op::Ready(n) => self.at(n, Self::ready),
             Op::Take(n) => self.at(n, Self::take),
@@ -171,20 +179,44 @@ impl World {
         self.workers.get_mut(&id).expect("it was chosen")
     }
 
-    fn submit(&mut self, lane: usize, small: bool) {
+    fn submit(&mut self, lane: usize, small: bool, limited: bool) {
         if self.pool.is_draining() {
             return;
         }
         self.submitted += 1;
         let id = self.submitted;
+        let Some(charged_to) = self.admit(id, limited) else { return };
         self.open.insert(id, lane);
         let millis = Duration::from_millis;
         let limits = Limits { queue: millis(3_000), run: millis(1_000), grace: millis(500) };
         let waited = self.pool.queue().lanes()[lane].len();
-        if self.pool.submit(id, lane, limits, small, self.now).is_err() {
+        if self.pool.submit(NewRequest { id, lane, limits, small, charged_to }, self.now).is_err() {
             self.open.remove(&id);
+            self.give_turn_back(id);
             let length = [QUEUE_LENGTH, QUEUE_LENGTH.div_ceil(MAX_WORKERS), (2 * QUEUE_LENGTH).div_ceil(MAX_WORKERS)];
             assert!(waited >= length[lane], "{waited} wait in lane {lane}, and {id} found no place");
+        }
+    }
+
+    /// `None`: it is refused.
+    fn admit(&mut self, id: RequestId, limited: bool) -> Option<Option<ClientId>> {
+        if !limited {
+            return Some(None);
+        }
+        let rate = Rate { amount: 2, period: Duration::from_secs(1) };
+        let limit = SpeedLimit { id: 1, requests: None, worker_seconds: Some(rate) };
+        let client = self.pool.keep_pace(&limit, [192, 0, 2, 1].into(), self.now).ok()?;
+        if !self.pool.take_turn(LINE, MOST_UNDER_WAY) {
+            assert_eq!(self.turns.len(), MOST_UNDER_WAY as usize, "a turn is refused");
+            return None;
+        }
+        self.turns.insert(id);
+        Some(Some(client))
+    }
+
+    fn give_turn_back(&mut self, id: RequestId) {
+        if self.turns.remove(&id) {
+            self.pool.give_turn_back(LINE);
         }
     }
 
@@ -343,6 +375,7 @@ impl World {
     fn end(&mut self, request: RequestId) {
         assert!(self.open.remove(&request).is_some(), "request {request} ends that had ended, or never came");
         assert!(self.ended.insert(request));
+        self.give_turn_back(request);
     }
 
     /// Holds what the pool says against what is.
@@ -361,6 +394,9 @@ impl World {
             assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
             assert!(lane.busy <= lane.most, "lane {number} has {} of {} workers", lane.busy, lane.most);
         }
+        let charged = |r: &&Request| matches!(r.stage, Stage::Running(_)) && r.charged_to.is_some();
+        assert_eq!(pool.clients.at_work() as usize, pool.requests.values().filter(charged).count(), "charged");
+        assert_eq!(pool.under_way.count(LINE) as usize, self.turns.len(), "under way");
         self.check_workers();
     }
 

@@ -10,7 +10,7 @@ use crate::config::model::host::{Host, HostAddress};
 use crate::config::model::overrides::HtaccessRules;
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::LogTarget;
-use crate::config::model::settings::{Said, Section};
+use crate::config::model::settings::{PartialSettings, Section};
 use crate::config::model::start_up::{StartUp, Step};
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::source::below;
@@ -137,7 +137,7 @@ impl Draft {
     }
 
     /// What the section at work says.
-    pub fn said(&mut self) -> &mut Said {
+    pub fn said(&mut self) -> &mut PartialSettings {
         &mut self.config.sections[usize::from(self.place.section)].said
     }
 
@@ -251,7 +251,7 @@ impl Draft {
     }
 
     pub fn add_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> u16 {
-        self.config.sections.push(Section { scope, inside, said: Said::default(), rank });
+        self.config.sections.push(Section { scope, inside, said: PartialSettings::default(), rank });
         (self.config.sections.len() - 1) as u16
     }
 }

@@ -10,7 +10,7 @@ use crate::config::model::options::{Options, SaidOptions};
 use crate::config::model::remote_ip::RemoteIp;
 use crate::config::model::response::Rules;
 use crate::config::model::server::LogTarget;
-use crate::config::model::settings::{Said, Section, Settings};
+use crate::config::model::settings::{PartialSettings, Section, Settings};
 use crate::config::model::start_up::Step;
 
 pub fn dump(config: &Config) -> String {
@@ -111,7 +111,7 @@ fn scope(scope: &Scope) -> String {
     }
 }
 
-fn said(said: &Said) -> String {
+fn said(said: &PartialSettings) -> String {
     let mut out = String::new();
     let mut word = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -155,8 +155,8 @@ fn said(said: &Said) -> String {
     out
 }
 
-fn access(said: &access::Said) -> String {
-    let access::Said {
+fn access(said: &access::PartialAccess) -> String {
+    let access::PartialAccess {
         hosts,
         satisfy,
         auth_type,
@@ -164,10 +164,9 @@ fn access(said: &access::Said) -> String {
         user_file,
         group_file,
         authoritative,
-        requires,
+        requires: access::SaidRequires { lines: requires, merging },
         lookups,
         throttles,
-        merging,
         forbids,
         allowed_methods,
     } = said;
@@ -210,9 +209,9 @@ fn access(said: &access::Said) -> String {
 }
 
 /// As one section would say it.
-fn rules(rules: &access::Rules) -> access::Said {
+fn rules(rules: &access::Rules) -> access::PartialAccess {
     let rules = rules.clone();
-    access::Said {
+    access::PartialAccess {
         hosts: (!rules.hosts.is_empty()).then_some(rules.hosts),
         satisfy: rules.satisfy,
         auth_type: rules.auth_type,
@@ -220,10 +219,9 @@ fn rules(rules: &access::Rules) -> access::Said {
         user_file: rules.user_file,
         group_file: rules.group_file,
         authoritative: rules.authoritative,
-        requires: Some(rules.requires),
+        requires: access::SaidRequires { lines: Some(rules.requires), merging: access::Merging::Off },
         lookups: Some(rules.lookups),
         throttles: Some(rules.throttles),
-        merging: access::Merging::Off,
         forbids: rules.forbids,
         allowed_methods: Some(rules.allowed_methods),
     }

@@ -35,7 +35,7 @@ pub use model::phases::{Phase, Phases};
 pub use model::response as rules;
 pub use model::scheduling as admission;
 pub use model::server::{Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Timeouts};
-pub use model::settings::{Said, Section, Settings};
+pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::{PsgiApp, StartUp, Step};
 pub use model::tls::suites as tls_suites;
 pub use model::{access, phases, program, protocols, remote_ip, strictness, tls};

@@ -1,5 +1,6 @@
 //! What clients may do: how many connections they have, and how slowly they may send.
 
+use crate::config::model::merge::{keep, settings};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,26 +25,21 @@ pub struct Spooling {
     pub most: u64,
 }
 
-/// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
-/// `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct KeepAlive {
-    /// `KeepAlive`
-    pub on: Option<bool>,
-    /// `KeepAliveTimeout`
-    pub within: Option<Duration>,
-    /// `MaxKeepAliveRequests`; 0 is unlimited.
-    pub most: Option<u32>,
+settings! {
+    /// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
+    /// `None`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    host struct KeepAlive {
+        /// `KeepAlive`
+        pub on: Option<bool>, keep;
+        /// `KeepAliveTimeout`
+        pub within: Option<Duration>, keep;
+        /// `MaxKeepAliveRequests`; 0 is unlimited.
+        pub most: Option<u32>, keep;
+    }
 }
 
 impl KeepAlive {
-    /// Takes what it does not say itself from `outer`.
-    pub fn inherit(&mut self, outer: &KeepAlive) {
-        self.on = self.on.or(outer.on);
-        self.within = self.within.or(outer.within);
-        self.most = self.most.or(outer.most);
-    }
-
     /// Whether a connection may carry several requests at all.
     pub fn is_on(&self) -> bool {
         self.on != Some(false)
@@ -60,15 +56,17 @@ impl KeepAlive {
     }
 }
 
-/// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReadTimeouts {
-    /// The TLS handshake.
-    pub handshake: Option<Pace>,
-    /// The head of a request.
-    pub header: Option<Pace>,
-    /// Its body.
-    pub body: Option<Pace>,
+settings! {
+    /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    host struct ReadTimeouts {
+        /// The TLS handshake.
+        pub handshake: Option<Pace>, keep;
+        /// The head of a request.
+        pub header: Option<Pace>, keep;
+        /// Its body.
+        pub body: Option<Pace>, keep;
+    }
 }
 
 /// `20-40,MinRate=500`: 20 seconds, and one more for each 500 bytes that have come, but not more than 40.
@@ -83,13 +81,6 @@ pub struct Pace {
 }
 
 impl ReadTimeouts {
-    /// Takes what it does not say itself from `outer`.
-    pub fn inherit(&mut self, outer: &ReadTimeouts) {
-        self.handshake = self.handshake.or(outer.handshake);
-        self.header = self.header.or(outer.header);
-        self.body = self.body.or(outer.body);
-    }
-
     /// Reads `header=20-40,MinRate=500`; a later word for the same stage replaces the earlier one.
     pub fn read(&mut self, word: &str) -> Result<(), String> {
         let (stage, pace) = word.split_once('=').ok_or_else(|| wrong(word))?;

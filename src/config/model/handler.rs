@@ -1,9 +1,10 @@
 //! `SetHandler`: who answers.
 
 /// `SetHandler`
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Handler {
     /// `default-handler` or `None`: a file, sent by the front.
+    #[default]
     Default,
     /// `perl-script`: the PerlHandler list.
     PerlScript,

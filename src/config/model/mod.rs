@@ -8,6 +8,7 @@ pub mod context;
 pub mod handler;
 pub mod host;
 pub mod identity;
+pub mod merge;
 pub mod options;
 pub mod overrides;
 pub mod phases;

@@ -175,12 +175,12 @@ impl PerlHtaccess {
         LEVELS.iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)
     }
 
-    /// What a directive needs, if it is about Perl at all.
-    fn needed(directive: &Directive) -> PerlHtaccess {
+    /// What a directive needs, if it is about Perl at all; `is_code`: its arguments are code, or name it.
+    fn needed(directive: &Directive, is_code: bool) -> PerlHtaccess {
         let name = directive.name.to_ascii_lowercase();
         let hands_over = |word: &String| word.eq_ignore_ascii_case("perl-script") || word.eq_ignore_ascii_case("psgi");
         match name.as_str() {
-            "perlmodule" | "perlrequire" | "perlscript" | "psgiapp" | "psgieval" => PerlHtaccess::On,
+            _ if is_code => PerlHtaccess::On,
             "sethandler" | "addhandler" if directive.args.iter().any(hands_over) => PerlHtaccess::Handlers,
             perl if perl.starts_with("perl") && perl.ends_with("handler") => {
                 if directive.args.iter().all(|handler| is_name(handler)) {
@@ -228,8 +228,9 @@ impl HtaccessRules {
         self.allowed.nonfatal.unknown
     }
 
-    /// Whether a directive may stand there; `needed` is what AllowOverride must allow for it.
-    pub fn check(&self, needed: Class, directive: &Directive) -> Result<(), String> {
+    /// Whether a directive may stand there; `needed` is what AllowOverride must allow for it, for
+    /// `is_code` see [`PerlHtaccess::needed`].
+    pub fn check(&self, (needed, is_code): (Class, bool), directive: &Directive) -> Result<(), String> {
         if needed == Class::NEVER {
             return Err("is not allowed in .htaccess files: write it in the main configuration".to_owned());
         }
@@ -239,7 +240,7 @@ impl HtaccessRules {
                 needed.words()
             ));
         }
-        let perl = PerlHtaccess::needed(directive);
+        let perl = PerlHtaccess::needed(directive, is_code);
         if perl > self.perl {
             return Err(format!(
                 "is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess {}",

@@ -1,40 +1,24 @@
 //! How programs of a CGI folder run: `CgiMode`, and what they may use: `RLimitCPU`, `RLimitMEM`, `RLimitNPROC`.
 
+use crate::config::model::merge::{keep, replace, settings};
 /// `soft [hard]`; `max` is no limit but the server's own.
 pub type Limit = (u64, u64);
 
-/// What one section says; `None`: nothing, keep what was.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+settings! {
+    /// What one section says; `None`: nothing, keep what was.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    said struct PartialProgram {}
+
+    /// What all sections of a request say together.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    merged struct Limits {}
+
     /// `CgiMode fork`
-    pub forks: Option<bool>,
+    forks: Option<bool> => bool, replace;
     /// `RLimitCPU` in seconds.
-    pub cpu: Option<Limit>,
+    cpu: Option<Limit> => Option<Limit>, keep;
     /// `RLimitMEM` in bytes.
-    pub memory: Option<Limit>,
+    memory: Option<Limit> => Option<Limit>, keep;
     /// `RLimitNPROC`
-    pub processes: Option<Limit>,
-}
-
-/// What all sections of a request say together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Each request for a Perl script has a process of its own.
-    pub forks: bool,
-    /// `RLimitCPU`
-    pub cpu: Option<Limit>,
-    /// `RLimitMEM`
-    pub memory: Option<Limit>,
-    /// `RLimitNPROC`
-    pub processes: Option<Limit>,
-}
-
-impl Limits {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, said: &Said) {
-        self.forks = said.forks.unwrap_or(self.forks);
-        self.cpu = said.cpu.or(self.cpu);
-        self.memory = said.memory.or(self.memory);
-        self.processes = said.processes.or(self.processes);
-    }
+    processes: Option<Limit> => Option<Limit>, keep;
 }

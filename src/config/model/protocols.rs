@@ -1,5 +1,6 @@
 //! `Protocols` and the limits of HTTP/2.
 
+use crate::config::model::merge::{keep, settings};
 use std::time::Duration;
 
 /// A protocol that a connection may speak.
@@ -13,13 +14,15 @@ pub enum Protocol {
     Http1,
 }
 
-/// What a host says of its connections; `None`: as the main server.
-#[derive(Debug, Clone, Default)]
-pub struct Protocols {
-    /// `Protocols`, the dearest first.
-    pub spoken: Option<Vec<Protocol>>,
-    /// `ProtocolsHonorOrder`
-    pub own_order: Option<bool>,
+settings! {
+    /// What a host says of its connections; `None`: as the main server.
+    #[derive(Debug, Clone, Default)]
+    host struct Protocols {
+        /// `Protocols`, the dearest first.
+        pub spoken: Option<Vec<Protocol>>, keep;
+        /// `ProtocolsHonorOrder`
+        pub own_order: Option<bool>, keep;
+    }
 }
 
 /// The limits of HTTP/2 connections.
@@ -43,13 +46,5 @@ impl Protocols {
     /// Whether it may be spoken.
     pub fn has(&self, protocol: Protocol) -> bool {
         self.spoken.as_ref().map_or(protocol == Protocol::Http1, |spoken| spoken.contains(&protocol))
-    }
-
-    /// Takes what a virtual host does not say itself from the main server.
-    pub fn inherit(&mut self, main: &Protocols) {
-        if self.spoken.is_none() {
-            self.spoken.clone_from(&main.spoken);
-        }
-        self.own_order = self.own_order.or(main.own_order);
     }
 }

@@ -1,25 +1,28 @@
 //! Who a client is that comes through proxies: mod_remoteip's directives. A virtual host that says nothing has what the
 //! main server says.
 
+use crate::config::model::merge::{keep, settings, unless_empty};
 use std::net::IpAddr;
 
 use crate::config::model::access::Network;
 
-/// The directives of one host.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RemoteIp {
-    /// `RemoteIPHeader`, lower case.
-    pub header: Option<String>,
-    /// `RemoteIPInternalProxy`, `RemoteIPTrustedProxy`
-    pub proxies: Vec<Proxy>,
-    /// `RemoteIPProxiesHeader`, lower case.
-    pub proxies_header: Option<String>,
-    /// `RemoteIPProtoHeader`, lower case.
-    pub proto_header: Option<String>,
-    /// `RemoteIPProxyProtocol`
-    pub proxy_protocol: Option<bool>,
-    /// `RemoteIPProxyProtocolExceptions`
-    pub exceptions: Vec<Network>,
+settings! {
+    /// The directives of one host.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    host struct RemoteIp {
+        /// `RemoteIPHeader`, lower case.
+        pub header: Option<String>, keep;
+        /// `RemoteIPInternalProxy`, `RemoteIPTrustedProxy`
+        pub proxies: Vec<Proxy>, unless_empty;
+        /// `RemoteIPProxiesHeader`, lower case.
+        pub proxies_header: Option<String>, keep;
+        /// `RemoteIPProtoHeader`, lower case.
+        pub proto_header: Option<String>, keep;
+        /// `RemoteIPProxyProtocol`
+        pub proxy_protocol: Option<bool>, keep;
+        /// `RemoteIPProxyProtocolExceptions`
+        pub exceptions: Vec<Network>, unless_empty;
+    }
 }
 
 /// Whom to believe.
@@ -47,27 +50,5 @@ impl RemoteIp {
     pub fn expects_proxy_header(&self, client: Option<IpAddr>) -> bool {
         let is_exempt = |client| self.exceptions.iter().any(|network| network.contains(client));
         self.proxy_protocol == Some(true) && !client.is_some_and(is_exempt)
-    }
-
-    /// Takes what a virtual host does not say itself from the main server.
-    pub fn inherit(&mut self, main: &RemoteIp) {
-        if self.header.is_none() {
-            self.header.clone_from(&main.header);
-        }
-        if self.proxies.is_empty() {
-            self.proxies.clone_from(&main.proxies);
-        }
-        if self.proxies_header.is_none() {
-            self.proxies_header.clone_from(&main.proxies_header);
-        }
-        if self.proto_header.is_none() {
-            self.proto_header.clone_from(&main.proto_header);
-        }
-        if self.proxy_protocol.is_none() {
-            self.proxy_protocol = main.proxy_protocol;
-        }
-        if self.exceptions.is_empty() {
-            self.exceptions.clone_from(&main.exceptions);
-        }
     }
 }

@@ -1,29 +1,25 @@
 //! Who gets a worker when there are not enough: `PoolShare`, `SpeedLimit`, `SpeedLimitExempt`.
 
+use crate::config::model::merge::{keep, replace, settings};
 use std::time::Duration;
 
 use crate::config::model::access::Network;
 
-/// What one section says; `None`: nothing, keep what was.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
-    /// `PoolShare`
-    pub share: Option<PoolShare>,
-    /// `SpeedLimit`; `Some(None)` is Off.
-    pub speed: Option<Option<SpeedLimit>>,
-    /// `SpeedLimitExempt`
-    pub exempt: Option<Vec<Network>>,
-}
+settings! {
+    /// What one section says; `None`: nothing, keep what was.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    said struct PartialScheduling {}
 
-/// What all sections of a request say together.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rules {
-    /// Default: none, the whole pool.
-    pub share: Option<PoolShare>,
-    /// Default: none.
-    pub speed: Option<SpeedLimit>,
-    /// Clients that may ask as fast as they like.
-    pub exempt: Vec<Network>,
+    /// What all sections of a request say together.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    merged struct Rules {}
+
+    /// `PoolShare`
+    share: Option<PoolShare> => Option<PoolShare>, keep;
+    /// `SpeedLimit`; `Some(None)` is Off.
+    speed: Option<Option<SpeedLimit>> => Option<SpeedLimit>, replace;
+    /// `SpeedLimitExempt`
+    exempt: Option<Vec<Network>> => Vec<Network>, replace;
 }
 
 /// `PoolShare`: a part of the pool.
@@ -64,21 +60,6 @@ pub struct Rate {
     pub amount: u32,
     /// In how long.
     pub period: Duration,
-}
-
-impl Rules {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, said: &Said) {
-        if let Some(share) = &said.share {
-            self.share = Some(share.clone());
-        }
-        if let Some(speed) = said.speed {
-            self.speed = speed;
-        }
-        if let Some(exempt) = &said.exempt {
-            self.exempt.clone_from(exempt);
-        }
-    }
 }
 
 impl ShareSize {

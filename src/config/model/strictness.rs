@@ -1,46 +1,25 @@
 //! How strictly a host takes what clients send: `HttpProtocolOptions`, `StrictHostCheck`, `MergeSlashes`.
 
-/// What a host says; `None`: as the main server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Strictness {
-    /// `StrictHostCheck`: only names that a host is configured with.
-    pub known_hosts: Option<bool>,
-    /// `HttpProtocolOptions RegisteredMethods`
-    pub registered_methods: Option<bool>,
-    /// `MergeSlashes`; default on.
-    pub merge_slashes: Option<bool>,
-    /// `SSLStrictSNIVHostCheck`: who speaks TLS must name the host.
-    pub named_by_tls: Option<bool>,
-}
-
-impl Strictness {
-    /// Takes what it does not say itself from `outer`.
-    pub fn inherit(&mut self, outer: &Strictness) {
-        self.known_hosts = self.known_hosts.or(outer.known_hosts);
-        self.registered_methods = self.registered_methods.or(outer.registered_methods);
-        self.merge_slashes = self.merge_slashes.or(outer.merge_slashes);
-        self.named_by_tls = self.named_by_tls.or(outer.named_by_tls);
+use crate::config::model::access::NUMBERED;
+use crate::config::model::merge::{keep, settings};
+settings! {
+    /// What a host says; `None`: as the main server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    host struct Strictness {
+        /// `StrictHostCheck`: only names that a host is configured with.
+        pub known_hosts: Option<bool>, keep;
+        /// `HttpProtocolOptions RegisteredMethods`
+        pub registered_methods: Option<bool>, keep;
+        /// `MergeSlashes`; default on.
+        pub merge_slashes: Option<bool>, keep;
+        /// `SSLStrictSNIVHostCheck`: who speaks TLS must name the host.
+        pub named_by_tls: Option<bool>, keep;
     }
 }
 
-/// Methods that httpd knows; modules and `RegisterHttpMethod` add to them.
-const REGISTERED: &[&str] = &[
-    "GET",
+/// Methods that httpd knows besides those with a number of their own; modules and `RegisterHttpMethod` add to them.
+const UNNUMBERED: &[&str] = &[
     "HEAD",
-    "PUT",
-    "POST",
-    "DELETE",
-    "CONNECT",
-    "OPTIONS",
-    "TRACE",
-    "PATCH",
-    "PROPFIND",
-    "PROPPATCH",
-    "MKCOL",
-    "COPY",
-    "MOVE",
-    "LOCK",
-    "UNLOCK",
     "VERSION-CONTROL",
     "CHECKOUT",
     "UNCHECKOUT",
@@ -58,5 +37,5 @@ const REGISTERED: &[&str] = &[
 
 /// Whether it is one of httpd's methods, or one of `more`.
 pub fn is_registered(method: &str, more: &[String]) -> bool {
-    REGISTERED.contains(&method) || more.iter().any(|known| known == method)
+    NUMBERED.contains(&method) || UNNUMBERED.contains(&method) || more.iter().any(|known| known == method)
 }

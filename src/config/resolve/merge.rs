@@ -13,10 +13,10 @@ impl Config {
 
     /// The same with `.htaccess` files.
     pub fn settings_of(&self, applied: &Applied, script_alias: bool) -> Settings {
-        let mut settings = Settings::nothing();
+        let mut settings = Settings::default();
         for number in [0].iter().chain(&applied.sections) {
             if let Some(section) = self.section(&applied.files, *number) {
-                settings.merge(&section.said, &section.scope);
+                settings.merge_at(&section.said, &section.scope);
                 // What the table's defaults say is not said by anybody.
                 settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
             }

@@ -27,6 +27,8 @@ pub struct Row {
     pub effect: Effect,
     /// Whether it may stand in `<Limit>`: what it says holds for the methods that are named there.
     pub per_method: bool,
+    /// Whether it takes Perl code, or names a file or module of it: in `.htaccess` files more is asked for that.
+    pub is_code: bool,
     /// Two lines of prose.
     pub about: &'static str,
 }
@@ -41,6 +43,7 @@ pub const ROW: Row = Row {
     because: "",
     effect: Effect::Reload,
     per_method: false,
+    is_code: false,
     about: "",
 };
 

@@ -13,7 +13,8 @@ pub struct Limited<T> {
     pub what: T,
 }
 
-const NAMES: [&str; 15] = [
+/// The methods with a number of their own, each at the place of its number.
+pub const NUMBERED: [&str; 15] = [
     "GET",
     "PUT",
     "POST",
@@ -47,7 +48,7 @@ impl Methods {
 
     fn named(name: &str) -> Option<Methods> {
         let name = if name == "HEAD" { "GET" } else { name };
-        NAMES.iter().position(|known| *known == name).map(|bit| Methods(1 << bit))
+        NUMBERED.iter().position(|known| *known == name).map(|bit| Methods(1 << bit))
     }
 
     /// Whether one of `other` is among them.
@@ -82,7 +83,7 @@ impl Methods {
 
 impl std::fmt::Debug for Methods {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name);
+        let names = NUMBERED.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name);
         match *self {
             Methods::ALL => f.write_str("*"),
             _ => f.write_str(&names.chain((self.0 & OTHER != 0).then_some("…")).collect::<Vec<_>>().join(",")),

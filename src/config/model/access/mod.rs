@@ -1,8 +1,9 @@
 //! Who may come in: what Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs say.
 //!
-//! What a section says is [`Said`]; merged it is [`Rules`]. What they mean for a request is the business of the module
+//! What a section says is [`PartialAccess`]; merged it is [`Rules`]. What they mean for a request is the business of the module
 //! `access`.
 
+use crate::config::model::merge::{keep, replace, settings};
 mod hosts;
 mod methods;
 mod require;
@@ -10,67 +11,42 @@ mod require;
 use std::path::PathBuf;
 
 pub use hosts::{HostRules, Network, Order, Origin};
-pub use methods::{Limited, Methods};
+pub use methods::{Limited, Methods, NUMBERED};
 pub use require::{Require, Requirement};
 
-/// What one section says; `None`: nothing, keep what was.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
-    /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
-    pub hosts: Option<HostRules>,
-    /// `Satisfy`
-    pub satisfy: Option<Satisfy>,
-    /// `AuthType`
-    pub auth_type: Option<String>,
-    /// `AuthName`
-    pub auth_name: Option<String>,
-    /// `AuthUserFile`
-    pub user_file: Option<PathBuf>,
-    /// `AuthGroupFile`
-    pub group_file: Option<PathBuf>,
-    /// `AuthAuthoritative`
-    pub authoritative: Option<bool>,
-    /// `Require`: one replaces all of the outer section.
-    pub requires: Option<Vec<Requirement>>,
-    /// `HostnameLookups`
-    pub lookups: Option<Lookups>,
-    /// `MaxConcurrentReqs`: one replaces all of the outer section.
-    pub throttles: Option<Vec<Throttle>>,
-    /// `AuthMerging`: what becomes of the outer section's `Require`.
-    pub merging: Merging,
-    /// `AuthzSendForbiddenOnFailure`
-    pub forbids: Option<bool>,
-    /// `AllowMethods`; empty: every method.
-    pub allowed_methods: Option<Vec<String>>,
-}
+settings! {
+    /// What one section says; `None`: nothing, keep what was.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    said struct PartialAccess {}
 
-/// What all sections of a request say together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
-    /// See [`Said::hosts`].
-    pub hosts: HostRules,
-    /// All, if nothing is said.
-    pub satisfy: Option<Satisfy>,
-    /// `Basic`, or what a PerlAuthenHandler makes of it.
-    pub auth_type: Option<String>,
-    /// The realm.
-    pub auth_name: Option<String>,
-    /// Absolute.
-    pub user_file: Option<PathBuf>,
-    /// Absolute.
-    pub group_file: Option<PathBuf>,
-    /// Default on.
-    pub authoritative: Option<bool>,
-    /// One of those that hold for the method must be met.
-    pub requires: Vec<Requirement>,
-    /// Default Off.
-    pub lookups: Lookups,
-    /// All hold.
-    pub throttles: Vec<Throttle>,
-    /// A user of ours who is not among those that are required is told 403 instead of being asked again.
-    pub forbids: Option<bool>,
+    /// What all sections of a request say together.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    merged struct Rules {}
+
+    /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
+    hosts: Option<HostRules> => HostRules, replace;
+    /// `Satisfy`
+    satisfy: Option<Satisfy> => Option<Satisfy>, keep;
+    /// `AuthType`
+    auth_type: Option<String> => Option<String>, keep;
+    /// `AuthName`
+    auth_name: Option<String> => Option<String>, keep;
+    /// `AuthUserFile`
+    user_file: Option<PathBuf> => Option<PathBuf>, keep;
+    /// `AuthGroupFile`
+    group_file: Option<PathBuf> => Option<PathBuf>, keep;
+    /// `AuthAuthoritative`
+    authoritative: Option<bool> => Option<bool>, keep;
+    /// `Require`: one replaces all of the outer section, unless `AuthMerging` says otherwise.
+    requires: SaidRequires => Vec<Requirement>, merge_requires;
+    /// `HostnameLookups`
+    lookups: Option<Lookups> => Lookups, replace;
+    /// `MaxConcurrentReqs`: one replaces all of the outer section.
+    throttles: Option<Vec<Throttle>> => Vec<Throttle>, replace;
+    /// `AuthzSendForbiddenOnFailure`
+    forbids: Option<bool> => Option<bool>, keep;
     /// `AllowMethods`; empty: every method.
-    pub allowed_methods: Vec<String>,
+    allowed_methods: Option<Vec<String>> => Vec<String>, replace;
 }
 
 /// `AuthMerging`
@@ -118,36 +94,6 @@ pub struct Throttle {
 }
 
 impl Rules {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, said: &Said) {
-        replace(&mut self.hosts, &said.hosts);
-        self.merge_requires(said);
-        replace(&mut self.allowed_methods, &said.allowed_methods);
-        keep(&mut self.forbids, &said.forbids);
-        replace(&mut self.lookups, &said.lookups);
-        replace(&mut self.throttles, &said.throttles);
-        keep(&mut self.satisfy, &said.satisfy);
-        keep(&mut self.auth_type, &said.auth_type);
-        keep(&mut self.auth_name, &said.auth_name);
-        keep(&mut self.user_file, &said.user_file);
-        keep(&mut self.group_file, &said.group_file);
-        keep(&mut self.authoritative, &said.authoritative);
-    }
-
-    fn merge_requires(&mut self, said: &Said) {
-        let Some(inner) = &said.requires else { return };
-        match said.merging {
-            Merging::And if !self.requires.is_empty() => {
-                let outer = std::mem::take(&mut self.requires);
-                let text = "AuthMerging And".to_owned();
-                let what = Require::Every(vec![Require::Lines(outer), Require::Lines(inner.clone())]);
-                self.requires = vec![Requirement { methods: Methods::ALL, text, what }];
-            }
-            Merging::Or => self.requires.extend_from_slice(inner),
-            Merging::Off | Merging::And => self.requires.clone_from(inner),
-        }
-    }
-
     /// Whether `AllowMethods` lets it pass; who may GET may HEAD.
     pub fn allows(&self, method: &str) -> bool {
         let method = if method == "HEAD" { "GET" } else { method };
@@ -192,14 +138,31 @@ impl Rules {
     }
 }
 
-fn replace<T: Clone>(rule: &mut T, said: &Option<T>) {
-    if let Some(said) = said {
-        rule.clone_from(said);
+/// What one section says of `Require`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SaidRequires {
+    /// One of those that hold for the method must be met; `None`: nothing was said.
+    pub lines: Option<Vec<Requirement>>,
+    /// `AuthMerging`: what becomes of the outer section's.
+    pub merging: Merging,
+}
+
+impl SaidRequires {
+    /// Whether there is a line.
+    pub fn is_some(&self) -> bool {
+        self.lines.is_some()
     }
 }
 
-fn keep<T: Clone>(rule: &mut Option<T>, said: &Option<T>) {
-    if said.is_some() {
-        rule.clone_from(said);
+fn merge_requires(outer: &mut Vec<Requirement>, inner: &SaidRequires) {
+    let Some(lines) = &inner.lines else { return };
+    match inner.merging {
+        Merging::And if !outer.is_empty() => {
+            let text = "AuthMerging And".to_owned();
+            let what = Require::Every(vec![Require::Lines(std::mem::take(outer)), Require::Lines(lines.clone())]);
+            *outer = vec![Requirement { methods: Methods::ALL, text, what }];
+        }
+        Merging::Or => outer.extend_from_slice(lines),
+        Merging::Off | Merging::And => outer.clone_from(lines),
     }
 }

@@ -1,29 +1,24 @@
 //! Which answers are compressed: `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE type…`.
 
+use crate::config::model::merge::{append, by_key, keep, settings};
 use std::collections::BTreeMap;
 
-/// See the module's text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compress {
-    /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.
-    pub all: Option<bool>,
-    /// MIME types.
-    pub types: Vec<String>,
-    /// `AddOutputFilter`: extensions in lower case, and whether files with them are compressed.
-    pub extensions: BTreeMap<String, bool>,
-    /// `DeflateCompressionLevel`
-    pub level: Option<u32>,
+settings! {
+    /// See the module's text.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    place struct Compress {
+        /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.
+        pub all: Option<bool>, keep;
+        /// MIME types.
+        pub types: Vec<String>, append;
+        /// `AddOutputFilter`: extensions in lower case, and whether files with them are compressed.
+        pub extensions: BTreeMap<String, bool>, by_key;
+        /// `DeflateCompressionLevel`
+        pub level: Option<u32>, keep;
+    }
 }
 
 impl Compress {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: &Compress) {
-        self.all = inner.all.or(self.all);
-        self.types.extend_from_slice(&inner.types);
-        self.extensions.extend(inner.extensions.iter().map(|(extension, on)| (extension.clone(), *on)));
-        self.level = inner.level.or(self.level);
-    }
-
     /// Whether an answer may be compressed at all.
     pub fn is_on(&self) -> bool {
         self.all == Some(true) || !self.types.is_empty() || self.extensions.values().any(|on| *on)

@@ -1,14 +1,17 @@
 //! `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
 
-/// How long answers stay fresh.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Expires {
-    /// `ExpiresActive`
-    pub active: Option<bool>,
-    /// `ExpiresByType`: MIME type, or `image/*`.
-    pub by_type: Vec<(String, Span)>,
-    /// `ExpiresDefault`
-    pub default: Option<Span>,
+use crate::config::model::merge::{keep, settings};
+settings! {
+    /// How long answers stay fresh.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    place struct Expires {
+        /// `ExpiresActive`
+        pub active: Option<bool>, keep;
+        /// `ExpiresByType`: MIME type, or `image/*`.
+        pub by_type: Vec<(String, Span)>, last_of_type;
+        /// `ExpiresDefault`
+        pub default: Option<Span>, keep;
+    }
 }
 
 /// A time from something.
@@ -21,16 +24,6 @@ pub struct Span {
 }
 
 impl Expires {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: &Expires) {
-        self.active = inner.active.or(self.active);
-        self.default = inner.default.or(self.default);
-        for (kind, span) in &inner.by_type {
-            self.by_type.retain(|(known, _)| known != kind);
-            self.by_type.push((kind.clone(), *span));
-        }
-    }
-
     /// What holds for a MIME type without parameters, if anything does.
     pub fn of(&self, mime: &str) -> Option<Span> {
         if self.active != Some(true) {
@@ -90,6 +83,14 @@ fn unit(word: &str) -> Option<i64> {
         "second" | "sec" => 1,
         _ => return None,
     })
+}
+
+/// The last span of a type counts.
+fn last_of_type(outer: &mut Vec<(String, Span)>, inner: &[(String, Span)]) {
+    for (kind, span) in inner {
+        outer.retain(|(known, _)| known != kind);
+        outer.push((kind.clone(), *span));
+    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,26 @@
 //! Which requests' bodies are unpacked before a program reads them: `SetInputFilter DEFLATE`, `AddInputFilter DEFLATE
 //! extension…`, and how much may come out of them.
 
+use crate::config::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;
 
 use super::compress::has_extension;
 
-/// What a section says; `None`: nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Inflate {
-    /// `SetInputFilter`: everything; `Some(false)` is `SetInputFilter None`.
-    pub all: Option<bool>,
-    /// `AddInputFilter`: extensions in lower case, and whether what is sent to files with them is unpacked.
-    pub extensions: BTreeMap<String, bool>,
-    /// `DeflateInflateLimitRequestBody`; 0: as `LimitRequestBody` says.
-    pub limit: Option<u64>,
-    /// `DeflateInflateRatioLimit`
-    pub ratio: Option<u64>,
-    /// `DeflateInflateRatioBurst`
-    pub burst: Option<u64>,
+settings! {
+    /// What a section says; `None`: nothing.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    place struct Inflate {
+        /// `SetInputFilter`: everything; `Some(false)` is `SetInputFilter None`.
+        pub all: Option<bool>, keep;
+        /// `AddInputFilter`: extensions in lower case, and whether what is sent to files with them is unpacked.
+        pub extensions: BTreeMap<String, bool>, by_key;
+        /// `DeflateInflateLimitRequestBody`; 0: as `LimitRequestBody` says.
+        pub limit: Option<u64>, keep;
+        /// `DeflateInflateRatioLimit`
+        pub ratio: Option<u64>, keep;
+        /// `DeflateInflateRatioBurst`
+        pub burst: Option<u64>, keep;
+    }
 }
 
 /// httpd's numbers.
@@ -36,15 +39,6 @@ pub struct Bounds {
 }
 
 impl Inflate {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: &Inflate) {
-        self.all = inner.all.or(self.all);
-        self.extensions.extend(inner.extensions.iter().map(|(extension, on)| (extension.clone(), *on)));
-        self.limit = inner.limit.or(self.limit);
-        self.ratio = inner.ratio.or(self.ratio);
-        self.burst = inner.burst.or(self.burst);
-    }
-
     /// Whether what is sent to this file is unpacked.
     pub fn takes(&self, file: &str) -> bool {
         self.all == Some(true) || has_extension(&self.extensions, file)

@@ -1,6 +1,7 @@
 //! What sections say about answers rather than about programs: redirections, error documents, headers, variables, types.
 //! A section's words and what is merged from them have one shape: [`Rules`].
 
+use crate::config::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
 pub mod compress;
 pub mod error_document;
@@ -34,49 +35,51 @@ use crate::config::model::identity::{CanonicalName, Signature};
 pub use error_document::ErrorDocument;
 pub use redirect::Redirect;
 
-/// `None` and empty mean: nothing, keep what was.
-#[derive(Debug, Clone, Default)]
-pub struct Rules {
-    /// `Redirect` in containers, the innermost first; a host's own stand in [`Host`](super::Host).
-    pub redirects: Vec<Redirect>,
-    /// `ErrorDocument`: status and answer; the last of a status counts.
-    pub error_documents: Vec<(u16, ErrorDocument)>,
-    /// `Header`, in the order in which they are applied.
-    pub headers: Vec<HeaderRule>,
-    /// `RequestHeader`, likewise.
-    pub request_headers: Vec<HeaderRule>,
-    /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
-    pub expires: Expires,
-    /// `SetEnvIf`, `BrowserMatch`
-    pub set_env_if: Vec<SetEnvIf>,
-    /// `SetEnv`, `PassEnv`, and `UnsetEnv` as `None`.
-    pub env: Vec<(String, Option<String>)>,
-    /// `AddType`, `AddHandler`, `AddEncoding`, …
-    pub types: Types,
-    /// `IndexOptions`, `IndexIgnore`
-    pub listing: Listing,
-    /// `DirectorySlash`; default on.
-    pub directory_slash: Option<bool>,
-    /// `UseCanonicalName`; default off.
-    pub canonical_name: Option<CanonicalName>,
-    /// `ServerSignature`; default off.
-    pub signature: Option<Signature>,
-    /// `FileETag`; default size and time.
-    pub file_etag: Option<FileEtag>,
-    /// `FileETag +X -Y`: what is added to what an outer section says, and what is taken away.
-    pub file_etag_change: Option<(FileEtag, FileEtag)>,
-    /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
-    pub ranges: Ranges,
-    /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
-    pub compress: Compress,
-    /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
-    pub inflate: Inflate,
-    /// `SSLOptions`, `SSLRequireSSL`
-    pub ssl: Ssl,
-    /// `Action`, `Script`
-    pub actions: Actions,
-    /// `AcceptPathInfo`; default: what answers says it.
-    pub path_info: Option<PathInfo>,
+settings! {
+    /// `None` and empty mean: nothing, keep what was.
+    #[derive(Debug, Clone, Default)]
+    place struct Rules, then Rules::change_etag {
+        /// `Redirect` in containers, the innermost first; a host's own stand in [`Host`](super::Host).
+        pub redirects: Vec<Redirect>, prepend;
+        /// `ErrorDocument`: status and answer; the last of a status counts.
+        pub error_documents: Vec<(u16, ErrorDocument)>, append;
+        /// `Header`, in the order in which they are applied.
+        pub headers: Vec<HeaderRule>, append;
+        /// `RequestHeader`, likewise.
+        pub request_headers: Vec<HeaderRule>, append;
+        /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
+        pub expires: Expires, Expires::merge;
+        /// `SetEnvIf`, `BrowserMatch`
+        pub set_env_if: Vec<SetEnvIf>, append;
+        /// `SetEnv`, `PassEnv`, and `UnsetEnv` as `None`.
+        pub env: Vec<(String, Option<String>)>, last_of_each;
+        /// `AddType`, `AddHandler`, `AddEncoding`, …
+        pub types: Types, Types::merge;
+        /// `IndexOptions`, `IndexIgnore`
+        pub listing: Listing, Listing::merge;
+        /// `DirectorySlash`; default on.
+        pub directory_slash: Option<bool>, keep;
+        /// `UseCanonicalName`; default off.
+        pub canonical_name: Option<CanonicalName>, keep;
+        /// `ServerSignature`; default off.
+        pub signature: Option<Signature>, keep;
+        /// `FileETag`; default size and time.
+        pub file_etag: Option<FileEtag>, keep;
+        /// `FileETag +X -Y`: what is added to what an outer section says, and what is taken away.
+        pub file_etag_change: Option<(FileEtag, FileEtag)>, apart;
+        /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
+        pub ranges: Ranges, Ranges::merge;
+        /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
+        pub compress: Compress, Compress::merge;
+        /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
+        pub inflate: Inflate, Inflate::merge;
+        /// `SSLOptions`, `SSLRequireSSL`
+        pub ssl: Ssl, Ssl::merge;
+        /// `Action`, `Script`
+        pub actions: Actions, Actions::merge;
+        /// `AcceptPathInfo`; default: what answers says it.
+        pub path_info: Option<PathInfo>, keep;
+    }
 }
 
 /// Whether more of a path may stand behind a file's.
@@ -113,31 +116,11 @@ impl FileEtag {
 }
 
 impl Rules {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: &Rules) {
-        self.redirects.splice(0..0, inner.redirects.iter().cloned());
-        self.error_documents.extend_from_slice(&inner.error_documents);
-        self.headers.extend_from_slice(&inner.headers);
-        self.request_headers.extend_from_slice(&inner.request_headers);
-        self.expires.merge(&inner.expires);
-        self.set_env_if.extend_from_slice(&inner.set_env_if);
-        self.env.extend_from_slice(&inner.env);
-        last_of_each(&mut self.env);
-        self.types.merge(&inner.types);
-        self.listing.merge(&inner.listing);
-        self.directory_slash = inner.directory_slash.or(self.directory_slash);
-        self.canonical_name = inner.canonical_name.or(self.canonical_name);
-        self.signature = inner.signature.or(self.signature);
-        self.file_etag = inner.file_etag.or(self.file_etag);
+    /// `FileETag +X -Y` changes what the sections up to here come to.
+    fn change_etag(&mut self, inner: &Rules) {
         if let Some((more, less)) = inner.file_etag_change {
             self.file_etag = Some(self.file_etag.unwrap_or(FileEtag::USUAL).changed(more, less));
         }
-        self.ranges.merge(inner.ranges);
-        self.compress.merge(&inner.compress);
-        self.inflate.merge(&inner.inflate);
-        self.ssl.merge(&inner.ssl);
-        self.actions.merge(&inner.actions);
-        self.path_info = inner.path_info.or(self.path_info);
     }
 
     /// What is to be answered instead of the plain page of an error.
@@ -159,8 +142,9 @@ impl Rules {
 }
 
 /// Of each name the last pair, in their order.
-pub fn last_of_each<T>(pairs: &mut Vec<(String, T)>) {
-    let last: HashMap<String, usize> = pairs.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+fn last_of_each<T: Clone>(outer: &mut Vec<(String, T)>, inner: &[(String, T)]) {
+    outer.extend_from_slice(inner);
+    let last: HashMap<String, usize> = outer.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
     let mut places = 0..;
-    pairs.retain(|(name, _)| last.get(name).copied() == places.next());
+    outer.retain(|(name, _)| last.get(name).copied() == places.next());
 }

@@ -1,12 +1,15 @@
 //! `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`: how many parts of a file a client may ask for at once, and in what
 //! disorder. Who asks for more gets all of the file.
 
-/// What a section says; `None`: nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ranges {
-    most: Option<u32>,
-    overlaps: Option<u32>,
-    reversals: Option<u32>,
+use crate::config::model::merge::{keep, settings};
+settings! {
+    /// What a section says; `None`: nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    place struct Ranges {
+        most: Option<u32>, keep;
+        overlaps: Option<u32>, keep;
+        reversals: Option<u32>, keep;
+    }
 }
 
 /// One of the three.
@@ -25,13 +28,6 @@ const MOST: u32 = 200;
 const DISORDER: u32 = 20;
 
 impl Ranges {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: Ranges) {
-        self.most = inner.most.or(self.most);
-        self.overlaps = inner.overlaps.or(self.overlaps);
-        self.reversals = inner.reversals.or(self.reversals);
-    }
-
     /// Takes the word behind a directive.
     pub fn set(&mut self, bound: Bound, word: &str) -> Result<(), String> {
         let (place, default) = match bound {

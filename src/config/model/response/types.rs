@@ -1,21 +1,24 @@
 //! What a file's extensions say of it: `AddType`, `AddHandler`, `AddEncoding`, `AddLanguage`, `AddCharset`, and what
 //! takes them back. As mod_mime: every extension counts, the last one of each kind wins.
 
+use crate::config::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;
 
 use crate::config::model::handler::Handler;
 
-/// What sections said about extensions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Types {
-    /// By extension, without dot and in lower case; `None` takes back what an outer section said.
-    pub added: BTreeMap<(Kind, String), Option<String>>,
-    /// `AddHandler` likewise.
-    pub handlers: BTreeMap<String, Option<Handler>>,
-    /// `ForceType`; `Some(None)` is `ForceType None`.
-    pub force: Option<Option<String>>,
-    /// `AddDefaultCharset`; `Some(None)` is `Off`.
-    pub default_charset: Option<Option<String>>,
+settings! {
+    /// What sections said about extensions.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    place struct Types {
+        /// By extension, without dot and in lower case; `None` takes back what an outer section said.
+        pub added: BTreeMap<(Kind, String), Option<String>>, by_key;
+        /// `AddHandler` likewise.
+        pub handlers: BTreeMap<String, Option<Handler>>, by_key;
+        /// `ForceType`; `Some(None)` is `ForceType None`.
+        pub force: Option<Option<String>>, keep;
+        /// `AddDefaultCharset`; `Some(None)` is `Off`.
+        pub default_charset: Option<Option<String>>, keep;
+    }
 }
 
 /// What an extension can say.
@@ -42,14 +45,6 @@ pub struct Described {
 }
 
 impl Types {
-    /// Merges what an inner section says.
-    pub fn merge(&mut self, inner: &Types) {
-        self.added.extend(inner.added.iter().map(|(key, value)| (key.clone(), value.clone())));
-        self.handlers.extend(inner.handlers.iter().map(|(key, value)| (key.clone(), value.clone())));
-        self.force = inner.force.clone().or(self.force.take());
-        self.default_charset = inner.default_charset.clone().or(self.default_charset.take());
-    }
-
     /// Describes a file's name; `usual` knows the types that nobody need add.
     pub fn describe(&self, name: &str, usual: impl Fn(&str) -> Option<String>) -> Described {
         let mut described = Described::default();

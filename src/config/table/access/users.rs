@@ -158,7 +158,7 @@ fn basic_provider(_: &mut Draft, names: &[String]) -> Result<(), String> {
 
 /// `AuthMerging Off|And|Or`
 fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().access.merging = match text.to_ascii_lowercase().as_str() {
+    draft.said().access.requires.merging = match text.to_ascii_lowercase().as_str() {
         "off" => Merging::Off,
         "and" => Merging::And,
         "or" => Merging::Or,
@@ -205,7 +205,7 @@ fn section(
 
 fn add(draft: &mut Draft, text: String, what: Require) {
     let requirement = Requirement { methods: draft.place.methods, text, what };
-    draft.said().access.requires.get_or_insert_default().push(requirement);
+    draft.said().access.requires.lines.get_or_insert_default().push(requirement);
 }
 
 /// As one line, words with spaces in quotation marks.

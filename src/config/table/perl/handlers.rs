@@ -41,6 +41,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("Name…", 1..=MANY, |d, names| steps(d, names, |_, name| Step::Module(name.to_owned()))),
         because: "the site says which",
         effect: Effect::Generation,
+        is_code: true,
         about: "Modules loaded before the workers are forked, so that they share them. In the order of the file with PerlRequire.",
         ..ROW
     },
@@ -51,6 +52,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
         because: "the site says which",
         effect: Effect::Generation,
+        is_code: true,
         about: "Perl files run before the workers are forked, for instance startup.pl.",
         ..ROW
     },
@@ -84,6 +86,7 @@ pub static ROWS: &[Row] = &[
         }),
         because: "the site says which",
         effect: Effect::Generation,
+        is_code: true,
         about: "A .psgi file, loaded before the workers are forked; it answers this section (`SetHandler psgi` is implied) and finds the \
             Location as SCRIPT_NAME.",
         ..ROW
@@ -97,6 +100,7 @@ pub static ROWS: &[Row] = &[
         }),
         because: "code belongs in files",
         effect: Effect::Generation,
+        is_code: true,
         about: "As PsgiApp with the code itself: `cameleer run -e` makes it. `${name}` in it is Perl's, not replaced.",
         ..ROW
     },

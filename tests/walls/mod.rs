@@ -20,6 +20,13 @@ fn the_front_never_names_perl() {
 }
 
 #[test]
+fn only_the_top_of_the_front_knows_all_of_it() {
+    for layer in ["accept", "http1", "http2", "request", "routing", "workers", "limits", "client", "log", "base"] {
+        forbid(&format!("src/front/{layer}"), r"\b(super|front)::(\{[^}]*\b)?Front\b");
+    }
+}
+
+#[test]
 fn the_worker_never_names_the_async_runtime() {
     forbid("src/worker", r"\b(tokio|hyper|hyper_util|http_body|http_body_util)::");
     forbid("src/worker", r"crate::(front|master|cli)\b");

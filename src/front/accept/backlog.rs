@@ -16,7 +16,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use super::Acceptor;
-use super::listener::{Accepted, is_clients_fault, serve};
+use super::accepted::{Accepted, is_clients_fault};
 use crate::front::base::address::Address;
 use crate::front::base::blocking;
 use crate::front::client::last_call::LAST_CALL;
@@ -59,7 +59,7 @@ impl Backlog {
                 yield_now().await;
             }
             match self.next() {
-                Ok(accepted) => serve(acceptor, accepted),
+                Ok(accepted) => acceptor.serve(accepted),
                 Err(error) if is_clients_fault(&error) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // The queue is empty, or the descriptors are used up.

@@ -4,29 +4,21 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::socket::sockopt::TcpNoDelay;
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, setsockopt};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
+use super::Acceptor;
+use super::accepted::{Accepted, is_clients_fault};
 use super::backlog::Backlog;
-use super::{Acceptor, proxy_protocol};
 use crate::front::base::address::Address;
-use crate::front::client::transport::Socket;
 use crate::front::limits::connections::EVICTED_AT_ONCE;
 use crate::log;
-
-/// A connection that nobody serves yet.
-pub struct Accepted {
-    socket: Socket,
-    remote: Address,
-    local: Address,
-}
 
 /// How long to wait when the kernel has no descriptors left for us.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -117,22 +109,6 @@ impl Listener {
     }
 }
 
-impl Accepted {
-    /// Of a listener at `local`, unless that listens on all addresses.
-    pub fn tcp(socket: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
-        let local = match local {
-            Some(local) => local.clone(),
-            None => Address::tcp(socket.local_addr()?),
-        };
-        Ok(Accepted { socket: Socket::Tcp(socket), remote: Address::tcp(remote), local })
-    }
-
-    /// Of a listener in the file system.
-    pub fn unix(socket: UnixStream) -> Accepted {
-        Accepted { socket: Socket::Unix(socket), remote: Address::unix(), local: Address::unix() }
-    }
-}
-
 /// Accepts until it is ended, then what the kernel has accepted besides.
 async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
     let mut complained = false;
@@ -144,7 +120,7 @@ async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Rec
         match accepted {
             Ok(accepted) => {
                 complained = false;
-                serve(&acceptor, accepted);
+                acceptor.serve(accepted);
             }
             Err(error) if is_clients_fault(&error) => {}
             Err(error) => {
@@ -167,26 +143,4 @@ async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Rec
     }
     drop(open);
     acceptor.services.shared.clock.start();
-}
-
-/// Gives a connection a task of its own, if there is a place for it.
-pub fn serve(acceptor: &Rc<Acceptor>, accepted: Accepted) {
-    let Accepted { socket, remote, local } = accepted;
-    let Some(site) = acceptor.services.sites.serving() else { return };
-    let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
-    let Some(permit) = acceptor.enter(&site, (!stands_for_others).then_some(&remote)) else {
-        return acceptor.limit.turn_away(socket);
-    };
-    let connection = acceptor.connection(site, remote, local);
-    if stands_for_others {
-        tokio::task::spawn_local(proxy_protocol::serve(acceptor.clone(), connection, socket, permit));
-    } else {
-        tokio::task::spawn_local(super::serve(connection, socket, permit));
-    }
-}
-
-/// Whether the next one may well be accepted.
-pub fn is_clients_fault(error: &io::Error) -> bool {
-    use io::ErrorKind::*;
-    matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)
 }

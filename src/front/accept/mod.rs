@@ -1,5 +1,6 @@
 //! From a listening socket to a connection of which is known who has it and what it speaks.
 
+mod accepted;
 mod backlog;
 pub mod listener;
 mod negotiate;
@@ -17,6 +18,7 @@ use super::request::services::{Connection, Services};
 use super::site::Site;
 use super::{http1, http2};
 use crate::log;
+use accepted::Accepted;
 use negotiate::{Greeted, greet};
 
 /// What the accept loops share.
@@ -29,6 +31,22 @@ impl Acceptor {
     /// Of a process that may have so many open files.
     pub fn new(services: Rc<Services>, descriptors: u64) -> Acceptor {
         Acceptor { services, limit: ConnectionLimit::new(descriptors) }
+    }
+
+    /// Gives a connection a task of its own, if there is a place for it.
+    fn serve(self: &Rc<Self>, accepted: Accepted) {
+        let Accepted { socket, remote, local } = accepted;
+        let Some(site) = self.services.sites.serving() else { return };
+        let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
+        let Some(permit) = self.enter(&site, (!stands_for_others).then_some(&remote)) else {
+            return self.limit.turn_away(socket);
+        };
+        let connection = self.connection(site, remote, local);
+        if stands_for_others {
+            tokio::task::spawn_local(proxy_protocol::serve(self.clone(), connection, socket, permit));
+        } else {
+            tokio::task::spawn_local(serve(connection, socket, permit));
+        }
     }
 
     /// A permit for a new connection, if there is one.

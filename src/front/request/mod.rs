@@ -177,7 +177,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
         }
         settle(visit, head, &route)?;
     } else {
-        let refined = once_read(&visit.site, || files::behind(&visit.site, &route)).await?;
+        let refined = once_read(&visit.site.routes, || files::behind(&visit.site, &route)).await?;
         admit(visit, head, refined.as_ref().unwrap_or(&route)).await?;
         if route.looks_for_a_file() && lookup::is_behind_link(&visit.site, &route) {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
@@ -202,7 +202,7 @@ async fn lead(visit: &Record, head: &Parts, body: &mut Option<Source>) -> Result
 /// Looks for the file of `route`. Even that there is none is said only to those who may come in; an index must be open to
 /// them, and its folder too.
 async fn find_file(visit: &Record, head: &Parts, route: &Route) -> Result<Found, Refusal> {
-    let found = once_read(&visit.site, || files::find(&visit.site, route, head)).await;
+    let found = once_read(&visit.site.routes, || files::find(&visit.site, route, head)).await;
     let file = found.as_ref().ok().and_then(Found::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(visit, head, route).await?;
@@ -281,7 +281,7 @@ async fn find(visit: &Record, head: &Parts) -> Result<Rc<Route>, Refusal> {
             }
         })
     };
-    let route = once_read(&visit.site, find).await?;
+    let route = once_read(&visit.site.routes, find).await?;
     if strictness::is_misdirected(visit, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }
@@ -342,7 +342,7 @@ async fn send_file(
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
-    let found = once_read(&visit.site, || files::find_declined(&visit.site, route, file, &head)).await?;
+    let found = once_read(&visit.site.routes, || files::find_declined(&visit.site, route, file, &head)).await?;
     let response = match found {
         Found::Response(response) => return Ok(Answer::Here(response)),
         Found::Index(path) => return index(&head, &path),

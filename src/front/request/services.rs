@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use wire::control::FrontStatus;
 
-use super::access::Door;
+use super::access::passwords::Passwords;
 use super::access::reverse_dns::Names;
-use super::files::autoindex::Lists;
 use crate::access::names::System;
 use crate::front::base::shared::Shared;
 use crate::front::client::Client;
@@ -26,10 +25,8 @@ pub struct Services {
     pub connections: Connections,
     /// The generations.
     pub sites: Sites,
-    /// Who may come in.
-    pub door: Door,
-    /// Lists of folders that are being made.
-    pub lists: Lists,
+    /// Who users are.
+    pub passwords: Passwords,
     /// Names of clients.
     pub names: Names,
 }
@@ -51,8 +48,7 @@ impl Services {
             shared,
             connections: Connections::default(),
             sites: Sites::default(),
-            door: Door::default(),
-            lists: Lists::default(),
+            passwords: Passwords::default(),
             names: Names::new(Arc::new(System)),
         }
     }

@@ -1,114 +1,37 @@
-//! Where a request leads: virtual host, file, sections, settings. Worked out once for a host and a path and kept, so
-//! that a path that is asked for often costs one look into a table.
+//! Where requests lead. Worked out once for a host and a path and kept, so that a path that is asked for often costs one
+//! look into a table.
 
-pub mod htaccess;
+mod asked;
+mod htaccess;
+mod once_read;
 pub mod redirect;
+mod route;
 pub mod server_name;
+
+pub use asked::Asked;
+pub use once_read::{NotYet, once_read};
+pub use route::{Route, bytes};
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use http::StatusCode;
 
-use super::base::address::Address;
-use super::base::refusal::Refusal;
-use super::site::Site;
-use crate::config::meter;
-use crate::config::rules::redirect::Answer;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
-use crate::path::{BadPath, Text, normalise, unmerged};
-use htaccess::{Chain, RECHECK, Store, Unread, complain};
+use crate::path::{Text, normalise, unmerged};
+use asked::without_port;
+use htaccess::{Chain, RECHECK, Store, Unread};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
 /// Longer ones are probably never asked for again.
 const LONGEST: usize = 512;
-
-/// Where a request leads.
-#[derive(Debug, Clone)]
-pub struct Route {
-    /// Index of the virtual host.
-    pub host: u16,
-    /// What we are called in links to ourselves: see [`server_name`].
-    pub server_name: Rc<str>,
-    /// The port that goes with it.
-    pub server_port: u16,
-    /// Decoded and normalised.
-    pub path: Vec<u8>,
-    /// The same as it was sent, where repeated slashes count: see `MergeSlashes`.
-    pub sent: Option<Rc<str>>,
-    /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
-    pub filename: PathBuf,
-    /// Whether `ScriptAlias` led there.
-    pub script_alias: bool,
-    /// The sections that apply, in merge order.
-    pub sections: Vec<u16>,
-    /// What they say.
-    pub settings: Rc<Settings>,
-    /// `Redirect`: the client is sent elsewhere.
-    pub redirect: Option<Answer>,
-    /// How many bytes of the path name the script, when that is known.
-    pub script_length: Option<u32>,
-    /// Whether `filename` was found on disk.
-    pub resolved: bool,
-    /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
-    pub overrides: Rc<[u8]>,
-    /// Those files.
-    pub files: Rc<[Arc<Htaccess>]>,
-    /// Why it is not answered: one of those files is broken, or the file is one of them.
-    pub refusal: Option<StatusCode>,
-    /// Until when a folder that cannot be watched is believed to be as it was.
-    pub(super) until: Option<Instant>,
-    /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
-    pub ambiguous: bool,
-}
-
-impl AsRef<[u8]> for Route {
-    /// What logs and tables show of it.
-    fn as_ref(&self) -> &[u8] {
-        &self.path
-    }
-}
-
-impl Route {
-    fn is_current(&self) -> bool {
-        self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
-    }
-
-    /// An error when it must not be answered.
-    pub fn refused(&self) -> Result<(), Refusal> {
-        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;
-        self.in_time()
-    }
-
-    /// An error when the expressions of a `.htaccess` file take too long: what they were to find is not known.
-    pub fn in_time(&self) -> Result<(), Refusal> {
-        for file in &*self.files {
-            if file.meter.is_used_up() {
-                file.meter.untold().into_iter().for_each(complain);
-                return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a worker's program may look for `filename`.
-    pub fn looks_for_a_file(&self) -> bool {
-        !matches!(self.settings.handler, Handler::Psgi | Handler::Status | Handler::Info)
-    }
-
-    /// Whether the front looks for a file.
-    pub fn is_static(&self) -> bool {
-        self.settings.handler.is_about_a_file()
-    }
-}
 
 /// The table of routes of one configuration.
 pub struct Routes {
@@ -126,17 +49,6 @@ pub struct Routes {
 
 type Known = HashMap<Box<[u8]>, Rc<Route>>;
 type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
-
-/// What a route is found by.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// Our end of the connection.
-    pub local: &'a Address,
-    /// The `Host` header, or the host of an absolute target.
-    pub host: &'a str,
-    /// The target's path, as sent.
-    pub path: &'a str,
-}
 
 impl Routes {
     /// An empty table.
@@ -320,64 +232,6 @@ impl Routes {
     }
 }
 
-/// Why a question has no answer.
-pub enum NotYet {
-    /// It has one when these were read.
-    Unread(Unread),
-    /// Such a path has none.
-    Bad(BadPath),
-    /// It never will.
-    Refused(Refusal),
-}
-
-impl From<Unread> for NotYet {
-    fn from(unread: Unread) -> NotYet {
-        NotYet::Unread(unread)
-    }
-}
-
-impl From<Refusal> for NotYet {
-    fn from(refusal: Refusal) -> NotYet {
-        NotYet::Refused(refusal)
-    }
-}
-
-impl From<BadPath> for NotYet {
-    fn from(bad: BadPath) -> NotYet {
-        NotYet::Bad(bad)
-    }
-}
-
-/// Files that change while they are read are read again so often.
-const MOST_TRIES: usize = 20;
-
-/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
-/// threads do.
-pub async fn once_read<T>(site: &Site, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
-    let Some(store) = &site.routes.overrides else { return refused(ask()) };
-    let ask = || meter::stretch(&ask);
-    for _ in 0..MOST_TRIES {
-        match ask() {
-            Err(NotYet::Unread(_)) => {}
-            answer => return refused(answer),
-        }
-        let _turn = store.turn().await;
-        match ask() {
-            Err(NotYet::Unread(unread)) => store.read(unread).await?,
-            answer => return refused(answer),
-        }
-    }
-    Err(Refusal::busy())
-}
-
-fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
-    answer.map_err(|not_yet| match not_yet {
-        NotYet::Refused(refusal) => refusal,
-        NotYet::Bad(bad) => bad.into(),
-        NotYet::Unread(_) => Refusal::busy(),
-    })
-}
-
 /// What [`Routes::look`] finds.
 struct Said {
     files: Rc<[Arc<Htaccess>]>,
@@ -386,7 +240,7 @@ struct Said {
     overrides: Rc<[u8]>,
     refusal: Option<StatusCode>,
     ambiguous: bool,
-    pub(super) until: Option<Instant>,
+    until: Option<Instant>,
 }
 
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
@@ -405,36 +259,4 @@ fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], (host, root): (u16,
         }
     }
     false
-}
-
-/// `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.
-pub fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
-        _ => host,
-    }
-}
-
-/// The port of `example.org:80`.
-pub fn port(host: &str) -> Option<u16> {
-    host.strip_prefix(without_port(host))?.strip_prefix(':')?.parse().ok()
-}
-
-/// The bytes of a path, which need not be UTF-8.
-pub fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_loses_its_port_only() {
-        let cases =
-            [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
-        for (host, expected) in cases {
-            assert_eq!(without_port(host), expected, "{host}");
-        }
-    }
 }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
 
-use super::{Asked, Route, port, without_port};
+use super::asked::{port, without_port};
+use super::{Asked, Route};
 use crate::config::{CanonicalName, Config, Host, Named, Settings};
 
 /// For a name that no header can hold.

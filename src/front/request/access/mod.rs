@@ -1,67 +1,23 @@
 //! Who may come in: finds out what the rules of a place want to know, and answers those who may not.
 
+pub mod passwords;
 pub mod reverse_dns;
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use http::StatusCode;
 use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
-use tokio::sync::Semaphore;
 
 use super::context::{Record, variables};
-use crate::access::{Asked, Attempt, Check, Facts, Name, Proof, User, Users, Verdict, challenge, judge};
+use crate::access::{Asked, Facts, Name, Proof, User, Verdict, challenge, judge};
 use crate::config::access::{Lookups, Methods, Rules};
-use crate::front::base::blocking::{self, NoThread};
+use crate::front::base::blocking::NoThread;
 use crate::front::base::refusal::Refusal;
 use crate::front::base::shared::count;
 use crate::front::routing::Route;
-use crate::front::workers::{ClientId, Turn};
-
-/// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
-const HASHES_AT_ONCE: usize = 2;
-/// Password files that are read at once: many requests may wait for the same.
-const FILES_AT_ONCE: usize = 2;
 
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
-
-/// What the door of a place needs.
-pub struct Door {
-    users: Users,
-    hashing: Semaphore,
-    reading: Semaphore,
-}
-
-/// What was found out about the client of a request.
-#[derive(Default)]
-pub struct Visitor {
-    /// Its name, if it was looked up and it has one.
-    pub name: Option<Rc<str>>,
-    /// Who it proved to be.
-    pub user: Option<User>,
-    /// What it is counted in until it has its answer and the worker has ended.
-    turns: Vec<Turn>,
-    /// Where its speed is counted; an error when it was too fast.
-    speed: Option<Result<ClientId, u32>>,
-}
-
-impl Visitor {
-    /// Whom the time that a worker works for it is added to.
-    pub fn charged_to(&self) -> Option<ClientId> {
-        self.speed?.ok()
-    }
-}
-
-impl Default for Door {
-    fn default() -> Door {
-        Door {
-            users: Users::default(),
-            hashing: Semaphore::new(HASHES_AT_ONCE),
-            reading: Semaphore::new(FILES_AT_ONCE),
-        }
-    }
-}
 
 /// Lets the request into the place that `route` leads to, or refuses.
 pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
@@ -127,9 +83,9 @@ async fn look_up(visit: &Record, verified: bool) -> Result<Option<Rc<str>>, NoTh
 
 /// Who the client is, by its `Authorization`.
 async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, Refusal> {
-    let (door, rules) = (&visit.services.door, &route.settings.access);
+    let (passwords, rules) = (&visit.services.passwords, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    match door.find_out(rules, Asked::Header(authorization)).await? {
+    match passwords.find_out(rules, Asked::Header(authorization)).await? {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
         Proof::Unknown(why) | Proof::Refused(why) => {
@@ -140,40 +96,6 @@ async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, R
             visit.complain(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
-    }
-}
-
-impl Door {
-    /// Who somebody is; what takes long is done on another thread.
-    async fn find_out(&self, rules: &Rules, asked: Asked<'_>) -> Result<Proof, NoThread> {
-        let (mut asked, since) = (asked, Instant::now());
-        loop {
-            match self.users.attempt(rules, &asked, since) {
-                Attempt::Settled(proof) => return Ok(proof),
-                Attempt::Unread(_) => self.read(rules, &asked, since).await?,
-                Attempt::Slow(check) => {
-                    let is_right = self.compare(check.clone()).await?;
-                    match self.users.settle(check, is_right) {
-                        Ok(proven) => asked = proven,
-                        Err(proof) => return Ok(proof),
-                    }
-                }
-            }
-        }
-    }
-
-    /// Looks at the file that is needed, unless another request has done so while this one waited for its turn.
-    async fn read(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
-        let _permit = self.reading.acquire().await;
-        if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
-            self.users.learn(blocking::run("read a password file", move || reading.take()).await?);
-        }
-        Ok(())
-    }
-
-    async fn compare(&self, check: Check) -> Result<bool, NoThread> {
-        let _permit = self.hashing.acquire().await;
-        blocking::run("compute a password's hash", move || check.is_right()).await
     }
 }
 

@@ -88,7 +88,7 @@ pub async fn named_by_dns(names: &Names, local: &Address, route: Rc<Route>) -> R
         return route;
     }
     match names.of(local.ip_addr(), false).await {
-        Ok(Some(server_name)) => Rc::new(Route { server_name, ..(*route).clone() }),
+        Ok(Some(server_name)) => Rc::new(route.named(server_name)),
         _ => route,
     }
 }

@@ -4,6 +4,7 @@
 pub mod host_header;
 pub mod remote_ip;
 pub mod variables;
+mod visitor;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt::Display;
@@ -14,7 +15,6 @@ use http::request::Parts;
 use http::{HeaderMap, Version};
 use wire::reply::Head;
 
-use super::access::Visitor;
 use super::services::{Connection, Services};
 use crate::config::KeepAlive;
 use crate::config::rules::setenv::Variables;
@@ -27,6 +27,7 @@ use crate::front::site::Site;
 use crate::front::workers::{Exchange, Promised, Shared, Stage};
 use remote_ip::Origin;
 use variables::Basis;
+use visitor::Visitor;
 
 /// The status that is logged for a client that left before there was an answer; nginx's number.
 const CLIENT_LEFT: u16 = 499;

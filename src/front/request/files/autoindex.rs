@@ -6,7 +6,6 @@ use std::fs::{DirEntry, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Local};
@@ -50,14 +49,8 @@ const MOST: usize = 10_000;
 /// Lists that are made at once: whoever asks for many must not get all processors.
 const AT_ONCE: usize = 2;
 
-/// The folders that are being read, on threads of their own: nobody else waits for a disk.
-pub struct Lists(Arc<Semaphore>);
-
-impl Default for Lists {
-    fn default() -> Lists {
-        Lists(Arc::new(Semaphore::new(AT_ONCE)))
-    }
-}
+/// Folders are read on threads of their own: nobody else waits for a disk.
+static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// Everything that a list is made from.
 struct Wanted {
@@ -88,10 +81,9 @@ pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts)
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = server_name::foot(&visit.site.config, &visit.site.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
-    let lists = &visit.services.lists;
-    let (contents, wanted) = lists.make(move || (wanted.contents(), wanted)).await?;
+    let (contents, wanted) = make(move || (wanted.contents(), wanted)).await?;
     let visible = visible(visit, route, contents.map_err(refusal)?).await;
-    let page = lists.make(move || wanted.page(visible)).await?;
+    let page = make(move || wanted.page(visible)).await?;
     let mut response = Response::new(Kind::whole(page.into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
@@ -104,7 +96,7 @@ async fn visible(visit: &Record, route: &Route, contents: Contents) -> Contents 
     let mut entries = Vec::with_capacity(all.len());
     for (number, entry) in all.into_iter().enumerate() {
         // What cannot be found out is not shown.
-        if once_read(&visit.site, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
+        if once_read(&visit.site.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
             entries.push(entry);
         }
         if number % AT_A_TIME == AT_A_TIME - 1 {
@@ -114,17 +106,15 @@ async fn visible(visit: &Record, route: &Route, contents: Contents) -> Contents 
     Contents { entries, is_cut }
 }
 
-impl Lists {
-    /// The permit goes with the thread: a list that nobody waits for any more counts.
-    async fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> Result<T, NoThread> {
-        let permit = self.0.clone().acquire_owned().await.map_err(|_| NoThread)?;
-        let make = move || {
-            let made = make();
-            drop(permit);
-            made
-        };
-        blocking::run("list a folder", make).await
-    }
+/// The permit goes with the thread: a list that nobody waits for any more counts.
+async fn make<T: Send + 'static>(make: impl FnOnce() -> T + Send + 'static) -> Result<T, NoThread> {
+    let permit = TURNS.acquire().await.map_err(|_| NoThread)?;
+    let make = move || {
+        let made = make();
+        drop(permit);
+        made
+    };
+    blocking::run("list a folder", make).await
 }
 
 impl Wanted {

@@ -1,12 +1,6 @@
-//! gzip for clients that take it, where `AddOutputFilterByType DEFLATE` or `SetOutputFilter DEFLATE` wants it. A body is
-//! compressed as it is sent: what the client has not taken is not made.
+//! gzip for clients that take it, where `AddOutputFilterByType DEFLATE` or `SetOutputFilter DEFLATE` wants it.
 
-use std::io::{self, Write};
-use std::task::{Context, Poll, ready};
-
-use bytes::Bytes;
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
     HeaderValue, VARY,
@@ -14,29 +8,12 @@ use http::header::{
 use http::response::Parts;
 use http::{Method, StatusCode};
 
-use super::body::{Kind, PIECE};
+use super::body::{Gzip, Kind};
 use super::headers::mime;
 use crate::front::request::context::Record;
 
 /// A shorter answer fits a packet anyway.
 const WORTH_IT: u64 = 256;
-/// As much is gathered before it is sent, unless there is nothing more to wait for.
-const FULL: usize = 16 * 1024;
-
-/// As much is compressed before others have their turn: what compresses well fills no packet for a long time.
-const TURN: usize = 256 * 1024;
-
-/// A body on its way through gzip.
-pub struct Gzip {
-    inner: Kind,
-    /// Of a piece that came all at once, what has not gone through yet.
-    rest: Bytes,
-    /// `None` when everything went through it.
-    encoder: Option<GzEncoder<Vec<u8>>>,
-    /// It holds bytes that nobody has seen yet.
-    holds: bool,
-}
-
 /// Compresses an answer if the configuration, the client and the answer agree.
 pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
     let route = visit.route.borrow();
@@ -61,8 +38,7 @@ pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
     }
     relabel(&mut head.headers);
     let level = rules.level.map_or_else(Compression::default, Compression::new);
-    let encoder = Some(GzEncoder::new(Vec::new(), level));
-    Kind::Gzip(Box::new(Gzip { inner: kind, rest: Bytes::new(), encoder, holds: false }))
+    Kind::Gzip(Box::new(Gzip::new(kind, level)))
 }
 
 /// Parts, and what is encoded already, stay as they are.
@@ -102,69 +78,6 @@ fn relabel(headers: &mut HeaderMap) {
     if let Some(weak) = weak {
         headers.insert(ETAG, weak);
     }
-}
-
-impl Gzip {
-    /// The next compressed bytes. A program that pauses has what it printed so far sent.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        let mut turn = 0;
-        loop {
-            if turn >= TURN {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            let piece = self.poll_piece(cx);
-            let Some(encoder) = &mut self.encoder else { return Poll::Ready(None) };
-            match piece {
-                Poll::Pending if self.holds => {
-                    self.holds = false;
-                    encoder.flush()?;
-                    return Poll::Ready(Some(Ok(take(encoder))));
-                }
-                pending @ Poll::Pending => return pending.map(|_| None),
-                Poll::Ready(Some(Ok(bytes))) => {
-                    turn += bytes.len();
-                    encoder.write_all(&bytes)?;
-                    self.holds = true;
-                    if encoder.get_ref().len() >= FULL {
-                        return Poll::Ready(Some(Ok(take(encoder))));
-                    }
-                }
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
-                Poll::Ready(None) => {
-                    let rest = self.encoder.take().map(GzEncoder::finish).transpose()?;
-                    return Poll::Ready(rest.map(|rest| Ok(Bytes::from(rest))));
-                }
-            }
-        }
-    }
-
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        if self.encoder.is_none() {
-            return Poll::Ready(None);
-        }
-        if self.rest.is_empty() {
-            match ready!(self.inner.poll(cx)) {
-                Some(Ok(bytes)) => self.rest = bytes,
-                other => return Poll::Ready(other),
-            }
-        }
-        Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
-    }
-
-    /// What goes through it.
-    pub fn inner(&self) -> &Kind {
-        &self.inner
-    }
-
-    /// Whether the last byte was handed out.
-    pub fn is_over(&self) -> bool {
-        self.encoder.is_none()
-    }
-}
-
-fn take(encoder: &mut GzEncoder<Vec<u8>>) -> Bytes {
-    std::mem::take(encoder.get_mut()).into()
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! The body of a response on its way to hyper.
 
-use std::collections::VecDeque;
-use std::fs::File;
+mod file;
+mod gzip;
+
+pub use file::{FileBody, Segment};
+pub use gzip::Gzip;
+
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -12,7 +15,6 @@ use bytes::Bytes;
 use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
-use super::compress::Gzip;
 use crate::front::base::failure::Truncated;
 use crate::front::log::entry::Ending;
 use crate::front::request::context::{Record, Visit};
@@ -39,27 +41,6 @@ pub enum Kind {
 pub struct Ticket {
     workers: Rc<Workers>,
     exchange: Shared,
-}
-
-/// Parts of a file with text between them (multipart ranges), or one part without.
-pub struct FileBody {
-    file: File,
-    segments: VecDeque<Segment>,
-    left: u64,
-}
-
-/// A stretch of a file's body.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Segment {
-    /// Of our own making.
-    Text(Bytes),
-    /// From the file.
-    Range {
-        /// First byte.
-        from: u64,
-        /// One after the last.
-        to: u64,
-    },
 }
 
 /// A response's body; what the client gets is counted for its log record.
@@ -233,43 +214,6 @@ impl Body for Payload {
         match &self.kind {
             Kind::Empty => SizeHint::with_exact(0),
             kind => kind.length().map_or_else(SizeHint::default, SizeHint::with_exact),
-        }
-    }
-}
-
-impl FileBody {
-    /// These parts of `file`.
-    pub fn new(file: File, segments: impl Into<VecDeque<Segment>>) -> FileBody {
-        let segments = segments.into();
-        let left = segments.iter().map(Segment::len).sum();
-        FileBody { file, segments, left }
-    }
-
-    /// The next piece; a file that has become shorter is an error, so that the client can see it.
-    pub fn next(&mut self) -> io::Result<Option<Bytes>> {
-        let Some(segment) = self.segments.pop_front() else { return Ok(None) };
-        let bytes = match segment {
-            Segment::Text(bytes) => bytes,
-            Segment::Range { from, to } => {
-                let mut piece = vec![0; (to - from).min(PIECE as u64) as usize];
-                self.file.read_exact_at(&mut piece, from)?;
-                let next = from + piece.len() as u64;
-                if next < to {
-                    self.segments.push_front(Segment::Range { from: next, to });
-                }
-                Bytes::from(piece)
-            }
-        };
-        self.left -= bytes.len() as u64;
-        Ok(Some(bytes))
-    }
-}
-
-impl Segment {
-    fn len(&self) -> u64 {
-        match self {
-            Segment::Text(bytes) => bytes.len() as u64,
-            Segment::Range { from, to } => to - from,
         }
     }
 }

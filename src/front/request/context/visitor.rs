@@ -1,0 +1,26 @@
+//! Who asks, as far as anybody wanted to know.
+
+use std::rc::Rc;
+
+use crate::access::User;
+use crate::front::workers::{ClientId, Turn};
+
+/// What was found out about the client of a request.
+#[derive(Default)]
+pub struct Visitor {
+    /// Its name, if it was looked up and it has one.
+    pub name: Option<Rc<str>>,
+    /// Who it proved to be.
+    pub user: Option<User>,
+    /// What it is counted in until it has its answer and the worker has ended.
+    pub turns: Vec<Turn>,
+    /// Where its speed is counted; an error when it was too fast.
+    pub speed: Option<Result<ClientId, u32>>,
+}
+
+impl Visitor {
+    /// Whom the time that a worker works for it is added to.
+    pub fn charged_to(&self) -> Option<ClientId> {
+        self.speed?.ok()
+    }
+}

@@ -1,0 +1,65 @@
+//! Questions about routes, which may have to wait until `.htaccess` files were read.
+
+use super::Routes;
+use super::htaccess::Unread;
+use crate::config::meter;
+use crate::front::base::refusal::Refusal;
+use crate::path::BadPath;
+
+/// Why a question has no answer.
+pub enum NotYet {
+    /// It has one when these were read.
+    Unread(Unread),
+    /// Such a path has none.
+    Bad(BadPath),
+    /// It never will.
+    Refused(Refusal),
+}
+
+impl From<Unread> for NotYet {
+    fn from(unread: Unread) -> NotYet {
+        NotYet::Unread(unread)
+    }
+}
+
+impl From<Refusal> for NotYet {
+    fn from(refusal: Refusal) -> NotYet {
+        NotYet::Refused(refusal)
+    }
+}
+
+impl From<BadPath> for NotYet {
+    fn from(bad: BadPath) -> NotYet {
+        NotYet::Bad(bad)
+    }
+}
+
+/// Files that change while they are read are read again so often.
+const MOST_TRIES: usize = 20;
+
+/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
+/// threads do.
+pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+    let Some(store) = &routes.overrides else { return refused(ask()) };
+    let ask = || meter::stretch(&ask);
+    for _ in 0..MOST_TRIES {
+        match ask() {
+            Err(NotYet::Unread(_)) => {}
+            answer => return refused(answer),
+        }
+        let _turn = store.turn().await;
+        match ask() {
+            Err(NotYet::Unread(unread)) => store.read(unread).await?,
+            answer => return refused(answer),
+        }
+    }
+    Err(Refusal::busy())
+}
+
+fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
+    answer.map_err(|not_yet| match not_yet {
+        NotYet::Refused(refusal) => refusal,
+        NotYet::Bad(bad) => bad.into(),
+        NotYet::Unread(_) => Refusal::busy(),
+    })
+}

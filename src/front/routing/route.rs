@@ -1,0 +1,103 @@
+//! Where a request leads: virtual host, file, sections, settings.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use super::htaccess::complain;
+use crate::config::rules::redirect::Answer;
+use crate::config::{Handler, Htaccess, Settings};
+use crate::front::base::refusal::Refusal;
+
+/// Where a request leads.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// What we are called in links to ourselves: see [`server_name`].
+    pub server_name: Rc<str>,
+    /// The port that goes with it.
+    pub server_port: u16,
+    /// Decoded and normalised.
+    pub path: Vec<u8>,
+    /// The same as it was sent, where repeated slashes count: see `MergeSlashes`.
+    pub sent: Option<Rc<str>>,
+    /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
+    pub filename: PathBuf,
+    /// Whether `ScriptAlias` led there.
+    pub script_alias: bool,
+    /// The sections that apply, in merge order.
+    pub sections: Vec<u16>,
+    /// What they say.
+    pub settings: Rc<Settings>,
+    /// `Redirect`: the client is sent elsewhere.
+    pub redirect: Option<Answer>,
+    /// How many bytes of the path name the script, when that is known.
+    pub script_length: Option<u32>,
+    /// Whether `filename` was found on disk.
+    pub resolved: bool,
+    /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
+    pub overrides: Rc<[u8]>,
+    /// Those files.
+    pub files: Rc<[Arc<Htaccess>]>,
+    /// Why it is not answered: one of those files is broken, or the file is one of them.
+    pub refusal: Option<StatusCode>,
+    /// Until when a folder that cannot be watched is believed to be as it was.
+    pub(super) until: Option<Instant>,
+    /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
+    pub ambiguous: bool,
+}
+
+impl AsRef<[u8]> for Route {
+    /// What logs and tables show of it.
+    fn as_ref(&self) -> &[u8] {
+        &self.path
+    }
+}
+
+impl Route {
+    pub(super) fn is_current(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
+    }
+
+    /// The same under another name of the server.
+    pub fn named(&self, server_name: Rc<str>) -> Route {
+        Route { server_name, ..self.clone() }
+    }
+
+    /// An error when it must not be answered.
+    pub fn refused(&self) -> Result<(), Refusal> {
+        self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;
+        self.in_time()
+    }
+
+    /// An error when the expressions of a `.htaccess` file take too long: what they were to find is not known.
+    pub fn in_time(&self) -> Result<(), Refusal> {
+        for file in &*self.files {
+            if file.meter.is_used_up() {
+                file.meter.untold().into_iter().for_each(complain);
+                return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a worker's program may look for `filename`.
+    pub fn looks_for_a_file(&self) -> bool {
+        !matches!(self.settings.handler, Handler::Psgi | Handler::Status | Handler::Info)
+    }
+
+    /// Whether the front looks for a file.
+    pub fn is_static(&self) -> bool {
+        self.settings.handler.is_about_a_file()
+    }
+}
+
+/// The bytes of a path, which need not be UTF-8.
+pub fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}

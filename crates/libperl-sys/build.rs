@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 14] = [
+const FILES: [&str; 16] = [
     "boot.c",
     "fork.c",
     "call.c",
     "psgi.c",
     "io.c",
     "print.c",
-    "child.c",
+    "descriptors.c",
+    "env.c",
+    "operators.c",
     "state.c",
     "inc.c",
     "signals.c",

@@ -113,7 +113,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     /* Assigning to $0 writes as many bytes as perl believes argv has: ours is no real argv. */
     PL_origalen = 1;
     PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
-    cml_child_boot(aTHX); /* before the first op is compiled */
+    cml_operators_boot(aTHX); /* before the first op is compiled */
     cml_print_boot(aTHX);
     cml_watch_operators(aTHX);
     if (perl_parse(cml_perl, xs_init, count, argv, NULL) != 0)
@@ -133,7 +133,7 @@ void cml_after_fork(void)
 {
     dTHXa(cml_perl);
     PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
-    cml_stranger = 0;
+    cml_forked_child = 0;
     set_signals();
     cml_worker_boot(aTHX);
     cml_remember_state();

@@ -20,7 +20,7 @@ int cml_is_guarded(void)
  * becomes an exception, as in mod_perl 1. */
 int cml_exit_is_exception(void)
 {
-    return depth > 1 && !cml_stranger;
+    return depth > 1 && !cml_forked_child;
 }
 
 void cml_throw_exit(pTHX_ int code)

@@ -150,7 +150,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const int error = errno;
     PERL_UNUSED_VAR(signal);
     PERL_UNUSED_VAR(context);
-    if (info->si_code != SI_QUEUE || !running || (uint64_t)(uintptr_t)info->si_value.sival_ptr != running || cml_stranger)
+    if (info->si_code != SI_QUEUE || !running || (uint64_t)(uintptr_t)info->si_value.sival_ptr != running || cml_forked_child)
         return;
     if (state == IN_TIME) {
         state = NOTED;
@@ -186,7 +186,7 @@ static void log_stack(pTHX)
 /* Between two ops, where perl runs its own handlers: here it is safe to call Perl, and to die. */
 static void between_ops(pTHX)
 {
-    if (state == NOTED && cml_is_guarded() && !cml_stranger) {
+    if (state == NOTED && cml_is_guarded() && !cml_forked_child) {
         state = DIED;
         log_stack(aTHX);
         croak("the request took longer than RequestTimeout");

@@ -39,14 +39,14 @@ int cml_exit_is_exception(void);
 void cml_throw_exit(pTHX_ int code);
 
 void cml_io_boot(pTHX);
-void cml_child_boot(pTHX);
+void cml_operators_boot(pTHX);
 void cml_print_boot(pTHX);
 void cml_worker_boot(pTHX);
 void cml_psgi_boot(pTHX);
 void cml_default_signals(void);
 
 /* A child that Perl code forked: it must not speak for the worker. */
-extern volatile sig_atomic_t cml_stranger;
+extern volatile sig_atomic_t cml_forked_child;
 /* perl flushes every handle before it forks; that must not send a half-made response. */
 extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
@@ -82,6 +82,26 @@ extern int cml_exit_asked;
 /* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 unsigned cml_restore_handles(pTHX);
+
+/* See io.c: into the response, or into the log while a PSGI application runs. */
+void cml_say(const char *bytes, size_t count);
+extern int cml_stdout_logs;
+void cml_rewind_stdin(pTHX);
+
+/* See descriptors.c. */
+extern int cml_forked_in_request;
+void cml_new_descriptors(void);
+void cml_put_stdin_back(int is_changed);
+void cml_put_stdout_back(void);
+void cml_put_stderr_back(void);
+
+/* See env.c. */
+HV *cml_requests_env(pTHX);
+char **cml_env_exported(pTHX_ HV *env);
+void cml_env_trust_no_path(pTHX_ HV *env);
+void cml_env_is(pTHX_ HV *hash);
+void cml_env_before_whole(pTHX_ SV *hash);
+
 int cml_stdout_is_log(int is_log);
 int cml_before_child(void);
 void cml_after_child(int was_moved);

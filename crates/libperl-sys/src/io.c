@@ -1,33 +1,17 @@
 #include "internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* STDOUT is a PerlIO layer whose write is a call into the response buffer; STDERR one whose write is the error log.
- * Descriptor 1 stays a plain file, a memfd of this worker: what system() and other children write there joins the
- * response when Perl goes on. Descriptor 0 is the request's body.
- *
- * Who writes to the memfd is not known, nor when: a child in the background may do so at any moment. So nothing that was
- * written is moved or overwritten. Everybody appends, we read on from where we were, and give back the memory of what was
- * read. When its request is over the file is closed to everybody. */
+/* STDOUT is a PerlIO layer whose write is a call into the response buffer; STDERR one whose write is the error log. */
 
 GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
-int cml_mute_flush;
-
-static int out_memfd = -1, in_memfd = -1, err_fd = -1;
-static dev_t out_device;
-static ino_t out_inode;
-static off_t out_read; /* so much of it is in the response */
-static int stdout_is_log;
-static int body_fd_installed, fd1_moved;
+int cml_mute_flush, cml_stdout_logs;
 static PerlIO *out_handle, *err_handle;
 
-static void said(const char *bytes, size_t count)
+void cml_say(const char *bytes, size_t count)
 {
-    if (stdout_is_log)
+    if (cml_stdout_logs)
         cml_hooks_table.log(bytes, count);
     else
         cml_hooks_table.write(bytes, count);
@@ -36,16 +20,16 @@ static void said(const char *bytes, size_t count)
 static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
 {
     PERL_UNUSED_ARG(f);
-    if (cml_stranger)
+    if (cml_forked_child)
         return write(1, bytes, count);
-    said(bytes, count);
+    cml_say(bytes, count);
     return (SSize_t)count;
 }
 
 static IV out_flush(pTHX_ PerlIO *f)
 {
     PERL_UNUSED_ARG(f);
-    if (!cml_mute_flush && !cml_stranger && !stdout_is_log)
+    if (!cml_mute_flush && !cml_forked_child && !cml_stdout_logs)
         cml_hooks_table.flush();
     return 0;
 }
@@ -59,7 +43,7 @@ static IV out_fileno(pTHX_ PerlIO *f)
 static SSize_t err_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
 {
     PERL_UNUSED_ARG(f);
-    if (cml_stranger)
+    if (cml_forked_child)
         return write(2, bytes, count);
     cml_hooks_table.log(bytes, count);
     return (SSize_t)count;
@@ -144,60 +128,18 @@ void cml_io_boot(pTHX)
     point(io_of(aTHX_ cml_stderr_gv), err_handle, IoTYPE_WRONLY);
 }
 
-static int new_memfd(const char *name, int onto)
-{
-    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
-    close(fd);
-    dup2(high, onto);
-    return high;
-}
-
-static void new_out_memfd(void)
-{
-    struct stat st;
-    out_memfd = new_memfd("stdout", 1);
-    const int is_there = fstat(out_memfd, &st) == 0;
-    out_device = is_there ? st.st_dev : 0;
-    out_inode = is_there ? st.st_ino : 0;
-    out_read = 0;
-    fcntl(out_memfd, F_SETFL, O_APPEND);
-}
-
-/* The error log, for scripts that open STDERR to somewhere else. */
-void cml_stderr_is_log(void)
-{
-    if (err_fd >= 0)
-        close(err_fd);
-    err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
-}
-
 /* Each worker has descriptors of its own: two that shared one would read each other's output. */
 void cml_worker_boot(pTHX)
 {
-    new_out_memfd();
-    in_memfd = new_memfd("stdin", 0);
-    cml_stderr_is_log();
+    cml_new_descriptors();
     out_handle = new_handle(aTHX_ &out_layer);
     point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
     PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
-    body_fd_installed = 1;
-    cml_stdin_is(-1, 0);
-}
-
-/* In a child that goes on with the request: what its children print must not become the worker's. */
-void cml_is_request_child(void)
-{
-    dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
-    close(out_memfd);
-    new_out_memfd();
+    cml_put_stdin_back(1);
 }
 
 /* Throws away what the handle has buffered and reads descriptor 0 from where it stands. */
-static void rewind_stdin(pTHX)
+void cml_rewind_stdin(pTHX)
 {
     IO *const io = io_of(aTHX_ cml_stdin_gv);
     if (!IoIFP(io) || PerlIO_fileno(IoIFP(io)) != 0) {
@@ -208,35 +150,6 @@ static void rewind_stdin(pTHX)
     PerlIO_seek(IoIFP(io), 0, SEEK_SET);
     PerlIO_clearerr(IoIFP(io));
     IoLINES(io) = 0;
-}
-
-/* Descriptor 0 becomes `fd` (taken over), or an empty file when there is no body. */
-int cml_stdin_is(int fd, uint64_t length)
-{
-    dTHXa(cml_perl);
-    PERL_UNUSED_ARG(length);
-    if (fd < 0 && !body_fd_installed)
-        return 0;
-    if (fd >= 0) {
-        if (dup2(fd, 0) < 0)
-            return -1;
-        close(fd);
-    } else if (dup2(in_memfd, 0) < 0) {
-        return -1;
-    }
-    body_fd_installed = fd >= 0;
-    rewind_stdin(aTHX);
-    return 0;
-}
-
-int cml_read_stdin(char *into, size_t length, long *got)
-{
-    dTHXa(cml_perl);
-    IO *const io = io_of(aTHX_ cml_stdin_gv);
-    if (!IoIFP(io))
-        return -1;
-    *got = PerlIO_read(IoIFP(io), into, length);
-    return *got < 0 ? -1 : 0;
 }
 
 static void flush_body(pTHX_ void *handle)
@@ -288,78 +201,22 @@ void cml_flush_stdout(void)
     flush_layers(aTHX);
 }
 
-/* Whether a script has made descriptor 1 something else. */
-static int is_elsewhere(struct stat *st)
-{
-    return fstat(1, st) != 0 || st->st_ino != out_inode || st->st_dev != out_device;
-}
-
-/* Moves what children wrote to descriptor 1 into the response. */
-void cml_drain_fd1(void)
-{
-    struct stat st;
-    char buffer[16384];
-
-    if (cml_stranger || out_memfd < 0)
-        return;
-    fd1_moved = is_elsewhere(&st);
-    if (fd1_moved && fstat(out_memfd, &st) != 0)
-        return;
-    if (st.st_size < out_read)
-        out_read = 0; /* somebody has opened it by a name and emptied it */
-    const off_t from = out_read;
-    while (out_read < st.st_size) {
-        const ssize_t n = pread(out_memfd, buffer, sizeof buffer, out_read);
-        if (n <= 0)
-            break;
-        said(buffer, (size_t)n);
-        out_read += n;
-    }
-    if (out_read > from)
-        fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
-}
-
-/* The next request's is another, and a background child that still writes to this one is told that it fails: what it says
- * is nobody's, and must not fill the memory. */
-static void renew_out_memfd(void)
-{
-    if (ftruncate(out_memfd, 0) == 0)
-        fcntl(out_memfd, F_ADD_SEALS, F_SEAL_GROW);
-    close(out_memfd);
-    new_out_memfd();
-}
-
-int cml_is_answer(const IO *io)
-{
-    return io && !stdout_is_log && IoOFP(io) == out_handle && !(SvRMAGICAL(io) && mg_find((const SV *)io, PERL_MAGIC_tiedscalar));
-}
-
 /* A PSGI application answers by what it returns; what is printed meanwhile is for the log. Returns how it was. */
 int cml_stdout_is_log(int is_log)
 {
     dTHXa(cml_perl);
-    const int before = stdout_is_log;
+    const int before = cml_stdout_logs;
     if (before != is_log)
         flush_layers(aTHX);
     if (before && !is_log)
         cml_drain_fd1();
-    stdout_is_log = is_log;
+    cml_stdout_logs = is_log;
     return before;
 }
 
-/* Children that are about to start write into that log by themselves, as on STDERR, for as long as they live. Returns
- * whether something was done that cml_after_child must undo. */
-int cml_before_child(void)
+int cml_is_answer(const IO *io)
 {
-    struct stat st;
-    return stdout_is_log && !cml_stranger && !is_elsewhere(&st) && dup2(2, 1) == 1;
-}
-
-/* In the worker, which goes on. */
-void cml_after_child(int was_moved)
-{
-    if (was_moved && !cml_stranger)
-        dup2(out_memfd, 1);
+    return io && !cml_stdout_logs && IoOFP(io) == out_handle && !(SvRMAGICAL(io) && mg_find((const SV *)io, PERL_MAGIC_tiedscalar));
 }
 
 /* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. */
@@ -396,8 +253,6 @@ static int untie(pTHX_ IO *io)
     return 1;
 }
 
-extern int cml_forked_in_request;
-
 unsigned cml_restore_handles(pTHX)
 {
     unsigned left = 0;
@@ -408,7 +263,7 @@ unsigned cml_restore_handles(pTHX)
     if (restore_handle(aTHX_ out, &out_handle, &out_layer))
         left |= CML_LEFT_STDOUT;
     if (restore_handle(aTHX_ err, &err_handle, &err_layer)) {
-        dup2(err_fd, 2);
+        cml_put_stderr_back();
         left |= CML_LEFT_STDERR;
     }
     if (IoFLAGS(out) & IOf_FLUSH) {
@@ -420,19 +275,8 @@ unsigned cml_restore_handles(pTHX)
         PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
         left |= CML_LEFT_SELECT;
     }
-    if (cml_forked_in_request || out_read > 0)
-        renew_out_memfd();
-    else if (fd1_moved)
-        dup2(out_memfd, 1);
-    fd1_moved = 0;
-    cml_forked_in_request = 0;
-    if (cml_touched & CML_LEFT_STDIN) {
-        body_fd_installed = 1;
-        left |= CML_LEFT_STDIN;
-    }
-    if (body_fd_installed || !IoIFP(in) || PerlIO_fileno(IoIFP(in)) != 0) {
-        body_fd_installed = 1;
-        cml_stdin_is(-1, 0);
-    }
+    cml_put_stdout_back();
+    left |= cml_touched & CML_LEFT_STDIN;
+    cml_put_stdin_back((left & CML_LEFT_STDIN) || !IoIFP(in) || PerlIO_fileno(IoIFP(in)) != 0);
     return left;
 }

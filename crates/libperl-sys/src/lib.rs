@@ -1,7 +1,7 @@
 //! libperl as C gives it: the declarations of `shim.h`, nothing else.
 #![allow(unsafe_code, reason = "raw declarations; the safe layer is the crate `libperl`")]
 
-use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `cml_status`
 pub type Status = c_int;
@@ -76,8 +76,7 @@ mod declarations {
         pub fn cml_psgi_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_psgi_run(app: *mut c_void, needs_cleanup: *mut c_int, leave: *mut c_int) -> Status;
         pub fn cml_psgi_cleanup(leave: *mut c_int) -> Status;
-        pub fn cml_stdin_is(fd: c_int, length: u64) -> c_int;
-        pub fn cml_read_stdin(into: *mut c_char, length: usize, got: *mut c_long) -> c_int;
+        pub fn cml_stdin_is(fd: c_int) -> c_int;
         pub fn cml_flush_stdout();
         pub fn cml_drain_fd1();
         pub fn cml_stderr_is_log();
@@ -93,7 +92,7 @@ mod declarations {
             argument: *mut c_void,
         );
         pub fn cml_gave_up() -> c_int;
-        pub fn cml_is_stranger() -> c_int;
+        pub fn cml_is_forked_child() -> c_int;
         pub fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
         pub fn cml_keep_from_children(fd: c_int);

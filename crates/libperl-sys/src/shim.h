@@ -6,8 +6,10 @@
  *
  *   boot.c   an interpreter from nothing to ready, and its end
  *   call.c   running Perl: eval, require, handlers, PSGI applications; die and exit become a status
- *   io.c     STDIN, STDOUT, STDERR of a request
- *   child.c  what processes that Perl code starts may see: %ENV, and where their output goes
+ *   io.c     STDIN, STDOUT, STDERR of a request, as Perl's handles
+ *   descriptors.c  the same as descriptors 0, 1 and 2, which children have too
+ *   env.c    %ENV of a request, and what processes that Perl code starts see of it
+ *   operators.c  the operators that start those processes, wait for them, or exit
  *   state.c  what a request may not leave behind
  *   inc.c    the same for @INC
  *   signals.c  the same for signals: handlers, mask, timers
@@ -77,13 +79,15 @@ cml_status cml_psgi_run(void *app, int *needs_cleanup, int *leave);
 cml_status cml_psgi_cleanup(int *leave);
 
 /* io.c */
-int cml_stdin_is(int fd, uint64_t length);
-int cml_read_stdin(char *into, size_t length, long *got);
 void cml_flush_stdout(void);
+
+/* descriptors.c */
+int cml_stdin_is(int fd);
 void cml_drain_fd1(void);
 void cml_stderr_is_log(void);
+void cml_is_request_child(void);
 
-/* child.c */
+/* env.c */
 void cml_env_begin(void);
 void cml_env_enter(void);
 void cml_env_leave(void);
@@ -92,9 +96,10 @@ void cml_env_forget(const char *key, size_t key_length);
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
-int cml_is_stranger(void);
+
+/* operators.c */
+int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
-void cml_is_request_child(void); /* io.c */
 void cml_keep_from_children(int fd);
 
 /* state.c */
@@ -111,7 +116,6 @@ enum {
     CML_LEFT_STDOUT = 1 << 9,
     CML_LEFT_STDERR = 1 << 10,
     CML_LEFT_TIE = 1 << 11,
-    CML_LEFT_ENV = 1 << 12,
     CML_LEFT_AUTOFLUSH = 1 << 13,
     CML_LEFT_INC = 1 << 14,
     CML_LEFT_MASK = 1 << 15,

@@ -25,7 +25,7 @@ pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;
 pub use process::{
-    deadline_signal, env_forget, env_put, gave_up, is_late, is_stranger, keep_from_children, next_fork_speaks,
+    deadline_signal, env_forget, env_put, gave_up, is_forked_child, is_late, keep_from_children, next_fork_speaks,
     request_is, request_is_in_time, set_title, timed_out,
 };
 
@@ -252,7 +252,7 @@ impl Interpreter {
     pub fn set_stdin(&self, body: Option<OwnedFd>) -> std::io::Result<()> {
         let fd = body.map_or(-1, IntoRawFd::into_raw_fd);
         // SAFETY: the descriptor's ownership passes to the shim.
-        match unsafe { sys::cml_stdin_is(fd, 0) } {
+        match unsafe { sys::cml_stdin_is(fd) } {
             0 => Ok(()),
             _ => Err(std::io::Error::last_os_error()),
         }

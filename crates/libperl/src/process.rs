@@ -36,9 +36,9 @@ pub fn is_late() -> bool {
 }
 
 /// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
-pub fn is_stranger() -> bool {
+pub fn is_forked_child() -> bool {
     // SAFETY: reads a flag.
-    unsafe { sys::cml_is_stranger() != 0 }
+    unsafe { sys::cml_is_forked_child() != 0 }
 }
 
 /// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.

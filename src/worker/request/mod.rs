@@ -4,10 +4,10 @@ mod access_control;
 mod actions;
 mod engine;
 mod error_document;
-mod forked_child;
 mod phases;
 mod program;
 mod redirect;
+mod request_child;
 mod resolve;
 mod subrequest;
 mod translate;
@@ -37,14 +37,14 @@ struct ToFront {
 
 impl apache::Client for ToFront {
     fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
-        if libperl::is_stranger() {
+        if libperl::is_forked_child() {
             return Ok(());
         }
         self.port.borrow_mut().send(packet)
     }
 
     fn presence(&mut self) -> Presence {
-        if libperl::is_stranger() {
+        if libperl::is_forked_child() {
             return Presence::Here;
         }
         self.port.borrow_mut().presence(self.request).unwrap_or(Presence::Gone)
@@ -184,7 +184,7 @@ impl Site {
         if run.needs_cleanup {
             apache::want_cleanup();
         }
-        self.end_stranger(result.as_ref().err());
+        self.end_forked_child(result.as_ref().err());
         match result {
             Ok(()) => OK,
             // A script ends by exit, an application by returning: there is no response, or half of one.
@@ -196,8 +196,8 @@ impl Site {
     }
 
     /// A child that Perl forked and that fell out of its handler ends here: it must not speak for the worker.
-    pub(super) fn end_stranger(&self, interrupted: Option<&Interrupted>) {
-        if !libperl::is_stranger() {
+    pub(super) fn end_forked_child(&self, interrupted: Option<&Interrupted>) {
+        if !libperl::is_forked_child() {
             return;
         }
         let code = match interrupted {

@@ -139,7 +139,7 @@ impl Site {
     /// What a handler says, and whether it returned.
     fn call(&self, handler: &Code, request: u64) -> (i32, bool) {
         let result = self.perl.call_handler(handler, request);
-        self.end_stranger(result.as_ref().err());
+        self.end_forked_child(result.as_ref().err());
         match result {
             Ok(1 | 200 | 601..) => (OK, true),
             Ok(said) => (said, true),

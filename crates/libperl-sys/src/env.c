@@ -1,6 +1,5 @@
 #include "internal.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,52 +8,10 @@
  * means to look the request's file up on disk. C code and children do not see it: the operators that start a program
  * export it to `environ` just before they run. */
 
-volatile sig_atomic_t cml_stranger;
-int cml_forked_in_request;
-
 static HV *base_env;    /* perl's own, with magic */
 static HV *request_env; /* ours */
 static int env_is_due;  /* it waits to be filled */
 static int env_is_filled_again;
-
-static Perl_ppaddr_t original[MAXO];
-
-/* The worker's way to the front. */
-static int private_fd = -1;
-
-void cml_keep_from_children(int fd)
-{
-    private_fd = fd;
-}
-
-/* Whoever forks: an operator of perl's, or a library. */
-static void has_forked(void)
-{
-    cml_forked_in_request = 1;
-}
-
-static int next_speaks;
-
-/* The child of the next fork goes on with the worker's request, and is no stranger. */
-void cml_next_fork_speaks(int speaks)
-{
-    next_speaks = speaks;
-}
-
-static void in_forked_child(void)
-{
-    if (next_speaks)
-        return;
-    cml_stranger = 1;
-    if (private_fd >= 0)
-        close(private_fd);
-    cml_default_signals();
-}
-
-int cml_is_stranger(void)
-{
-    return cml_stranger;
-}
 
 static int time_zone_changed;
 static char *start_time_zone;
@@ -93,19 +50,8 @@ static I32 env_touched(pTHX_ IV action, SV *sv)
     return 0;
 }
 
-/* Elements go through the hash's magic; what looks at a hash as a whole (keys, each, lists, references) comes here. */
-static OP *whole_hash_op(pTHX)
-{
-    if (env_is_due) {
-        SV *const top = *PL_stack_sp;
-        if (top == (SV *)PL_envgv || (SvROK(top) && SvRV(top) == (SV *)request_env))
-            fill_env(aTHX);
-    }
-    return original[OP_RV2HV](aTHX);
-}
-
 /* %ENV is this hash from now on. The glob has a count of its own: Perl code may assign to it. */
-static void env_is(pTHX_ HV *hash)
+void cml_env_is(pTHX_ HV *hash)
 {
     HV *const before = GvHV(PL_envgv);
     if (before == hash)
@@ -174,7 +120,7 @@ static AV *texts_of(pTHX_ AV *pairs)
 }
 
 /* `environ` made of %ENV, in one block that lives until the statement ends. */
-static char **exported(pTHX_ HV *env)
+char **cml_env_exported(pTHX_ HV *env)
 {
     const bool tainted = TAINT_get; /* reading a tainted value taints the statement, and it was not the site that read */
     if (env_is_due && env == request_env)
@@ -205,7 +151,7 @@ static char **exported(pTHX_ HV *env)
  * is another hash: we look at that, and perl sees its own, in which nothing is tainted. */
 static const char *const path_like[] = {"PATH", "IFS", "CDPATH", "ENV", "BASH_ENV"};
 
-static void trust_no_path(pTHX_ HV *env)
+void cml_env_trust_no_path(pTHX_ HV *env)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(path_like); i++) {
         const I32 length = (I32)strlen(path_like[i]);
@@ -216,135 +162,21 @@ static void trust_no_path(pTHX_ HV *env)
         if (own)
             SvTAINTED_off(*own);
     }
-    env_is(aTHX_ base_env);
-}
-
-typedef struct {
-    char **before;
-    int is_moved;
-    HV *env; /* NULL: perl's own, which is exported already */
-} environment;
-
-/* Also when the operator dies. */
-static void without_env(pTHX_ void *argument)
-{
-    const environment *const e = argument;
-    cml_mute_flush--;
-    cml_after_child(e->is_moved);
-    if (!e->env)
-        return;
-    environ = e->before;
-    env_is(aTHX_ e->env);
-    SvREFCNT_dec((SV *)e->env);
+    cml_env_is(aTHX_ base_env);
 }
 
 /* What %ENV means now: the request's, or what Perl code has put in its place by `local`. */
-static HV *requests_env(pTHX)
+HV *cml_requests_env(pTHX)
 {
     HV *const env = GvHVn(PL_envgv);
     return request_env && env != base_env ? env : NULL;
 }
 
-static OP *with_env(pTHX)
+/* Elements go through the hash's magic; what looks at a hash as a whole (keys, each, lists, references) comes here first. */
+void cml_env_before_whole(pTHX_ SV *hash)
 {
-    const int type = PL_op->op_type;
-    HV *const env = requests_env(aTHX);
-    char **const table = env ? exported(aTHX_ env) : NULL;
-    environment e = {environ, cml_before_child(), (HV *)SvREFCNT_inc((SV *)env)};
-    ENTER;
-    cml_mute_flush++;
-    SAVEDESTRUCTOR_X(without_env, &e);
-    if (env) {
-        environ = table;
-        if (TAINTING_get)
-            trust_no_path(aTHX_ env);
-    }
-    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
-    OP *const next = original[type](aTHX);
-    LEAVE;
-    cml_drain_fd1();
-    return next;
-}
-
-/* The mark of taint is magic, but none that runs code. */
-static int is_only_tainted(SV *sv)
-{
-    const MAGIC *const magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
-    return magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic;
-}
-
-/* An object's text is its own code's, which is not to be asked twice. */
-static int may_start_program(pTHX_ SV *arg)
-{
-    if ((SvGMAGICAL(arg) && !is_only_tainted(arg)) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
-        return 1;
-    return SvPOK(arg) && memchr(SvPVX(arg), '|', SvCUR(arg)) != NULL;
-}
-
-/* Most opens are of plain files: only one that may start a program pays for the export. */
-static OP *open_op(pTHX)
-{
-    SV **const mark = PL_stack_base + *PL_markstack_ptr;
-    cml_touched |= CML_OPENED;
-    if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
-        cml_before_reopen(aTHX_ (GV *)mark[1], mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
-    for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
-        if (may_start_program(aTHX_ *arg))
-            return with_env(aTHX);
-    return original[OP_OPEN](aTHX);
-}
-
-static OP *fork_op(pTHX)
-{
-    cml_mute_flush++;
-    const int is_moved = cml_before_child();
-    OP *const next = original[OP_FORK](aTHX);
-    cml_after_child(is_moved);
-    cml_mute_flush--;
-    return next;
-}
-
-/* What a forked child wrote is complete when it was waited for. */
-static OP *wait_op(pTHX)
-{
-    OP *const next = original[PL_op->op_type](aTHX);
-    cml_drain_fd1();
-    return next;
-}
-
-/* perl itself exits when malloc fails: that must not be taken for a script's end. */
-int cml_exit_asked;
-
-static OP *exit_op(pTHX)
-{
-    if (cml_exit_is_exception()) {
-        dSP;
-        SV *const code = MAXARG < 1 ? NULL : TOPs;
-        cml_throw_exit(aTHX_ code ? (int)SvIV(code) : 0);
-    }
-    cml_exit_asked = 1;
-    return original[OP_EXIT](aTHX);
-}
-
-static void wrap(int op, OP *(*with)(pTHX))
-{
-    original[op] = PL_ppaddr[op];
-    PL_ppaddr[op] = with;
-}
-
-void cml_child_boot(pTHX)
-{
-    wrap(OP_SYSTEM, with_env);
-    wrap(OP_BACKTICK, with_env);
-    wrap(OP_EXEC, with_env);
-    wrap(OP_OPEN, open_op);
-    wrap(OP_FORK, fork_op);
-    wrap(OP_WAIT, wait_op);
-    wrap(OP_WAITPID, wait_op);
-    wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
-    wrap(OP_RV2HV, whole_hash_op);
-    wrap(OP_EXIT, exit_op);
-    pthread_atfork(NULL, has_forked, in_forked_child);
+    if (env_is_due && (hash == (SV *)PL_envgv || (SvROK(hash) && SvRV(hash) == (SV *)request_env)))
+        fill_env(aTHX);
 }
 
 static HV *new_request_env(pTHX)
@@ -364,7 +196,7 @@ void cml_env_begin(void)
     }
     if (!request_env)
         request_env = new_request_env(aTHX);
-    env_is(aTHX_ request_env);
+    cml_env_is(aTHX_ request_env);
     env_is_due = 1;
 }
 
@@ -400,7 +232,7 @@ void cml_env_leave(void)
     env_is_due = before->is_due;
     outer = before->outer;
     Safefree(before);
-    env_is(aTHX_ request_env ? request_env : base_env);
+    cml_env_is(aTHX_ request_env ? request_env : base_env);
     cml_drop(aTHX_ over);
 }
 
@@ -443,7 +275,7 @@ void cml_env_end(void)
     dTHXa(cml_perl);
     if (!base_env)
         return;
-    env_is(aTHX_ base_env);
+    cml_env_is(aTHX_ base_env);
     if (time_zone_changed) {
         time_zone_changed = 0;
         if (start_time_zone)

@@ -1,0 +1,161 @@
+#include "internal.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Descriptor 1 is a plain file, a memfd of this worker: what system() and other children write there joins the
+ * response when Perl goes on. Descriptor 0 is the request's body.
+ *
+ * Who writes to the memfd is not known, nor when: a child in the background may do so at any moment. So nothing that was
+ * written is moved or overwritten. Everybody appends, we read on from where we were, and give back the memory of what was
+ * read. When its request is over the file is closed to everybody. */
+
+static int out_memfd = -1, in_memfd = -1, err_fd = -1;
+static dev_t out_device;
+static ino_t out_inode;
+static off_t out_read; /* so much of it is in the response */
+static int body_fd_installed, fd1_moved;
+
+static int new_memfd(const char *name, int onto)
+{
+    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
+    close(fd);
+    dup2(high, onto);
+    return high;
+}
+
+static void new_out_memfd(void)
+{
+    struct stat st;
+    out_memfd = new_memfd("stdout", 1);
+    const int is_there = fstat(out_memfd, &st) == 0;
+    out_device = is_there ? st.st_dev : 0;
+    out_inode = is_there ? st.st_ino : 0;
+    out_read = 0;
+    fcntl(out_memfd, F_SETFL, O_APPEND);
+}
+
+/* The error log, for scripts that open STDERR to somewhere else. */
+void cml_stderr_is_log(void)
+{
+    if (err_fd >= 0)
+        close(err_fd);
+    err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
+}
+
+/* Each worker has descriptors of its own. */
+void cml_new_descriptors(void)
+{
+    new_out_memfd();
+    in_memfd = new_memfd("stdin", 0);
+    cml_stderr_is_log();
+}
+
+/* In a child that goes on with the request: what its children print must not become the worker's. */
+void cml_is_request_child(void)
+{
+    dTHXa(cml_perl);
+    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
+    close(out_memfd);
+    new_out_memfd();
+}
+
+/* Descriptor 0 becomes `fd` (taken over), or an empty file when there is no body. */
+int cml_stdin_is(int fd)
+{
+    dTHXa(cml_perl);
+    if (fd < 0 && !body_fd_installed)
+        return 0;
+    if (fd >= 0) {
+        if (dup2(fd, 0) < 0)
+            return -1;
+        close(fd);
+    } else if (dup2(in_memfd, 0) < 0) {
+        return -1;
+    }
+    body_fd_installed = fd >= 0;
+    cml_rewind_stdin(aTHX);
+    return 0;
+}
+
+/* Whether a script has made descriptor 1 something else. */
+static int is_elsewhere(struct stat *st)
+{
+    return fstat(1, st) != 0 || st->st_ino != out_inode || st->st_dev != out_device;
+}
+
+/* Moves what children wrote to descriptor 1 into the response. */
+void cml_drain_fd1(void)
+{
+    struct stat st;
+    char buffer[16384];
+
+    if (cml_forked_child || out_memfd < 0)
+        return;
+    fd1_moved = is_elsewhere(&st);
+    if (fd1_moved && fstat(out_memfd, &st) != 0)
+        return;
+    if (st.st_size < out_read)
+        out_read = 0; /* somebody has opened it by a name and emptied it */
+    const off_t from = out_read;
+    while (out_read < st.st_size) {
+        const ssize_t n = pread(out_memfd, buffer, sizeof buffer, out_read);
+        if (n <= 0)
+            break;
+        cml_say(buffer, (size_t)n);
+        out_read += n;
+    }
+    if (out_read > from)
+        fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
+}
+
+/* The next request's is another, and a background child that still writes to this one is told that it fails: what it says
+ * is nobody's, and must not fill the memory. */
+static void renew_out_memfd(void)
+{
+    if (ftruncate(out_memfd, 0) == 0)
+        fcntl(out_memfd, F_ADD_SEALS, F_SEAL_GROW);
+    close(out_memfd);
+    new_out_memfd();
+}
+
+/* Children that are about to start write into that log by themselves, as on STDERR, for as long as they live. Returns
+ * whether something was done that cml_after_child must undo. */
+int cml_before_child(void)
+{
+    struct stat st;
+    return cml_stdout_logs && !cml_forked_child && !is_elsewhere(&st) && dup2(2, 1) == 1;
+}
+
+/* In the worker, which goes on. */
+void cml_after_child(int was_moved)
+{
+    if (was_moved && !cml_forked_child)
+        dup2(out_memfd, 1);
+}
+
+void cml_put_stderr_back(void)
+{
+    dup2(err_fd, 2);
+}
+
+void cml_put_stdout_back(void)
+{
+    if (cml_forked_in_request || out_read > 0)
+        renew_out_memfd();
+    else if (fd1_moved)
+        dup2(out_memfd, 1);
+    fd1_moved = 0;
+    cml_forked_in_request = 0;
+}
+
+void cml_put_stdin_back(int is_changed)
+{
+    body_fd_installed |= is_changed;
+    cml_stdin_is(-1);
+}

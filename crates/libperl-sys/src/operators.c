@@ -1,0 +1,176 @@
+#include "internal.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* Perl's operators that start processes, wait for them, look at %ENV or exit, with what we do before and after. */
+
+volatile sig_atomic_t cml_forked_child;
+int cml_forked_in_request;
+
+static Perl_ppaddr_t original[MAXO];
+
+/* The worker's way to the front. */
+static int private_fd = -1;
+
+void cml_keep_from_children(int fd)
+{
+    private_fd = fd;
+}
+
+/* Whoever forks: an operator of perl's, or a library. */
+static void has_forked(void)
+{
+    cml_forked_in_request = 1;
+}
+
+static int next_speaks;
+
+/* The child of the next fork goes on with the worker's request, and is none of those. */
+void cml_next_fork_speaks(int speaks)
+{
+    next_speaks = speaks;
+}
+
+static void in_forked_child(void)
+{
+    if (next_speaks)
+        return;
+    cml_forked_child = 1;
+    if (private_fd >= 0)
+        close(private_fd);
+    cml_default_signals();
+}
+
+int cml_is_forked_child(void)
+{
+    return cml_forked_child;
+}
+
+/* What runs while a program starts, and what is undone then. */
+typedef struct {
+    char **before;
+    int is_moved;
+    HV *env; /* NULL: perl's own, which is exported already */
+} environment;
+
+/* Also when the operator dies. */
+static void without_env(pTHX_ void *argument)
+{
+    const environment *const e = argument;
+    cml_mute_flush--;
+    cml_after_child(e->is_moved);
+    if (!e->env)
+        return;
+    environ = e->before;
+    cml_env_is(aTHX_ e->env);
+    SvREFCNT_dec((SV *)e->env);
+}
+
+static OP *with_env(pTHX)
+{
+    const int type = PL_op->op_type;
+    HV *const env = cml_requests_env(aTHX);
+    char **const table = env ? cml_env_exported(aTHX_ env) : NULL;
+    environment e = {environ, cml_before_child(), (HV *)SvREFCNT_inc((SV *)env)};
+    ENTER;
+    cml_mute_flush++;
+    SAVEDESTRUCTOR_X(without_env, &e);
+    if (env) {
+        environ = table;
+        if (TAINTING_get)
+            cml_env_trust_no_path(aTHX_ env);
+    }
+    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
+    OP *const next = original[type](aTHX);
+    LEAVE;
+    cml_drain_fd1();
+    return next;
+}
+
+/* The mark of taint is magic, but none that runs code. */
+static int is_only_tainted(SV *sv)
+{
+    const MAGIC *const magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
+    return magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic;
+}
+
+/* An object's text is its own code's, which is not to be asked twice. */
+static int may_start_program(pTHX_ SV *arg)
+{
+    if ((SvGMAGICAL(arg) && !is_only_tainted(arg)) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
+        return 1;
+    return SvPOK(arg) && memchr(SvPVX(arg), '|', SvCUR(arg)) != NULL;
+}
+
+/* Most opens are of plain files: only one that may start a program pays for the export. */
+static OP *open_op(pTHX)
+{
+    SV **const mark = PL_stack_base + *PL_markstack_ptr;
+    cml_touched |= CML_OPENED;
+    if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
+        cml_before_reopen(aTHX_ (GV *)mark[1], mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
+    for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
+        if (may_start_program(aTHX_ *arg))
+            return with_env(aTHX);
+    return original[OP_OPEN](aTHX);
+}
+
+static OP *whole_hash_op(pTHX)
+{
+    cml_env_before_whole(aTHX_ *PL_stack_sp);
+    return original[OP_RV2HV](aTHX);
+}
+
+static OP *fork_op(pTHX)
+{
+    cml_mute_flush++;
+    const int is_moved = cml_before_child();
+    OP *const next = original[OP_FORK](aTHX);
+    cml_after_child(is_moved);
+    cml_mute_flush--;
+    return next;
+}
+
+/* What a forked child wrote is complete when it was waited for. */
+static OP *wait_op(pTHX)
+{
+    OP *const next = original[PL_op->op_type](aTHX);
+    cml_drain_fd1();
+    return next;
+}
+
+/* perl itself exits when malloc fails: that must not be taken for a script's end. */
+int cml_exit_asked;
+
+static OP *exit_op(pTHX)
+{
+    if (cml_exit_is_exception()) {
+        dSP;
+        SV *const code = MAXARG < 1 ? NULL : TOPs;
+        cml_throw_exit(aTHX_ code ? (int)SvIV(code) : 0);
+    }
+    cml_exit_asked = 1;
+    return original[OP_EXIT](aTHX);
+}
+
+static void wrap(int op, OP *(*with)(pTHX))
+{
+    original[op] = PL_ppaddr[op];
+    PL_ppaddr[op] = with;
+}
+
+void cml_operators_boot(pTHX)
+{
+    wrap(OP_SYSTEM, with_env);
+    wrap(OP_BACKTICK, with_env);
+    wrap(OP_EXEC, with_env);
+    wrap(OP_OPEN, open_op);
+    wrap(OP_FORK, fork_op);
+    wrap(OP_WAIT, wait_op);
+    wrap(OP_WAITPID, wait_op);
+    wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
+    wrap(OP_RV2HV, whole_hash_op);
+    wrap(OP_EXIT, exit_op);
+    pthread_atfork(NULL, has_forked, in_forked_child);
+}

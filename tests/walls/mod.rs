@@ -148,6 +148,17 @@ fn every_link_in_the_documents_leads_somewhere() {
 }
 
 #[test]
+fn every_source_that_a_document_names_is_there() {
+    let named = pattern(r"\b(?:src|crates|tests)/[\w/-]+\.(?:rs|c|h)\b");
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(PathBuf::from);
+    for document in files(Path::new("docs"), "md").into_iter().chain(others) {
+        for found in named.find_iter(&text(&document)) {
+            assert!(root().join(found.as_str()).exists(), "{}: {} is nowhere", document.display(), found.as_str());
+        }
+    }
+}
+
+#[test]
 fn every_folder_of_sources_says_what_lives_there() {
     for folder in ["access", "cli", "config", "tls", "master", "front", "sys", "worker"] {
         let head = text(Path::new("src").join(folder).join("mod.rs"));

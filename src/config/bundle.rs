@@ -59,16 +59,6 @@ impl Bundle {
     pub fn build(&self) -> Result<Config, Vec<ConfigError>> {
         Config::build(&self.tree, &self.facts)
     }
-
-    /// For the wire. Fails only for a ServerRoot that is not UTF-8.
-    pub fn to_json(&self) -> Result<String, String> {
-        serde_json::to_string(self).map_err(|error| format!("the configuration cannot be sent: {error}"))
-    }
-
-    /// From the wire.
-    pub fn from_json(json: &str) -> Result<Bundle, String> {
-        serde_json::from_str(json).map_err(|error| format!("the configuration did not arrive: {error}"))
-    }
 }
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {

@@ -96,7 +96,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let env = vec![("HOME".into(), "/home/camel".into())];
     let facts = Facts { server_root: "/srv".into(), started_in: "/home/camel".into(), env, ..Facts::default() };
     let bundle = Bundle::read(reader, facts)?;
-    let sent = Bundle::from_json(&bundle.to_json().unwrap()).unwrap();
+    let sent: Bundle = serde_json::from_slice(&serde_json::to_vec(&bundle).unwrap()).unwrap();
     assert_eq!(sent, bundle);
     sent.build()
 }

@@ -38,7 +38,7 @@ use std::time::Instant;
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::reply::Reply;
-use wire::transport::{Inbound, SocketWorker, WorkerPort};
+use wire::transport::{Inbound, SocketWorker};
 
 use crate::config::Phase;
 use crate::log;

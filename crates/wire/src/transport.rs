@@ -1,8 +1,6 @@
 //! How frames and replies travel between the front and one worker.
 //!
-//! [`FrontPort`] and [`WorkerPort`] are all that the rest of the program knows of the way. [`socketpair`] is the way
-//! built first: one packet socket a worker. A queue in shared memory fits the same two traits: the frame's bytes are
-//! the slot's contents, `fd` is the eventfd to wait on.
+//! One packet socket a worker, of which [`SocketFront`] and [`SocketWorker`] are the ends.
 //!
 //! ```text
 //!   front                                     worker
@@ -70,32 +68,6 @@ pub enum Order<'a> {
     Greet,
 }
 
-/// The front's end. Never blocks.
-///
-/// A worker that is quick may be sent requests ahead of time, so that it need not be woken for each. What it has not
-/// begun can be taken back: of the front and the worker exactly one gets an order.
-pub trait FrontPort {
-    /// Sends an order whole, or fails with `WouldBlock`.
-    fn send(&self, order: &Order<'_>) -> io::Result<()>;
-    /// Receives one packet of replies; `None` when the worker has gone.
-    fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>>;
-    /// Whether [`FrontPort::take_back`] can.
-    fn can_take_back(&self) -> bool;
-    /// Takes back the requests that the worker has not begun, oldest first.
-    fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<(Frame, Option<OwnedFd>)>>;
-}
-
-/// The worker's end. Blocks.
-pub trait WorkerPort {
-    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame.
-    fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>>;
-    /// Sends one packet of replies.
-    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()>;
-    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
-    /// back.
-    fn presence(&mut self, request: u64) -> io::Result<Presence>;
-}
-
 /// Whether anybody waits for a request's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
@@ -135,7 +107,10 @@ pub fn socketpair() -> io::Result<(SocketFront, OwnedFd)> {
     Ok((SocketFront::new(front, None)?, worker))
 }
 
-/// The front's end of a socketpair.
+/// The front's end of a socketpair. Never blocks.
+///
+/// A worker that is quick may be sent requests ahead of time, so that it need not be woken for each. What it has not
+/// begun can be taken back: of the front and the worker exactly one gets an order.
 #[derive(Debug)]
 pub struct SocketFront {
     socket: OwnedFd,
@@ -159,8 +134,9 @@ impl AsRawFd for SocketFront {
     }
 }
 
-impl FrontPort for SocketFront {
-    fn send(&self, order: &Order<'_>) -> io::Result<()> {
+impl SocketFront {
+    /// Sends an order whole, or fails with `WouldBlock`.
+    pub fn send(&self, order: &Order<'_>) -> io::Result<()> {
         let to = self.socket.as_fd();
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
@@ -187,17 +163,20 @@ impl FrontPort for SocketFront {
         }
     }
 
-    fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+    /// Receives one packet of replies; `None` when the worker has gone.
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let mut fds = Vec::new();
         let received = receive_packet(self.socket.as_fd(), into, &mut fds)?;
         if fds.is_empty() { Ok(received) } else { Err(Malformed("descriptors from a worker").into()) }
     }
 
-    fn can_take_back(&self) -> bool {
+    /// Whether [`SocketFront::take_back`] can.
+    pub fn can_take_back(&self) -> bool {
         self.theirs.is_some()
     }
 
-    fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<(Frame, Option<OwnedFd>)>> {
+    /// Takes back the requests that the worker has not begun, oldest first.
+    pub fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<(Frame, Option<OwnedFd>)>> {
         let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
         let (mut requests, mut others) = (Vec::new(), Vec::new());
         loop {
@@ -228,7 +207,7 @@ impl FrontPort for SocketFront {
     }
 }
 
-/// The worker's end of a socketpair.
+/// The worker's end of a socketpair. Blocks.
 #[derive(Debug)]
 pub struct SocketWorker {
     socket: OwnedFd,
@@ -244,7 +223,7 @@ impl SocketWorker {
         SocketWorker { socket, packet, heard: VecDeque::new() }
     }
 
-    /// Whether something arrived in the middle of a request that [`WorkerPort::next`] will give.
+    /// Whether something arrived in the middle of a request that [`SocketWorker::next`] will give.
     pub fn has_heard(&self) -> bool {
         !self.heard.is_empty()
     }
@@ -262,8 +241,9 @@ impl AsFd for SocketWorker {
     }
 }
 
-impl WorkerPort for SocketWorker {
-    fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+impl SocketWorker {
+    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame.
+    pub fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         if let Some(heard) = self.heard.pop_front() {
             return Ok(Some(heard));
         }
@@ -274,11 +254,14 @@ impl WorkerPort for SocketWorker {
         }
     }
 
-    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+    /// Sends one packet of replies.
+    pub fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         send_packet(self.socket.as_fd(), parts, &[])
     }
 
-    fn presence(&mut self, request: u64) -> io::Result<Presence> {
+    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
+    /// back.
+    pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
         while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
             let mut fds = Vec::new();
             let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };

@@ -8,7 +8,7 @@ use wire::channel::{pair, send_packet};
 use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Request;
 use wire::reply::Reply;
-use wire::transport::{FrontPort, Order, SocketFront};
+use wire::transport::{Order, SocketFront};
 
 use super::Server;
 use super::worker::{Script, head, run};

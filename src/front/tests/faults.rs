@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Field;
 use wire::reply::{End, Reply};
-use wire::transport::{Inbound, SocketWorker, WorkerPort, packet_buffer};
+use wire::transport::{Inbound, SocketWorker, packet_buffer};
 
 use super::Server;
 use super::client::Client;

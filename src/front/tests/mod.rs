@@ -74,7 +74,7 @@ impl Server {
         let tree = parse::text(&format!("Listen 1\n{}", text.replace("ROOT", &root)), "test", &source).expect("parsed");
         let bundle = Bundle { tree, facts: Facts { server_root: "/".into(), ..facts() } };
         let config = bundle.build().expect("a configuration");
-        let memory = in_memory("configuration", bundle.to_json().expect("json").as_bytes()).expect("a memfd");
+        let memory = in_memory("configuration", &serde_json::to_vec(&bundle).expect("json")).expect("a memfd");
         let certificates = in_memory("certificates", b"[]").expect("a memfd");
         self.logs = config.logs.iter().map(|_| tempfile::tempfile().expect("a log")).collect();
         let mut listeners = vec![(self.address().to_string(), self.listener.as_raw_fd())];

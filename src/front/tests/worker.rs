@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::reply::{End, Head, LogKind, Reply};
-use wire::transport::{Inbound, SocketWorker, WorkerPort, packet_buffer};
+use wire::transport::{Inbound, SocketWorker, packet_buffer};
 
 /// What all workers of a test share.
 #[derive(Clone, Default)]

@@ -10,7 +10,7 @@ use tokio::io::unix::AsyncFd;
 use wire::channel::MAX_FDS;
 use wire::control::WorkerId;
 use wire::frame::Frame;
-use wire::transport::{FrontPort, Order, SocketFront};
+use wire::transport::{Order, SocketFront};
 
 use crate::log;
 

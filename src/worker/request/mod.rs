@@ -20,7 +20,7 @@ use std::rc::Rc;
 use apache::Outcome;
 use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
-use wire::transport::{Presence, WorkerPort, in_memory};
+use wire::transport::{Presence, in_memory};
 
 use self::phases::{DECLINED, Kind, OK, Stop};
 use super::location::{LocationKey, ResolvedLocation};

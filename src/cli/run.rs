@@ -3,7 +3,7 @@
 use super::conf::facts;
 use super::options::{Program, Run};
 use super::{daemon, directives, ready};
-use crate::master::site::{From, Origin, Said};
+use crate::master::site::{From, OptionText, Origin};
 use crate::master::{self, Options};
 
 impl Run {
@@ -27,7 +27,7 @@ impl Run {
 }
 
 /// Where `text` comes from, for now and every reload.
-pub fn origin(text: Vec<Said>, program: &Program) -> anyhow::Result<Origin> {
+pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<Origin> {
     let mut facts = facts(std::env::current_dir()?);
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");

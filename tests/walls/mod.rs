@@ -1,5 +1,6 @@
 //! The house rules that can be read off the sources (docs/architecture.md, "Invariants").
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use source::{files, pattern, root, sources, text};
@@ -155,6 +156,22 @@ fn every_source_that_a_document_names_is_there() {
         for found in named.find_iter(&text(&document)) {
             assert!(root().join(found.as_str()).exists(), "{}: {} is nowhere", document.display(), found.as_str());
         }
+    }
+}
+
+#[test]
+fn every_invariant_has_its_test_and_every_test_its_invariant() {
+    let drawn = text("docs/architecture.md");
+    let list = drawn.split("\n## ").find(|section| section.starts_with("Invariants")).expect("the section");
+    let walls = ["mod", "layers"].map(|name| text(format!("tests/walls/{name}.rs"))).concat();
+    let names = |found: &str, of: &str| -> BTreeSet<String> {
+        pattern(found).captures_iter(of).map(|found| found[1].to_owned()).collect()
+    };
+    let tests = names(r"#\[test\]\nfn (\w+)", &walls);
+    let named = names(r"\(`(\w+)`\)", list);
+    assert_eq!(tests, named, "the walls, and the invariants of docs/architecture.md");
+    for line in list.split("\n- ").skip(1) {
+        assert!(line.contains("(`"), "which test holds this? {line}");
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::options::{Program, Run};
 use super::{Misuse, development};
-use crate::master::site::{Said, address_name};
+use crate::master::site::{OptionText, address_name};
 use crate::master::sockets::listeners::Listeners;
 use addresses::listen;
 use program::program;
@@ -65,7 +65,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The directives.
-pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<Said>> {
+pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     let mut text = Text::default();
     let addresses = listen(run, around)?;
     text.by(match (run.listen.is_empty(), &run.host, run.port) {
@@ -89,7 +89,7 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<Said>> {
 }
 
 /// The directives of a program that is only to be checked.
-pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<Said>> {
+pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     let mut text = Text::default();
     // Nothing is bound; a configuration without it would be wrong.
     text.by("--port").line("Listen", &["5000"]);

@@ -1,17 +1,17 @@
 //! Directives as they stand in a file, and which option asked for them.
 
-use crate::master::site::Said;
+use crate::master::site::OptionText;
 
 /// Directives as text.
 #[derive(Debug, Default)]
 pub struct Text {
-    said: Vec<Said>,
+    said: Vec<OptionText>,
 }
 
 impl Text {
     /// What follows is said by that option.
     pub fn by(&mut self, option: &str) -> &mut Text {
-        self.said.push(Said { option: option.to_owned(), directives: String::new() });
+        self.said.push(OptionText { option: option.to_owned(), directives: String::new() });
         self
     }
 
@@ -42,7 +42,7 @@ impl Text {
     }
 
     /// All, in order.
-    pub fn finish(mut self) -> Vec<Said> {
+    pub fn finish(mut self) -> Vec<OptionText> {
         self.said.retain(|said| !said.directives.is_empty());
         self.said
     }

@@ -39,12 +39,12 @@ pub enum From {
     /// `-f FILE`
     File(PathBuf),
     /// `cameleer run …`, written as directives.
-    Options(Vec<Said>),
+    Options(Vec<OptionText>),
 }
 
 /// What an option, or the program, stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct OptionText {
     /// As the user knows it: `--max-requests`.
     pub option: String,
     /// Whole lines.

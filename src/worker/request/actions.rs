@@ -22,7 +22,7 @@ impl Site {
         let file = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&file));
         let is_there = || apache::has_file(request) && file.exists();
-        let said = apache::said(request);
+        let said = apache::set_by_handlers(request);
         if !actions.is_empty() {
             let kind = || mime::describe(&self.config, &location.settings, file).mime;
             let name = handler.map(str::to_owned).or_else(kind);
@@ -51,7 +51,7 @@ impl Site {
     }
 
     /// The path that was asked for becomes the script's PATH_INFO.
-    fn lead_to_script(&self, request: u64, script: &str, said: &apache::Said) -> i32 {
+    fn lead_to_script(&self, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
         let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
         if !said.args.is_empty() {
             target.push(b'?');

@@ -18,7 +18,7 @@ impl apache::Engine for Site {
         let to = match name.first() {
             Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: plain(name) },
             _ => Target {
-                path: plain(&beside(&apache::said(from).uri, name)),
+                path: plain(&beside(&apache::set_by_handlers(from).uri, name)),
                 query: Vec::new(),
                 filename: plain(&beside(&apache::filename(from), name)),
             },
@@ -31,7 +31,7 @@ impl apache::Engine for Site {
     }
 
     fn translate(&self, request: u64) -> i32 {
-        let translated = self.translate_path(request, &apache::said(request).uri, None);
+        let translated = self.translate_path(request, &apache::set_by_handlers(request).uri, None);
         let before = apache::running_phase(request);
         apache::begin_translation(request);
         let said = translated.key.and_then(|key| match self.location(key, &translated.filename) {
@@ -49,7 +49,7 @@ impl apache::Engine for Site {
         if let Some(said) = apache::custom_response(request, status) {
             return said;
         }
-        let translated = self.translate_path(request, &apache::said(request).uri, None);
+        let translated = self.translate_path(request, &apache::set_by_handlers(request).uri, None);
         let location = translated.key.ok().and_then(|key| self.location(key, &translated.filename).ok())?;
         self.response_for(request, &location, status)
     }

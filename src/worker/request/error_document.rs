@@ -26,8 +26,8 @@ impl Site {
     /// `ServerSignature`, as HTML.
     fn foot(&self, request: u64, location: &ResolvedLocation) -> String {
         let Some(signature) = location.settings.rules.signature else { return String::new() };
-        let (name, port) = apache::own_name(request);
-        let host = self.config.hosts.get(usize::from(apache::asked(request).host));
+        let (name, port) = apache::server_name(request);
+        let host = self.config.hosts.get(usize::from(apache::requested(request).host));
         let admin = host.and_then(|host| host.server_admin.as_deref());
         signature.html(&Named { software: &self.software(), name: &name, port, admin })
     }

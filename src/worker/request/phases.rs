@@ -72,11 +72,11 @@ impl Site {
 
     /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
     fn translated(&self, request: u64, first: Rc<ResolvedLocation>) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
-        let asked = apache::asked(request);
+        let requested = apache::requested(request);
         let is_translated = self.first(&first, request, Phase::Trans)? == OK;
-        let said = apache::said(request);
-        let is_same = said.uri == asked.path && said.filename.is_none() && said.document_root.is_none();
-        let stays = is_same && !asked.filename.is_empty();
+        let said = apache::set_by_handlers(request);
+        let is_same = said.uri == requested.path && said.filename.is_none() && said.document_root.is_none();
+        let stays = is_same && !requested.filename.is_empty();
         if stays && !is_translated {
             apache::end_translation(request);
             return Ok((first, false));

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use apache::{Said, Target};
+use apache::{SetByHandlers, Target};
 
 use super::access_control::complain;
 use super::phases::Stop;
@@ -20,7 +20,7 @@ impl Site {
     /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
     /// configuration says which file it is.
     pub(super) fn resolve_target(&self, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
-        let Said { uri, args: query, filename, .. } = apache::said(request);
+        let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
         if is_translated && filename.is_none() {
             let path = plain(&uri);
             apache::without_file(request, &path, &query);
@@ -39,7 +39,7 @@ impl Site {
         left: Option<&ResolvedLocation>,
         key: LocationKey,
     ) -> Result<Rc<ResolvedLocation>, Stop> {
-        let apache::Asked { host, filename, .. } = apache::asked(request);
+        let apache::Requested { host, filename, .. } = apache::requested(request);
         let location = self.location(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
         apache::place_is(request, location.place.clone());
         variables::settle(request, left, &location);

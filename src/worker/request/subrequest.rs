@@ -29,7 +29,9 @@ impl Site {
         };
         let path = match path.first() {
             Some(b'/') => normalise(path).ok()?,
-            _ => normalise(&[b"/", path].concat()).ok().map(|name| beside(&apache::said(from).uri, &name[1..]))?,
+            _ => normalise(&[b"/", path].concat())
+                .ok()
+                .map(|name| beside(&apache::set_by_handlers(from).uri, &name[1..]))?,
         };
         Some(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
     }
@@ -75,7 +77,7 @@ impl Site {
 
     fn copy_file(&self, sub: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
         let file = Path::new(OsStr::from_bytes(path));
-        let root = root(&self.config, apache::asked(sub).host, file);
+        let root = root(&self.config, apache::requested(sub).host, file);
         match self.opener.open(root, file, Links::of(location.settings.options)) {
             Ok(opened) if opened.kind.is_file() => copy(sub, opened.file),
             Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -29,10 +29,10 @@ type Refused = (i32, String);
 impl Site {
     /// The file and the sections of a path, as the front would find them.
     pub(super) fn translate_path(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> TranslatedPath {
-        let host = apache::asked(request).host;
+        let host = apache::requested(request).host;
         let path = plain(path);
         let text = Text::new(&path);
-        let mapping = match apache::said(request).document_root {
+        let mapping = match apache::set_by_handlers(request).document_root {
             Some(root) => self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0)),
             None => self.config.translate(host, &text.0),
         };
@@ -49,7 +49,7 @@ impl Site {
 
     /// The sections of a path for which no file is looked for.
     pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
-        let host = apache::asked(request).host;
+        let host = apache::requested(request).host;
         let sections = self.config.sections_without_file(host, &Text::new(path).0);
         LocationKey { host, sections, script: false, overrides: Vec::new(), handler: None }
     }

@@ -37,10 +37,10 @@ fn look(request: u64, attribute: &Attribute) -> Option<String> {
         Attribute::RemoteHost => apache::remote_host(request).or_else(|| Some(apache::addresses(request).0)),
         Attribute::ServerAddr => Some(apache::addresses(request).1),
         Attribute::RequestMethod => Some(apache::method(request)),
-        Attribute::QueryString => Some(text(apache::said(request).args)),
+        Attribute::QueryString => Some(text(apache::set_by_handlers(request).args)),
         Attribute::RequestProtocol => Some(apache::protocol(request)),
         // Rules must not depend on how many slashes a client writes.
-        Attribute::RequestUri => Some(text(plain(&apache::said(request).uri))),
+        Attribute::RequestUri => Some(text(plain(&apache::set_by_handlers(request).uri))),
         Attribute::Headers(pattern) => {
             let meant = |name: &[u8]| pattern.is_match(&String::from_utf8_lossy(name));
             apache::headers_in(request).into_iter().rfind(|(name, _)| meant(name)).map(|(_, value)| text(value))

@@ -11,6 +11,7 @@ pub mod tables;
 pub mod target;
 pub mod translation;
 
+mod lazy_tables;
 mod method;
 
 use std::cell::OnceCell;
@@ -25,7 +26,6 @@ use self::handler_stacks::Stacks;
 use self::script_name::Split;
 use self::server::{server_number, server_text};
 use self::slashes::{beyond, uri_as_sent};
-use self::table::Table;
 use self::tables::{Id, Tables};
 use self::translation::Translation;
 use crate::error_page;
@@ -360,40 +360,6 @@ impl RequestRec {
                 true => headers.set(name, value.as_bytes()),
                 false => headers.unset(name),
             }
-        }
-    }
-
-    /// One value of a table, without filling the table for it.
-    pub fn table_value(&mut self, number: u32, name: &[u8]) -> Option<&[u8]> {
-        if number == Id::HeadersIn as u32 && !self.tables.is_filled(Id::HeadersIn) {
-            return self.frame.headers().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);
-        }
-        self.table(number)?.get(name)
-    }
-
-    pub fn table(&mut self, number: u32) -> Option<&Table> {
-        self.fill(number);
-        self.tables.number(number)
-    }
-
-    pub fn table_mut(&mut self, number: u32) -> Option<&mut Table> {
-        self.fill(number);
-        self.tables.number_mut(number)
-    }
-
-    fn fill(&mut self, number: u32) {
-        if !self.tables.must_fill(number) {
-            return;
-        }
-        if number == Id::SubprocessEnv as u32 {
-            let mut pairs = Table::default();
-            environment::variables(&self.frame, &mut |key, value| pairs.set(key, value));
-            environment::cgi(self, &mut |key, value| pairs.set(key, value));
-            *self.tables.of_mut(Id::SubprocessEnv) = pairs;
-        } else if number == Id::HeadersIn as u32 {
-            tables::fill_headers_in(self.tables.of_mut(Id::HeadersIn), &self.frame);
-        } else if number == Id::DirConfig as u32 {
-            tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::request_stack::with;
 
 /// What a record was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Requested {
     /// Index of the virtual host.
     pub host: u16,
     /// As programs see it.
@@ -23,16 +23,19 @@ pub struct Asked {
     pub filename: Vec<u8>,
 }
 
-/// See [`Asked`].
-pub fn asked(request: u64) -> Asked {
-    let asked =
-        with(request, |r| Asked { host: r.frame.host(), path: r.uri().to_vec(), filename: r.mapped_name().to_vec() });
-    asked.unwrap_or_default()
+/// See [`Requested`].
+pub fn requested(request: u64) -> Requested {
+    let requested = with(request, |r| Requested {
+        host: r.frame.host(),
+        path: r.uri().to_vec(),
+        filename: r.mapped_name().to_vec(),
+    });
+    requested.unwrap_or_default()
 }
 
 /// What was said of a record by its handlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct SetByHandlers {
     /// `$r->uri`, decoded.
     pub uri: Vec<u8>,
     /// `$r->args`, or empty.
@@ -43,9 +46,9 @@ pub struct Said {
     pub document_root: Option<Vec<u8>>,
 }
 
-/// See [`Said`].
-pub fn said(request: u64) -> Said {
-    let said = with(request, |r| Said {
+/// See [`SetByHandlers`].
+pub fn set_by_handlers(request: u64) -> SetByHandlers {
+    let said = with(request, |r| SetByHandlers {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
         args: r.known_text(Text::Args).unwrap_or_default().to_vec(),
         filename: r.named_file(),
@@ -62,7 +65,7 @@ pub fn method(request: u64) -> String {
 }
 
 /// Name and port of the server in links to itself.
-pub fn own_name(request: u64) -> (String, u16) {
+pub fn server_name(request: u64) -> (String, u16) {
     let name = |r: &mut crate::request_rec::RequestRec| {
         let name = String::from_utf8_lossy(r.frame.field(Field::ServerName)).into_owned();
         (name, r.frame.server_port())
@@ -80,7 +83,7 @@ pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
-/// Whether a file, there or not, stands for what was asked.
+/// Whether a file, there or not, stands for what was requested.
 pub fn has_file(request: u64) -> bool {
     with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)
 }

@@ -71,7 +71,7 @@ fn refusal(location: &ResolvedLocation, file: &Path) -> Option<&'static str> {
 
 /// The words of a query without `=`, as RFC 3875 gives them to a program.
 fn arguments(request: u64) -> Vec<Vec<u8>> {
-    let query = apache::said(request).args;
+    let query = apache::set_by_handlers(request).args;
     if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
         return Vec::new();
     }

@@ -1,0 +1,41 @@
+//! Tables are filled when somebody looks at them: most handlers look at none.
+
+use super::table::Table;
+use super::tables::{self, Id};
+use super::{RequestRec, environment};
+
+impl RequestRec {
+    /// One value of a table, without filling the table for it.
+    pub fn table_value(&mut self, number: u32, name: &[u8]) -> Option<&[u8]> {
+        if number == Id::HeadersIn as u32 && !self.tables.is_filled(Id::HeadersIn) {
+            return self.frame.headers().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+        }
+        self.table(number)?.get(name)
+    }
+
+    pub fn table(&mut self, number: u32) -> Option<&Table> {
+        self.fill(number);
+        self.tables.number(number)
+    }
+
+    pub fn table_mut(&mut self, number: u32) -> Option<&mut Table> {
+        self.fill(number);
+        self.tables.number_mut(number)
+    }
+
+    fn fill(&mut self, number: u32) {
+        if !self.tables.must_fill(number) {
+            return;
+        }
+        if number == Id::SubprocessEnv as u32 {
+            let mut pairs = Table::default();
+            environment::variables(&self.frame, &mut |key, value| pairs.set(key, value));
+            environment::cgi(self, &mut |key, value| pairs.set(key, value));
+            *self.tables.of_mut(Id::SubprocessEnv) = pairs;
+        } else if number == Id::HeadersIn as u32 {
+            tables::fill_headers_in(self.tables.of_mut(Id::HeadersIn), &self.frame);
+        } else if number == Id::DirConfig as u32 {
+            tables::fill_dir_config(self.tables.of_mut(Id::DirConfig), &self.place);
+        }
+    }
+}

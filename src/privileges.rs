@@ -9,9 +9,9 @@ use nix::unistd::{Gid, Group, Uid, User, geteuid, initgroups, setgid, setuid};
 
 use crate::config::Config;
 
-/// An unprivileged identity.
+/// An unprivileged account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct Account {
     /// The user's name, for its supplementary groups.
     pub name: CString,
     /// The user.
@@ -21,22 +21,22 @@ pub struct Identity {
 }
 
 /// What to become; `None` when we are not root, or root was told nothing and stays itself.
-pub fn wanted(config: &Config) -> anyhow::Result<Option<Identity>> {
+pub fn wanted(config: &Config) -> anyhow::Result<Option<Account>> {
     if !geteuid().is_root() || (config.user.is_none() && config.group.is_none()) {
         return Ok(None);
     }
     let user = find_user(config.user.as_deref().unwrap_or("root"))?;
     let gid = config.group.as_deref().map_or(Ok(user.gid), find_group)?;
-    Ok(Some(Identity { name: CString::new(user.name)?, uid: user.uid, gid }))
+    Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid, gid }))
 }
 
 /// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
 /// client's byte.
 pub fn drop(config: &Config) -> anyhow::Result<()> {
-    let Some(identity) = wanted(config)? else { return Ok(()) };
-    initgroups(&identity.name, identity.gid).context("initgroups")?;
-    setgid(identity.gid).with_context(|| format!("cannot become group {}", identity.gid))?;
-    setuid(identity.uid).with_context(|| format!("cannot become user {}", identity.uid))?;
+    let Some(account) = wanted(config)? else { return Ok(()) };
+    initgroups(&account.name, account.gid).context("initgroups")?;
+    setgid(account.gid).with_context(|| format!("cannot become group {}", account.gid))?;
+    setuid(account.uid).with_context(|| format!("cannot become user {}", account.uid))?;
     // The kernel clears it when the user changes: nobody must outlive the master.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())

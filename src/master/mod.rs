@@ -47,7 +47,7 @@ use self::logs::{Logs, Opened};
 use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
-use self::pool::{Counts, Limits, Move, Policy};
+use self::pool::{Counts, Move, Policy, PoolLimits};
 use self::reload::Reloads;
 use self::signals::Signals;
 use self::site::expansion::Expansion;
@@ -238,8 +238,8 @@ impl Master {
         Counts { alive: self.workers.alive(serving), busy: load.busy, queued: load.queued }
     }
 
-    fn limits(&self) -> Limits {
-        Limits::of(&self.site.config.pool, self.shift)
+    fn limits(&self) -> PoolLimits {
+        PoolLimits::of(&self.site.config.pool, self.shift)
     }
 
     /// TTIN and TTOU.

@@ -25,10 +25,10 @@ mod start_up;
 mod location;
 
 mod error_logs;
-mod limits;
 mod log_context;
 mod place;
 mod program_kind;
+mod request_limit;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -42,7 +42,7 @@ use wire::transport::{Inbound, SocketWorker};
 
 use crate::config::Phase;
 use crate::log;
-use limits::RequestLimit;
+use request_limit::RequestLimit;
 use site::Site;
 
 /// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
@@ -50,7 +50,7 @@ type Port = Rc<std::cell::RefCell<SocketWorker>>;
 
 /// Who a worker is.
 #[derive(Debug, Clone, Copy)]
-pub struct Identity {
+pub struct WorkerIdentity {
     /// Its place in the pool.
     pub slot: u32,
     /// Its generation.
@@ -65,7 +65,7 @@ pub struct Identity {
 pub struct Worker {
     site: Rc<Site>,
     port: Port,
-    identity: Identity,
+    identity: WorkerIdentity,
     limit: RequestLimit,
     /// Requests have left children that still run.
     has_children: bool,
@@ -88,7 +88,7 @@ impl Next {
 
 impl Worker {
     /// A worker for `site`, answering on `port`.
-    pub fn new(site: Site, port: SocketWorker, identity: Identity) -> Worker {
+    pub fn new(site: Site, port: SocketWorker, identity: WorkerIdentity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }

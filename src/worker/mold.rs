@@ -16,7 +16,7 @@ use wire::transport::{SocketWorker, packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Identity, Worker};
+use super::{Worker, WorkerIdentity};
 use crate::config::{Bundle, Config, Facts};
 use crate::{log, privileges, sys};
 
@@ -126,7 +126,7 @@ struct Mold {
 }
 
 /// What a fork gives its child.
-type Birth = (OwnedFd, Identity);
+type Birth = (OwnedFd, WorkerIdentity);
 
 impl Mold {
     /// Forks and reaps until it is retired and childless. `Some` in a fresh worker.
@@ -219,7 +219,7 @@ impl Mold {
     fn fork(&mut self, slot: Slot, socket: OwnedFd) -> anyhow::Result<Option<Birth>> {
         let mold = nix::unistd::getpid();
         let master = getppid();
-        let identity = Identity {
+        let identity = WorkerIdentity {
             slot,
             generation: self.generation,
             master: master.as_raw().cast_unsigned(),

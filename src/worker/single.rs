@@ -7,14 +7,14 @@ use wire::transport::{SocketWorker, packet_buffer};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Identity, Worker, start_up};
+use super::{Worker, WorkerIdentity, start_up};
 use crate::config::{Config, Facts};
 
 /// Loads the site and answers on `socket` until the front leaves; ends the process.
 pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
-    let identity = Identity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
+    let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     Worker::new(site, SocketWorker::new(socket, packet_buffer()), identity).run()
 }
 

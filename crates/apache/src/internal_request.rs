@@ -13,7 +13,7 @@ use crate::request_rec::field::Text;
 use crate::request_rec::tables::{Id, Tables};
 use crate::request_rec::target::{Target, frame};
 use crate::request_rec::{Incoming, Links, RequestRec};
-use crate::request_stack::{State, with_state};
+use crate::request_stack::{RequestStack, with_stack};
 
 /// How a request leads to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,34 +31,34 @@ const MAX_DEPTH: usize = 10;
 
 /// Makes the record of the request that `from` leads to; `None` when the chain is longer than any sane one, or over.
 pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u64> {
-    let made = with_state(|state| {
-        let at = state.at(from)?;
-        if depth(state, at) > MAX_DEPTH {
+    let made = with_stack(|stack| {
+        let at = stack.at(from)?;
+        if depth(stack, at) > MAX_DEPTH {
             return Ok(None);
         }
-        let generation = state.next_generation();
-        let mut made = follower(&mut state.records[at], generation, kind, to);
-        let own = state.records.len();
+        let generation = stack.next_generation();
+        let mut made = follower(&mut stack.records[at], generation, kind, to);
+        let own = stack.records.len();
         match kind {
             InternalRequest::Sub => made.links.main = Some(at),
             InternalRequest::Redirect | InternalRequest::ErrorPage => {
-                made.links = Links { prev: Some(at), main: state.records[at].links.main, next: None };
-                hand_over(&mut state.records[at], &mut made);
-                state.records[at].links.next = Some(own);
-                if state.answering == at {
-                    state.answering = own;
+                made.links = Links { prev: Some(at), main: stack.records[at].links.main, next: None };
+                hand_over(&mut stack.records[at], &mut made);
+                stack.records[at].links.next = Some(own);
+                if stack.answering == at {
+                    stack.answering = own;
                 }
             }
         }
-        state.records.push(made);
+        stack.records.push(made);
         Ok(Some(generation))
     });
     made.ok().flatten()
 }
 
-fn depth(state: &State, mut at: usize) -> usize {
+fn depth(stack: &RequestStack, mut at: usize) -> usize {
     let mut depth = 1;
-    while let Some(outer) = state.records[at].links.prev.or(state.records[at].links.main) {
+    while let Some(outer) = stack.records[at].links.prev.or(stack.records[at].links.main) {
         at = outer;
         depth += 1;
     }

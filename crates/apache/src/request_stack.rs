@@ -24,7 +24,7 @@ use crate::request_rec::tables::Tables;
 use crate::request_rec::{Ended, Finished, Incoming, RequestRec};
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct RequestStack {
     /// The client's request first; empty between requests.
     pub records: Vec<RequestRec>,
     /// The one whose handlers run.
@@ -41,7 +41,7 @@ pub(crate) struct State {
 }
 
 thread_local! {
-    static STATE: RefCell<State> = RefCell::new(State::default());
+    static STACK: RefCell<RequestStack> = RefCell::new(RequestStack::default());
     static CPU: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
@@ -49,7 +49,7 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Stale;
 
-impl State {
+impl RequestStack {
     /// Where the record of that number stands.
     pub fn at(&self, generation: u64) -> Result<usize, Stale> {
         let first = self.records.first().ok_or(Stale)?.generation;
@@ -77,28 +77,28 @@ impl State {
 
 /// Makes a request the current one and returns the number that `$r` will be.
 pub fn begin(incoming: Incoming) -> u64 {
-    STATE.with_borrow_mut(|state| {
+    STACK.with_borrow_mut(|stack| {
         if incoming.place.logged.cpu {
             cpu_since_last();
         }
-        let generation = state.next_generation();
-        let (tables, output) = std::mem::take(&mut state.spare);
-        state.records.push(RequestRec::new(generation, incoming, tables, output));
-        (state.running, state.answering) = (0, 0);
+        let generation = stack.next_generation();
+        let (tables, output) = std::mem::take(&mut stack.spare);
+        stack.records.push(RequestRec::new(generation, incoming, tables, output));
+        (stack.running, stack.answering) = (0, 0);
         generation
     })
 }
 
 /// The number of the request whose handlers run; 0 between requests.
 pub fn generation() -> u64 {
-    STATE.with_borrow(|state| state.records.get(state.running).map_or(0, |r| r.generation))
+    STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
 }
 
 /// That request's handlers run from now on: `Apache->request` is it. Returns the number of the one before.
 pub fn run(request: u64) -> u64 {
-    STATE.with_borrow_mut(|state| {
-        let before = state.records.get(state.running).map_or(0, |r| r.generation);
-        state.running = state.at(request).unwrap_or(state.running);
+    STACK.with_borrow_mut(|stack| {
+        let before = stack.records.get(stack.running).map_or(0, |r| r.generation);
+        stack.running = stack.at(request).unwrap_or(stack.running);
         before
     })
 }
@@ -106,7 +106,7 @@ pub fn run(request: u64) -> u64 {
 /// The places that stand for the main server and its virtual hosts, request or no request: `Apache->server` in start-up
 /// files, `$s->next`.
 pub fn servers(places: Vec<Rc<Place>>) {
-    STATE.with_borrow_mut(|state| state.servers = places);
+    STACK.with_borrow_mut(|stack| stack.servers = places);
 }
 
 /// Output of the program: what it printed, or a part of the response's body.
@@ -121,11 +121,11 @@ pub fn flush() {
 
 /// What a record has said leaves; of a subrequest by its main request.
 pub(crate) fn flush_record(generation: u64) -> Result<(), Stale> {
-    with_state(|state| {
-        let mut at = state.at(generation)?;
-        state.speak(at, RequestRec::flush)?;
-        while let Some(main) = state.records[at].links.main {
-            state.records[main].flush();
+    with_stack(|stack| {
+        let mut at = stack.at(generation)?;
+        stack.speak(at, RequestRec::flush)?;
+        while let Some(main) = stack.records[at].links.main {
+            stack.records[main].flush();
             at = main;
         }
         Ok(())
@@ -134,7 +134,7 @@ pub(crate) fn flush_record(generation: u64) -> Result<(), Stale> {
 
 /// Sends the rest: a small response leaves as one packet.
 pub fn finish() -> Option<Finished> {
-    STATE.with_borrow_mut(|state| state.records.get_mut(state.answering).map(RequestRec::finish))
+    STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
 
 /// This worker is to leave after the request.
@@ -146,8 +146,8 @@ pub fn child_terminate() {
 pub(crate) fn extend_timeout(seconds: f64) {
     let more = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let millis = u32::try_from(more.as_millis()).unwrap_or(u32::MAX);
-    STATE.with_borrow_mut(|state| {
-        if let Some(r) = state.records.get_mut(state.answering) {
+    STACK.with_borrow_mut(|stack| {
+        if let Some(r) = stack.records.get_mut(stack.answering) {
             let mut packet = Vec::new();
             Reply::Extend(millis).put(r.frame.id(), &mut packet);
             // A front that has gone is seen by what the program says next.
@@ -164,18 +164,18 @@ pub fn want_cleanup() {
 
 /// The request is over: `$r` means nothing now.
 pub fn end() -> Ended {
-    STATE.with_borrow_mut(|state| {
-        let Some(mut answered) = state.records.get_mut(state.answering) else { return Ended::default() };
+    STACK.with_borrow_mut(|stack| {
+        let Some(mut answered) = stack.records.get_mut(stack.answering) else { return Ended::default() };
         crate::log::end_line();
         answered.close();
         let (leaving, front_is_gone) = (answered.child_terminate, answered.output.front_is_gone());
         answered.output.reset();
-        state.spare.1 = std::mem::take(&mut answered.output);
-        answered = &mut state.records[0];
+        stack.spare.1 = std::mem::take(&mut answered.output);
+        answered = &mut stack.records[0];
         answered.tables.reset();
-        state.spare.0 = std::mem::take(&mut answered.tables);
+        stack.spare.0 = std::mem::take(&mut answered.tables);
         let buffer = std::mem::take(&mut answered.frame).into_buffer();
-        state.records.clear();
+        stack.records.clear();
         Ended { leaving, front_is_gone, buffer }
     })
 }
@@ -202,52 +202,52 @@ pub fn psgi_env(each: &mut dyn FnMut(&[u8], &[u8])) {
 
 /// The request whose handlers run, whichever it is.
 pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
-    STATE.with(|state| {
-        let mut state = state.try_borrow_mut().map_err(|_| Stale)?;
-        let running = state.running;
-        state.records.get_mut(running).map(act).ok_or(Stale)
+    STACK.with(|stack| {
+        let mut stack = stack.try_borrow_mut().map_err(|_| Stale)?;
+        let running = stack.running;
+        stack.records.get_mut(running).map(act).ok_or(Stale)
     })
 }
 
 /// The record that `generation` names, if its request is not over.
 pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
-    with_state(|state| {
-        let at = state.at(generation)?;
-        Ok(act(&mut state.records[at]))
+    with_stack(|stack| {
+        let at = stack.at(generation)?;
+        Ok(act(&mut stack.records[at]))
     })
 }
 
 /// The same for what may make output.
 pub(crate) fn speaking<T>(generation: u64, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
-    with_state(|state| {
-        let at = state.at(generation)?;
-        state.speak(at, say)
+    with_stack(|stack| {
+        let at = stack.at(generation)?;
+        stack.speak(at, say)
     })
 }
 
 /// All records at once.
-pub(crate) fn with_state<T>(act: impl FnOnce(&mut State) -> Result<T, Stale>) -> Result<T, Stale> {
-    STATE.with(|state| act(&mut *state.try_borrow_mut().map_err(|_| Stale)?))
+pub(crate) fn with_stack<T>(act: impl FnOnce(&mut RequestStack) -> Result<T, Stale>) -> Result<T, Stale> {
+    STACK.with(|stack| act(&mut *stack.try_borrow_mut().map_err(|_| Stale)?))
 }
 
 /// What belongs to the client's request as a whole is noted in each of its records.
 pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
-    STATE.with_borrow_mut(|state| state.records.iter_mut().for_each(act));
+    STACK.with_borrow_mut(|stack| stack.records.iter_mut().for_each(act));
 }
 
 /// The place of the current request, or the server's.
 pub(crate) fn place() -> Option<Rc<Place>> {
-    STATE.with_borrow(|state| {
-        let running = state.records.get(state.running).map(|r| r.place.clone());
-        running.or_else(|| state.servers.first().cloned())
+    STACK.with_borrow(|stack| {
+        let running = stack.records.get(stack.running).map(|r| r.place.clone());
+        running.or_else(|| stack.servers.first().cloned())
     })
 }
 
 /// Adds to what every server says that it is (`Apache->add_version_component`).
 pub(crate) fn add_version_component(text: &str) {
-    STATE.with_borrow_mut(|state| {
-        state.components.push(text.to_owned());
-        for server in state.servers.iter_mut().filter(|server| server.names_components) {
+    STACK.with_borrow_mut(|stack| {
+        stack.components.push(text.to_owned());
+        for server in stack.servers.iter_mut().filter(|server| server.names_components) {
             let software = &mut Rc::make_mut(server).server_software;
             *software += " ";
             *software += text;
@@ -257,18 +257,18 @@ pub(crate) fn add_version_component(text: &str) {
 
 /// What was added so.
 pub fn version_components() -> Vec<String> {
-    STATE.with_borrow(|state| state.components.clone())
+    STACK.with_borrow(|stack| stack.components.clone())
 }
 
 /// A server of the list.
 pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
-    STATE.with_borrow(|state| state.servers.get(host as usize).cloned())
+    STACK.with_borrow(|stack| stack.servers.get(host as usize).cloned())
 }
 
 /// `$s->port(8080)`
 pub(crate) fn set_server_port(host: u32, port: u16) {
-    STATE.with_borrow_mut(|state| {
-        if let Some(server) = state.servers.get_mut(host as usize) {
+    STACK.with_borrow_mut(|stack| {
+        if let Some(server) = stack.servers.get_mut(host as usize) {
             Rc::make_mut(server).server_port = Some(port);
         }
     });

@@ -9,7 +9,7 @@ use super::{Generation, STOPPED};
 use crate::master::Master;
 use crate::master::children::{self, Mold};
 use crate::master::logs::Opened;
-use crate::master::pool::Limits;
+use crate::master::pool::PoolLimits;
 use crate::master::site::{CodeError, Site};
 use crate::{log, sys};
 
@@ -59,7 +59,7 @@ impl Master {
         let Some(generation) = self.generation(number) else { return };
         generation.state = GenerationState::Starting;
         generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
-        let start = Limits::of(&generation.site.config.pool, 0).start;
+        let start = PoolLimits::of(&generation.site.config.pool, 0).start;
         if let Err(error) = self.configure_front(number) {
             return self.give_up(number, error);
         }

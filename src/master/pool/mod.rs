@@ -16,7 +16,7 @@ const FASTEST: u32 = 32;
 
 /// The pool's directives as they are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct PoolLimits {
     /// `StartServers`
     pub start: u32,
     /// `MinSpareServers`
@@ -27,11 +27,11 @@ pub struct Limits {
     pub max_clients: u32,
 }
 
-impl Limits {
+impl PoolLimits {
     /// The configuration's, `shift` more (TTIN) or fewer (TTOU); one worker stays in any case.
-    pub fn of(pool: &Pool, shift: i32) -> Limits {
+    pub fn of(pool: &Pool, shift: i32) -> PoolLimits {
         let shifted = |n: u32| n.saturating_add_signed(shift).max(1);
-        Limits {
+        PoolLimits {
             start: shifted(pool.start).min(shifted(pool.max_clients)),
             min_spare: shifted(pool.min_spare).min(shifted(pool.max_clients)),
             max_spare: shifted(pool.max_spare),
@@ -85,7 +85,7 @@ impl Default for Policy {
 
 impl Policy {
     /// What to do now.
-    pub fn decide(&mut self, counts: Counts, limits: &Limits, now: Instant) -> Move {
+    pub fn decide(&mut self, counts: Counts, limits: &PoolLimits, now: Instant) -> Move {
         let floor = limits.min_spare;
         if counts.alive < floor {
             // Replacing the dead is no growth: a site must not run a second on fewer workers than it was promised.
@@ -111,12 +111,12 @@ impl Policy {
     }
 
     /// When to ask again although nothing changed.
-    pub fn wakes(&self, counts: Counts, limits: &Limits) -> Option<Instant> {
+    pub fn wakes(&self, counts: Counts, limits: &PoolLimits) -> Option<Instant> {
         if want(counts, limits) == Move::Rest { None } else { self.next }
     }
 
     /// Whether to log, once, that the pool is as large as it may get and too small.
-    pub fn reached_max(&mut self, counts: Counts, limits: &Limits) -> bool {
+    pub fn reached_max(&mut self, counts: Counts, limits: &PoolLimits) -> bool {
         let reached = counts.alive >= limits.max_clients && counts.spare() == 0;
         let first = reached && !self.reported;
         self.reported |= reached;
@@ -125,7 +125,7 @@ impl Policy {
 }
 
 /// What is missing or too much, whatever the pace.
-fn want(counts: Counts, limits: &Limits) -> Move {
+fn want(counts: Counts, limits: &PoolLimits) -> Move {
     let room = limits.max_clients.saturating_sub(counts.alive);
     let missing = (limits.min_spare + counts.queued).saturating_sub(counts.spare()).min(room);
     if counts.alive > limits.max_clients {
@@ -143,7 +143,7 @@ fn want(counts: Counts, limits: &Limits) -> Move {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { start: 5, min_spare: 5, max_spare: 10, max_clients: 150 };
+    const LIMITS: PoolLimits = PoolLimits { start: 5, min_spare: 5, max_spare: 10, max_clients: 150 };
 
     fn counts(alive: u32, busy: u32, queued: u32) -> Counts {
         Counts { alive, busy, queued }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_pool_never_outgrows_max_clients_and_says_so_once() {
-        let limits = Limits { start: 2, min_spare: 2, max_spare: 2, max_clients: 2 };
+        let limits = PoolLimits { start: 2, min_spare: 2, max_spare: 2, max_clients: 2 };
         let mut policy = Policy::default();
         let now = Instant::now();
         assert_eq!(policy.decide(counts(2, 2, 30), &limits, now), Move::Rest);
@@ -217,8 +217,8 @@ mod tests {
             queue_stale: Duration::ZERO,
         };
         let now = Instant::now();
-        assert_eq!(Policy::default().decide(counts(4, 0, 0), &Limits::of(&pool, -1), now), Move::Retire(1));
-        assert_eq!(Policy::default().decide(counts(4, 0, 0), &Limits::of(&pool, 1), now), Move::Fork(1));
-        assert_eq!(Limits::of(&pool, -9).max_clients, 1);
+        assert_eq!(Policy::default().decide(counts(4, 0, 0), &PoolLimits::of(&pool, -1), now), Move::Retire(1));
+        assert_eq!(Policy::default().decide(counts(4, 0, 0), &PoolLimits::of(&pool, 1), now), Move::Fork(1));
+        assert_eq!(PoolLimits::of(&pool, -9).max_clients, 1);
     }
 }

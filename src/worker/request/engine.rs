@@ -2,7 +2,7 @@
 
 use apache::{InternalRequest, Target};
 
-use super::phases::{DECLINED, Kind, OK, Stop};
+use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::subrequest::{NO_URI, beside};
 use super::translate::plain;
 use crate::config::Phase;
@@ -11,7 +11,7 @@ use crate::worker::site::Site;
 impl apache::Engine for Site {
     fn look_up_uri(&self, from: u64, uri: &[u8]) -> Option<u64> {
         let to = self.target(from, uri)?;
-        self.look_up(from, &to, Kind::Sub)
+        self.look_up(from, &to, RequestKind::Sub)
     }
 
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {
@@ -23,7 +23,7 @@ impl apache::Engine for Site {
                 filename: plain(&beside(&apache::filename(from), name)),
             },
         };
-        self.look_up(from, &to, Kind::File)
+        self.look_up(from, &to, RequestKind::File)
     }
 
     fn run(&self, sub: u64) -> i32 {

@@ -22,7 +22,7 @@ use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
 use wire::transport::{Presence, in_memory};
 
-use self::phases::{DECLINED, Kind, OK, Stop};
+use self::phases::{DECLINED, OK, RequestKind, Stop};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
 use super::{Next, Port};
@@ -127,7 +127,7 @@ impl Site {
 
     fn answer_as_client(&self, request: u64, location: Rc<ResolvedLocation>, has_phases: bool) -> Rc<ResolvedLocation> {
         self.perl.env_begin();
-        let location = self.process(request, location, has_phases.then_some(Kind::Whole));
+        let location = self.process(request, location, has_phases.then_some(RequestKind::Whole));
         let waits = |phase| !location.names(phase).is_empty();
         if waits(Phase::Cleanup) || waits(Phase::Log) {
             apache::want_cleanup();
@@ -140,7 +140,7 @@ impl Site {
         &self,
         request: u64,
         first: Rc<ResolvedLocation>,
-        phases: Option<Kind>,
+        phases: Option<RequestKind>,
     ) -> Rc<ResolvedLocation> {
         let prepared = phases.map_or(Ok(first.clone()), |kind| self.prepare(request, first.clone(), kind));
         let (location, said) = match prepared {

@@ -32,7 +32,7 @@ pub(super) type Going = Result<(), Stop>;
 
 /// Which of a client's requests it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// The client's own.
     Whole,
     /// One that it was redirected to.
@@ -49,22 +49,23 @@ impl Site {
         &self,
         request: u64,
         first: Rc<ResolvedLocation>,
-        kind: Kind,
+        kind: RequestKind,
     ) -> Result<Rc<ResolvedLocation>, Stop> {
-        let is_whole = matches!(kind, Kind::Whole | Kind::Redirect);
-        if kind != Kind::File {
+        let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Redirect);
+        if kind != RequestKind::File {
             apache::begin_translation(request);
         }
         if is_whole {
             self.all(&first, request, Phase::ServerInit)?;
             self.all(&first, request, Phase::PostReadRequest)?;
         }
-        let (location, has_moved) = if kind == Kind::File { (first, true) } else { self.translated(request, first)? };
+        let (location, has_moved) =
+            if kind == RequestKind::File { (first, true) } else { self.translated(request, first)? };
         if is_whole {
             self.all(&location, request, Phase::Init)?;
             self.all(&location, request, Phase::HeaderParser)?;
         }
-        self.admit(&location, request, kind == Kind::Whole && !has_moved)?;
+        self.admit(&location, request, kind == RequestKind::Whole && !has_moved)?;
         self.first(&location, request, Phase::Type)?;
         self.all(&location, request, Phase::Fixup)?;
         Ok(location)

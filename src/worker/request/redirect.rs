@@ -2,7 +2,7 @@
 
 use apache::{InternalRequest, Page};
 
-use super::phases::{Kind, Stop};
+use super::phases::{RequestKind, Stop};
 use super::subrequest::too_deep;
 use crate::worker::site::Site;
 
@@ -19,7 +19,7 @@ impl Site {
         }
         let translated = self.translate_path(request, &to.path, None);
         self.within(request, || match translated.key.and_then(|key| self.moved(request, None, key)) {
-            Ok(location) => drop(self.process(request, location, Some(Kind::Redirect))),
+            Ok(location) => drop(self.process(request, location, Some(RequestKind::Redirect))),
             Err(Stop(said)) => {
                 let status = apache::error_before(request).or(u16::try_from(said).ok());
                 apache::send_page(request, status.unwrap_or(500), Page::Ours(""));

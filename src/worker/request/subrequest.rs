@@ -8,7 +8,7 @@ use std::path::Path;
 
 use apache::{InternalRequest, Target};
 
-use super::phases::{DECLINED, Kind, OK, Stop};
+use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::translate::plain;
 use crate::open::{Links, root};
 use crate::path::normalise;
@@ -37,7 +37,7 @@ impl Site {
     }
 
     /// Runs the phases of a subrequest up to Fixup.
-    pub(super) fn look_up(&self, from: u64, to: &Target, kind: Kind) -> Option<u64> {
+    pub(super) fn look_up(&self, from: u64, to: &Target, kind: RequestKind) -> Option<u64> {
         let Some(sub) = apache::begin_internal(from, InternalRequest::Sub, to) else {
             too_deep();
             return None;

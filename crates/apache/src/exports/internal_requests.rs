@@ -5,14 +5,14 @@ use std::ffi::c_int;
 use super::{ApacheText, OK, STALE, give, status};
 use crate::engine::engine;
 use crate::request_rec::handler_stacks::phase_of;
-use crate::request_stack::{Stale, with, with_state};
+use crate::request_stack::{Stale, with, with_stack};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_linked(r: u64, which: u32, other: *mut u64) -> c_int {
-    let linked = with_state(|state| {
-        let links = state.records[state.at(r)?].links;
+    let linked = with_stack(|stack| {
+        let links = stack.records[stack.at(r)?].links;
         let at = [links.main, links.prev, links.next].get(which as usize).copied().flatten();
-        Ok(at.map_or(0, |at| state.records[at].generation))
+        Ok(at.map_or(0, |at| stack.records[at].generation))
     });
     // SAFETY: XS passes a variable of its own.
     unsafe { give(other, linked) }

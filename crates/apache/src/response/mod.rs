@@ -1,4 +1,4 @@
-//! The end of a response: what is left to send.
+//! An answer, from what a program prints to what is left to send at its end.
 
 mod bad_response;
 mod head;

@@ -127,9 +127,9 @@ pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
 
 /// The status of the request that was redirected to this one, unless that was 200.
 pub fn error_before(request: u64) -> Option<u16> {
-    let before = crate::request_stack::with_state(|state| {
-        let at = state.at(request)?;
-        Ok(state.records[at].links.prev.map(|prev| state.records[prev].status))
+    let before = crate::request_stack::with_stack(|stack| {
+        let at = stack.at(request)?;
+        Ok(stack.records[at].links.prev.map(|prev| stack.records[prev].status))
     });
     before.ok().flatten().filter(|status| *status != 200)
 }

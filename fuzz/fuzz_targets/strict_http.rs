@@ -2,7 +2,7 @@
 //! a head ends there it ends for hyper's parser too.
 #![no_main]
 
-use cameleer::front::strict::{Limits, Scanner, Sieve, Step};
+use cameleer::front::strict::{Limits, Scanner, Buffer, Step};
 use libfuzzer_sys::fuzz_target;
 
 const LIMITS: Limits = Limits { line: 400, field: 400, fields: 20, head: 2000 };
@@ -29,13 +29,13 @@ fuzz_target!(|asked: (u8, &[u8])| {
 /// What goes through when the bytes come in pieces, whether the rest is refused, and how many heads there were. Which of
 /// several mistakes is met first may depend on the pieces.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, bool, u32) {
-    let mut sieve = Sieve::new(LIMITS);
+    let mut buffer = Buffer::new(LIMITS);
     let mut through = Vec::new();
     for piece in bytes.chunks(size.max(1)) {
         let mut piece = piece.to_vec();
-        let passed = sieve.take(&mut piece);
+        let passed = buffer.take(&mut piece);
         through.extend_from_slice(&piece[..passed]);
-        while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
+        while buffer.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
     }
-    (through, sieve.violation().is_some(), sieve.heads())
+    (through, buffer.violation().is_some(), buffer.heads())
 }

@@ -3,34 +3,55 @@
 //! nothing that a client or a worker sends is trusted.
 //!
 //! ```text
-//!   listener ─▶ connection ─▶ request ─▶ route ──▶ static_files ─▶ payload ─▶ client
-//!                                │                     ▲  File        ▲
-//!                                └─▶ body ─▶ pool ─▶ exchange ─▶ response
-//!                                             │ ▲
-//!                                             ▼ │
-//!                                            worker                 control ◀─▶ master
+//!   control ◀─▶ master           what the master says; clock: time limits and reports; scoreboard: for workers
+//!      │
+//!   accept/                      listeners, PROXY headers, TLS or not, HTTP/1 or HTTP/2
+//!   http1/   http2/              a connection: strict reading, frames and floods, its end
+//!   request/                     one request: context, body, access, files, respond, pages
+//!   site                         one generation: its configuration, and what is made of it below
+//!   routing/   workers/          where a path leads, .htaccess   │   the pool, exchanges, spools
+//!   limits/                      how many connections
+//!   client/                      one connection as all see it: phases, timeouts, TLS session, bytes
+//!   log/                         access logs, error logs
+//!   base/                        what is shared, addresses, refusals, threads
 //! ```
+//!
+//! Each row uses those below it, never one above or beside it (`tests/walls/layers.rs`). What a row needs of one above is
+//! handed down as an argument or as a trait that the lower one has: [`Pending`](client::Pending) is a request as its client sees
+//! it, [`Promised`](workers::Promised) one as its answer's length sees it, [`Stream`](request::context::Stream) is HTTP/2 as a
+//! request sees it. Only this module knows all, as [`Front`]; the others share [`Shared`] and, from `request/` up, [`Services`].
+//! A site stands below requests because they ask it for everything, and above routes and workers because it is made of them.
 //!
 //! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
 //! they mean in messages.
 
-mod accept;
-mod base;
-mod client;
 mod clock;
 mod control;
+mod panics;
+mod scoreboard;
+
+mod accept;
+
 mod http1;
 mod http2;
-mod limits;
-mod log;
-mod panics;
+
 mod request;
-mod routing;
-mod scoreboard;
+
 mod site;
+
+mod routing;
+mod workers;
+
+mod limits;
+
+mod client;
+
+mod log;
+
+mod base;
+
 #[cfg(test)]
 mod tests;
-mod workers;
 
 #[doc(hidden)] // for their fuzz targets
 pub use accept::proxy_header;
@@ -92,7 +113,7 @@ fn descriptors() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
 }
 
-/// The process: what the master tells it goes to [`control`].
+/// The process. What lies below gets the part that it needs.
 struct Front {
     /// What requests use.
     services: Rc<Services>,

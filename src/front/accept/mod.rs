@@ -19,7 +19,7 @@ use super::site::Site;
 use super::{http1, http2};
 use crate::log;
 use accepted::Accepted;
-use negotiate::{Greeted, greet};
+use negotiate::{Negotiated, negotiate};
 
 /// What the accept loops share.
 pub struct Acceptor {
@@ -75,10 +75,10 @@ impl Acceptor {
 async fn serve(connection: Connection, socket: Socket, _permit: Permit) {
     let connection = Rc::new(connection);
     let client = &connection.client;
-    let _guest = connection.services.connections.enter(client);
-    match patiently(client, greet(&connection, socket)).await {
-        Some(Ok(Greeted::Http1(line))) => http1::drive(&connection, line).await,
-        Some(Ok(Greeted::Http2(line))) => Box::pin(http2::drive(&connection, line)).await,
+    let _registration = connection.services.connections.enter(client);
+    match patiently(client, negotiate(&connection, socket)).await {
+        Some(Ok(Negotiated::Http1(line))) => http1::drive(&connection, line).await,
+        Some(Ok(Negotiated::Http2(line))) => Box::pin(http2::drive(&connection, line)).await,
         Some(Err(error)) => {
             let module = if client.security.pace().is_some() { "ssl" } else { "front" };
             log::info(module, format_args!("client={} no connection: {error}", client.remote));

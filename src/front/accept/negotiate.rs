@@ -17,7 +17,7 @@ use crate::config::Host;
 use crate::config::protocols::Protocol;
 use crate::front::client::Client;
 use crate::front::client::tls_session::Session;
-use crate::front::client::transport::{Line, Metered, Socket};
+use crate::front::client::transport::{CountedIo, Socket, Transport};
 use crate::front::request::services::Connection;
 use crate::tls::server::{Server, Servers};
 
@@ -27,31 +27,31 @@ const HANDSHAKE: u8 = 22;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A connection that is ready for its first request.
-pub enum Greeted {
+pub enum Negotiated {
     /// HTTP/1.1 or older.
-    Http1(Line),
+    Http1(Transport),
     /// HTTP/2.
-    Http2(Line),
+    Http2(Transport),
 }
 
 /// Finds out what `client` speaks.
-pub async fn greet(connection: &Connection, socket: Socket) -> io::Result<Greeted> {
+pub async fn negotiate(connection: &Connection, socket: Socket) -> io::Result<Negotiated> {
     let client = &connection.client;
-    let mut line = Metered::new(socket, client.clone());
+    let mut line = CountedIo::new(socket, client.clone());
     let config = &client.config;
-    let Some(first) = first(client) else { return Ok(Greeted::Http1(Line::Plain(line))) };
+    let Some(first) = first(client) else { return Ok(Negotiated::Http1(Transport::Plain(line))) };
     if config.speaks_tls(client.local.socket) {
         client.security.begin(first.read_timeouts.handshake);
         if Box::pin(begins_with_handshake(&mut line)).await? {
             return Box::pin(shake_hands(connection, line)).await;
         }
         client.security.give_up();
-        return Ok(Greeted::Http1(Line::Plain(line)));
+        return Ok(Negotiated::Http1(Transport::Plain(line)));
     }
     let (h2c, http1) = (first.protocols.has(Protocol::H2c), first.protocols.has(Protocol::Http1));
     let is_http2 = h2c && (!http1 || Box::pin(begins_with_preface(&mut line)).await?);
-    let line = Line::Plain(line);
-    Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
+    let line = Transport::Plain(line);
+    Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
 /// The host that speaks for its address until the client has named another.
@@ -60,7 +60,7 @@ fn first(client: &Client) -> Option<&Host> {
     config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
 }
 
-async fn begins_with_handshake(line: &mut Metered) -> io::Result<bool> {
+async fn begins_with_handshake(line: &mut CountedIo) -> io::Result<bool> {
     if line.look_ahead().await? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -68,7 +68,7 @@ async fn begins_with_handshake(line: &mut Metered) -> io::Result<bool> {
 }
 
 /// Waits only as long as it can still become one.
-async fn begins_with_preface(line: &mut Metered) -> io::Result<bool> {
+async fn begins_with_preface(line: &mut CountedIo) -> io::Result<bool> {
     loop {
         let came = line.ahead();
         if came.starts_with(PREFACE) {
@@ -80,7 +80,7 @@ async fn begins_with_preface(line: &mut Metered) -> io::Result<bool> {
     }
 }
 
-async fn shake_hands(connection: &Connection, line: Metered) -> io::Result<Greeted> {
+async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Negotiated> {
     let client = &connection.client;
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
@@ -96,8 +96,8 @@ async fn shake_hands(connection: &Connection, line: Metered) -> io::Result<Greet
         None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
     };
     client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
-    let line = Line::Tls(Box::new(stream));
-    Ok(if is_http2 { Greeted::Http2(line) } else { Greeted::Http1(line) })
+    let line = Transport::Tls(Box::new(stream));
+    Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
 /// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.

@@ -35,11 +35,11 @@ pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: S
 /// Waits for the header like for the head of a request. The connection as it names it, and whether it does.
 async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connection, bool)> {
     let client = &connection.client;
-    let guest = connection.services.connections.enter(client);
+    let registration = connection.services.connections.enter(client);
     let mut has_begun = false;
     let wrong = match patiently(client, read(socket, &mut has_begun)).await {
         Some(Ok(said)) => {
-            drop(guest);
+            drop(registration);
             let client = Rc::get_mut(&mut connection.client)?;
             said.inspect(|named| client.remote = Address::tcp(*named));
             return Some((connection, said.is_some()));

@@ -20,17 +20,17 @@ pub struct Connections {
 }
 
 /// A connection's entry; it is struck out when this is dropped.
-pub struct Guest<'a> {
+pub struct Registration<'a> {
     register: &'a Connections,
     number: u64,
 }
 
 impl Connections {
     /// Enters a connection.
-    pub fn enter(&self, client: &Rc<Client>) -> Guest<'_> {
+    pub fn enter(&self, client: &Rc<Client>) -> Registration<'_> {
         let number = self.next.replace(self.next.get() + 1);
         self.entries.borrow_mut().insert(number, Rc::downgrade(client));
-        Guest { register: self, number }
+        Registration { register: self, number }
     }
 
     /// How many are open.
@@ -66,7 +66,7 @@ impl Connections {
     }
 }
 
-impl Drop for Guest<'_> {
+impl Drop for Registration<'_> {
     fn drop(&mut self) {
         self.register.entries.borrow_mut().remove(&self.number);
     }

@@ -24,7 +24,7 @@ use super::{Client, Phase};
 
 /// What to do about a client that was too slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overdue {
+pub enum Timeout {
     /// It uses its right to keep quiet for too long: close in order.
     Idle,
     /// It has begun a head and never gets to an end: tell it so.
@@ -40,13 +40,13 @@ const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
 impl Client {
     /// Whether it was too slow, and otherwise when to look again.
-    pub fn overdue(&self, now: Instant) -> Result<Instant, Overdue> {
+    pub fn timed_out(&self, now: Instant) -> Result<Instant, Timeout> {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
-            (Some(since), _) => (Some(since + self.timeouts().client), Overdue::Stalled),
-            (None, Phase::Kept) => (Some(self.since() + self.keep_alive().within()), Overdue::Idle),
-            (None, Phase::Fresh) => (self.head_by(), Overdue::Stalled),
-            (None, Phase::Head) => (self.head_by(), Overdue::Late),
-            (None, Phase::Request) => (None, Overdue::Stalled),
+            (Some(since), _) => (Some(since + self.timeouts().client), Timeout::Stalled),
+            (None, Phase::Kept) => (Some(self.since() + self.keep_alive().within()), Timeout::Idle),
+            (None, Phase::Fresh) => (self.head_by(), Timeout::Stalled),
+            (None, Phase::Head) => (self.head_by(), Timeout::Late),
+            (None, Phase::Request) => (None, Timeout::Stalled),
         };
         let deadline = deadline.into_iter().chain(self.last_call()).min();
         match deadline {
@@ -90,7 +90,7 @@ pub async fn patiently<T>(client: &Client, beginning: impl Future<Output = T>) -
             return Poll::Ready(Some(done));
         }
         while timer.as_mut().poll(cx).is_ready() {
-            match client.overdue(Instant::now()) {
+            match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 Err(_) => return Poll::Ready(None),
             }

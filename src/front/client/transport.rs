@@ -28,7 +28,7 @@ pub enum Socket {
 }
 
 /// A socket of a client, what passes through it counted.
-pub struct Metered {
+pub struct CountedIo {
     socket: Socket,
     client: Rc<Client>,
     /// What was read to see what is spoken, and must be read again.
@@ -36,11 +36,11 @@ pub struct Metered {
 }
 
 /// What HTTP is spoken over.
-pub enum Line {
+pub enum Transport {
     /// As it is.
-    Plain(Metered),
+    Plain(CountedIo),
     /// In TLS.
-    Tls(Box<TlsStream<Metered>>),
+    Tls(Box<TlsStream<CountedIo>>),
 }
 
 impl Socket {
@@ -53,7 +53,7 @@ impl Socket {
     }
 }
 
-impl Line {
+impl Transport {
     /// Whether its end is a reset, whoever brings it about: a close by us, or the end of this process. A unix socket has none.
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
         match self.socket() {
@@ -76,16 +76,16 @@ impl Line {
 
     fn socket(&self) -> &Socket {
         match self {
-            Line::Plain(line) => &line.socket,
-            Line::Tls(line) => &line.get_ref().0.socket,
+            Transport::Plain(line) => &line.socket,
+            Transport::Tls(line) => &line.get_ref().0.socket,
         }
     }
 }
 
-impl Metered {
+impl CountedIo {
     /// The socket of `client`.
-    pub fn new(socket: Socket, client: Rc<Client>) -> Metered {
-        Metered { socket, client, ahead: Vec::new() }
+    pub fn new(socket: Socket, client: Rc<Client>) -> CountedIo {
+        CountedIo { socket, client, ahead: Vec::new() }
     }
 
     /// What has come so far of what nobody has read.
@@ -123,7 +123,7 @@ impl Metered {
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for CountedIo {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.ahead.is_empty() {
             return self.poll_receive(cx, into);
@@ -135,7 +135,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for CountedIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = match &mut self.socket {
             Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
@@ -172,20 +172,20 @@ impl AsyncWrite for Metered {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for Transport {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
-            Line::Plain(line) => Pin::new(line).poll_read(cx, into),
-            Line::Tls(line) => Pin::new(line).poll_read(cx, into),
+            Transport::Plain(line) => Pin::new(line).poll_read(cx, into),
+            Transport::Tls(line) => Pin::new(line).poll_read(cx, into),
         }
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for Transport {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut *self {
-            Line::Plain(line) => Pin::new(line).poll_write(cx, bytes),
-            Line::Tls(line) => Pin::new(line).poll_write(cx, bytes),
+            Transport::Plain(line) => Pin::new(line).poll_write(cx, bytes),
+            Transport::Tls(line) => Pin::new(line).poll_write(cx, bytes),
         }
     }
 
@@ -195,8 +195,8 @@ impl AsyncWrite for Line {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match &mut *self {
-            Line::Plain(line) => Pin::new(line).poll_write_vectored(cx, parts),
-            Line::Tls(line) => Pin::new(line).poll_write_vectored(cx, parts),
+            Transport::Plain(line) => Pin::new(line).poll_write_vectored(cx, parts),
+            Transport::Tls(line) => Pin::new(line).poll_write_vectored(cx, parts),
         }
     }
 
@@ -206,15 +206,15 @@ impl AsyncWrite for Line {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
-            Line::Plain(line) => Pin::new(line).poll_flush(cx),
-            Line::Tls(line) => Pin::new(line).poll_flush(cx),
+            Transport::Plain(line) => Pin::new(line).poll_flush(cx),
+            Transport::Tls(line) => Pin::new(line).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
-            Line::Plain(line) => Pin::new(line).poll_shutdown(cx),
-            Line::Tls(line) => Pin::new(line).poll_shutdown(cx),
+            Transport::Plain(line) => Pin::new(line).poll_shutdown(cx),
+            Transport::Tls(line) => Pin::new(line).poll_shutdown(cx),
         }
     }
 }

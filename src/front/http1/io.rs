@@ -8,14 +8,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::front::client::Client;
-use crate::front::client::transport::Line;
+use crate::front::client::transport::Transport;
 
 /// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
 const SMALL: usize = 4096;
 
 /// See the module's text.
 pub struct Stream {
-    line: Line,
+    line: Transport,
     client: Rc<Client>,
     /// hyper has bytes of a response that are not written yet: an interim response must not get between them.
     amid: bool,
@@ -23,21 +23,21 @@ pub struct Stream {
 
 impl Stream {
     /// The stream of `client`.
-    pub fn new(line: Line, client: Rc<Client>) -> Stream {
+    pub fn new(line: Transport, client: Rc<Client>) -> Stream {
         Stream { line, client, amid: false }
     }
 
-    /// See [`Line::end_with_reset`].
+    /// See [`Transport::end_with_reset`].
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
         self.line.end_with_reset(reset)
     }
 
-    /// See [`Line::has_unread`].
+    /// See [`Transport::has_unread`].
     pub fn has_unread(&self) -> bool {
         self.line.has_unread()
     }
 
-    fn line(&mut self) -> Pin<&mut Line> {
+    fn line(&mut self) -> Pin<&mut Transport> {
         Pin::new(&mut self.line)
     }
 

@@ -12,12 +12,12 @@ use tokio::io::{AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::strict::Violation;
-use super::strict_io::Sifted;
+use super::strict_io::StrictIo;
 use crate::front::base::refusal::Refusal;
 use crate::front::client::Client;
 use crate::front::log::entry::Unreadable;
-use crate::front::request::context::Visit;
-use crate::front::request::respond::body::Kind;
+use crate::front::request::context::RequestGuard;
+use crate::front::request::respond::body::BodySource;
 use crate::front::request::services::Connection;
 use crate::front::routing::server_name;
 
@@ -28,41 +28,41 @@ const IN_ALL: Duration = Duration::from_secs(30);
 const PIECE: usize = 16 * 1024;
 
 /// Answers what the strict reader has refused, and closes.
-pub async fn refuse(connection: &Connection, sifted: &mut Sifted, violation: Violation) {
+pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Violation) {
     let patience = connection.client.config.timeouts.client;
-    if timeout(patience, answer(connection, sifted, violation.status)).await.is_ok() {
-        part(&connection.client, sifted).await;
+    if timeout(patience, answer(connection, io, violation.status)).await.is_ok() {
+        part(&connection.client, io).await;
     }
 }
 
 /// Tells a client that it was too slow. It has had its time: nobody waits for what it still sends.
-pub async fn dismiss(connection: &Connection, sifted: &mut Sifted) {
-    let told = answer(connection, sifted, StatusCode::REQUEST_TIMEOUT);
+pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
+    let told = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
     if timeout(SILENCE, told).await.is_ok() {
         // It is closed next, whether this works or not.
-        let _ = poll_fn(|cx| sifted.poll_end(cx)).await;
+        let _ = poll_fn(|cx| io.poll_end(cx)).await;
     }
 }
 
 /// Closes so that what was sent arrives.
-pub async fn part(client: &Client, sifted: &Sifted) {
-    sifted.end_with_reset(false);
-    if client.session().is_none() && is_done(sifted).await {
+pub async fn part(client: &Client, io: &StrictIo) {
+    io.end_with_reset(false);
+    if client.session().is_none() && is_done(io).await {
         return;
     }
-    if poll_fn(|cx| sifted.poll_end(cx)).await.is_ok() {
-        linger(client, sifted).await;
+    if poll_fn(|cx| io.poll_end(cx)).await.is_ok() {
+        linger(client, io).await;
     }
 }
 
 /// The same page that hyper would send for us, had it understood the request.
-async fn answer(connection: &Connection, sifted: &mut Sifted, status: StatusCode) {
-    let head = unreadable(sifted.request_line());
-    let visit = Visit::begin(connection, connection.site.clone(), head, None);
-    visit.status.set(status.as_u16());
+async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
+    let head = unreadable(io.request_line());
+    let context = RequestGuard::begin(connection, connection.site.clone(), head, None);
+    context.status.set(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
-        Kind::Whole(body) => body,
+        BodySource::Whole(body) => body,
         _ => Default::default(),
     };
     let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
@@ -70,14 +70,14 @@ async fn answer(connection: &Connection, sifted: &mut Sifted, status: StatusCode
     for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
         page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
-    let date = httpdate::fmt_http_date(visit.received);
+    let date = httpdate::fmt_http_date(context.received);
     page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
     page.extend_from_slice(&body);
-    if sifted.write_all(&page).await.is_ok() {
-        visit.body_bytes.set(body.len() as u64);
-        visit.complete(false);
+    if io.write_all(&page).await.is_ok() {
+        context.body_bytes.set(body.len() as u64);
+        context.complete(false);
     }
-    drop(visit);
+    drop(context);
     connection.client.flushed();
 }
 
@@ -90,21 +90,21 @@ pub fn unreadable(line: Vec<u8>) -> Parts {
 }
 
 /// Whether the client has sent nothing that was not read, and is not about to: a mere close ends such a connection well.
-async fn is_done(sifted: &Sifted) -> bool {
+async fn is_done(io: &StrictIo) -> bool {
     let mut byte = [0];
-    let nothing = poll_fn(|cx| Poll::Ready(sifted.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
-    nothing && !sifted.is_amid()
+    let nothing = poll_fn(|cx| Poll::Ready(io.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
+    nothing && !io.is_amid()
 }
 
-async fn linger(client: &Client, sifted: &Sifted) {
-    let is_amid = sifted.is_amid();
+async fn linger(client: &Client, io: &StrictIo) {
+    let is_amid = io.is_amid();
     let until = Instant::now() + IN_ALL;
     let mut piece = Vec::with_capacity(PIECE);
     loop {
         let discarded = poll_fn(|cx| {
             client.remember(cx);
             let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
-            match sifted.poll_discard(cx, &mut into) {
+            match io.poll_discard(cx, &mut into) {
                 // Nothing is under way, or nobody waits any more for what is.
                 Poll::Pending if !is_amid || client.shared.is_stopping() => Poll::Ready(0),
                 read => read.map(|read| read.map_or(0, |()| into.filled().len())),

@@ -19,16 +19,16 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
-use super::client::timeouts::Overdue;
-use super::client::transport::Line;
+use super::client::timeouts::Timeout;
+use super::client::transport::Transport;
 use super::request;
 use super::request::body::source::Source;
-use super::request::context::Visit;
+use super::request::context::RequestGuard;
 use super::request::services::Connection;
 use crate::config::{Config, Limits};
 use io::Stream;
 use strict::Violation;
-use strict_io::Sifted;
+use strict_io::StrictIo;
 
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
@@ -38,15 +38,15 @@ const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
 
 /// Serves until the connection is closed.
-pub async fn drive(connection: &Rc<Connection>, line: Line) {
+pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Stream::new(line, client.clone());
-    let mut sifted = Sifted::new(stream, client.clone(), strict_limits(&client.config.limits));
-    match exchange(connection, &sifted).await {
-        End::InOrder => lingering_close::part(client, &sifted).await,
-        End::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut sifted, violation)).await,
-        End::Late => Box::pin(lingering_close::dismiss(connection, &mut sifted)).await,
-        End::GivenUp => sifted.end_with_reset(client.is_open_ended()),
+    let mut io = StrictIo::new(stream, client.clone(), strict_limits(&client.config.limits));
+    match exchange(connection, &io).await {
+        End::InOrder => lingering_close::part(client, &io).await,
+        End::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
+        End::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
+        End::GivenUp => io.end_with_reset(client.is_open_ended()),
     }
 }
 
@@ -63,13 +63,13 @@ enum End {
 }
 
 /// Requests and their answers.
-async fn exchange(connection: &Rc<Connection>, sifted: &Sifted) -> End {
+async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
     let client = &connection.client;
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
         async move { Ok::<_, Infallible>(request::answer(&connection, request.map(Source::Http1), None).await) }
     });
-    let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(sifted.clone()), service));
+    let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let (mut closing, mut stopping, mut looks) = (false, false, 0);
     std::future::poll_fn(|cx| {
@@ -92,27 +92,27 @@ async fn exchange(connection: &Rc<Connection>, sifted: &Sifted) -> End {
                 Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
                 // Even if this process should not live to see how it ends.
-                Poll::Pending if client.is_open_ended() => sifted.end_with_reset(true),
+                Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
                 Poll::Pending => {}
             }
-            if let Some(violation) = sifted.unanswered() {
+            if let Some(violation) = io.unanswered() {
                 return Poll::Ready(End::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            match client.overdue(Instant::now()) {
+            match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 // It has come and was not read yet. Closed now, it would be reset.
-                Err(_) if client.waits_for_a_request() && looks < LOOKS && sifted.has_unread() => {
+                Err(_) if client.waits_for_a_request() && looks < LOOKS && io.has_unread() => {
                     looks += 1;
                     timer.as_mut().reset((Instant::now() + LOOK).into());
                 }
-                Err(Overdue::Idle) if !closing => {
+                Err(Timeout::Idle) if !closing => {
                     closing = true;
                     machine.as_mut().graceful_shutdown();
                 }
-                Err(Overdue::Late) => return Poll::Ready(End::Late),
+                Err(Timeout::Late) => return Poll::Ready(End::Late),
                 Err(_) => return Poll::Ready(End::GivenUp),
             }
         }
@@ -122,8 +122,9 @@ async fn exchange(connection: &Rc<Connection>, sifted: &Sifted) -> End {
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(connection: &Connection, error: &hyper::Error) {
-    let visit = Visit::begin(connection, connection.site.clone(), lingering_close::unreadable(Vec::new()), None);
-    visit.status.set(if error.is_parse_too_large() { 431 } else { 400 });
+    let context =
+        RequestGuard::begin(connection, connection.site.clone(), lingering_close::unreadable(Vec::new()), None);
+    context.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
 fn builder(config: &Config) -> http1::Builder {

@@ -1,4 +1,4 @@
-//! What hyper reads and writes in place of the socket, for HTTP/1: what comes goes through the [`Sieve`], and the
+//! What hyper reads and writes in place of the socket, for HTTP/1: what comes goes through the [`Buffer`], and the
 //! connection's end stays ours.
 
 use std::cell::RefCell;
@@ -10,48 +10,54 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::io::Stream;
-use super::strict::{Limits, Sieve, Violation};
+use super::strict::{Buffer, Limits, Violation};
 use crate::front::client::Client;
 
 /// Shared by hyper and by the end of the connection.
 #[derive(Clone)]
-pub struct Sifted(Rc<RefCell<Inner>>);
+pub struct StrictIo(Rc<RefCell<Inner>>);
 
 struct Inner {
     stream: Stream,
-    sieve: Sieve,
+    buffer: Buffer,
     client: Rc<Client>,
     /// The client sends nothing more.
     ended: bool,
-    /// See [`Sifted::end_with_reset`].
+    /// See [`StrictIo::end_with_reset`].
     resets: bool,
 }
 
-impl Sifted {
+impl StrictIo {
     /// The stream of `client`.
-    pub fn new(stream: Stream, client: Rc<Client>, limits: Limits) -> Sifted {
-        Sifted(Rc::new(RefCell::new(Inner { stream, sieve: Sieve::new(limits), client, ended: false, resets: false })))
+    pub fn new(stream: Stream, client: Rc<Client>, limits: Limits) -> StrictIo {
+        StrictIo(Rc::new(RefCell::new(Inner {
+            stream,
+            buffer: Buffer::new(limits),
+            client,
+            ended: false,
+            resets: false,
+        })))
     }
 
     /// What was wrong with a head, once every request before it has its answer: this one has none yet.
     pub fn unanswered(&self) -> Option<Violation> {
         let inner = self.0.borrow();
-        let violation = inner.sieve.violation().filter(|violation| !violation.in_body)?;
-        inner.client.has_answered(inner.sieve.heads()).then_some(violation)
+        let violation = inner.buffer.violation().filter(|violation| !violation.in_body)?;
+        inner.client.has_answered(inner.buffer.heads()).then_some(violation)
     }
 
     /// The request line of a head that was wrong or is not all there, as far as it is known.
     pub fn request_line(&self) -> Vec<u8> {
-        self.0.borrow().sieve.request_line().to_vec()
+        self.0.borrow().buffer.request_line().to_vec()
     }
 
     /// Whether the client may be in the middle of sending something that nobody will read.
     pub fn is_amid(&self) -> bool {
         let inner = self.0.borrow();
-        !inner.ended && !inner.sieve.is_between_requests()
+        !inner.ended && !inner.buffer.is_between_requests()
     }
 
-    /// Reads past the sieve.
+    /// Reads past the buffer.
     pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)
     }
@@ -85,15 +91,15 @@ impl Inner {
 
     /// Whether all that came were whole requests, and one of them has not been answered.
     fn is_owed_an_answer(&self) -> bool {
-        self.sieve.is_between_requests() && !self.client.has_answered(self.sieve.heads())
+        self.buffer.is_between_requests() && !self.client.has_answered(self.buffer.heads())
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            if self.sieve.give(into.remaining(), |bytes| into.put_slice(bytes)) > 0 {
+            if self.buffer.give(into.remaining(), |bytes| into.put_slice(bytes)) > 0 {
                 return Poll::Ready(Ok(()));
             }
-            match self.sieve.violation() {
+            match self.buffer.violation() {
                 // A body that breaks off, as far as hyper can tell.
                 Some(violation) if violation.in_body => return Poll::Ready(Ok(())),
                 // An end would make hyper give up the answers that are on their way; the connection looks for itself.
@@ -111,9 +117,9 @@ impl Inner {
                 let may_listen = self.is_owed_an_answer() && self.client.hangs_up();
                 return if may_listen { Poll::Pending } else { Poll::Ready(Ok(())) };
             }
-            let passed = self.sieve.take(fresh);
+            let passed = self.buffer.take(fresh);
             into.set_filled(before + passed);
-            if let (Some(violation), Some(evidence)) = (self.sieve.violation(), self.sieve.evidence()) {
+            if let (Some(violation), Some(evidence)) = (self.buffer.violation(), self.buffer.evidence()) {
                 self.client.complain(&format!("the request cannot be read: {}{evidence}", violation.why));
             }
             if passed > 0 {
@@ -123,13 +129,13 @@ impl Inner {
     }
 }
 
-impl AsyncRead for Sifted {
+impl AsyncRead for StrictIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.0.borrow_mut().poll_read(cx, into)
     }
 }
 
-impl AsyncWrite for Sifted {
+impl AsyncWrite for StrictIo {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_write(cx, bytes)
     }

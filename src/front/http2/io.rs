@@ -14,14 +14,14 @@ use super::floods::Floods;
 use super::frames::Frames;
 use super::meter::{Meter, Traffic};
 use crate::config::protocols::Http2;
-use crate::front::client::transport::Line;
+use crate::front::client::transport::Transport;
 
 /// See the module's text; all clones are one.
 #[derive(Clone)]
-pub struct Watched(Rc<RefCell<Inner>>);
+pub struct FrameIo(Rc<RefCell<Inner>>);
 
 struct Inner {
-    line: Line,
+    line: Transport,
     incoming: Frames,
     outgoing: Frames,
     floods: Floods,
@@ -30,10 +30,10 @@ struct Inner {
     blind: bool,
 }
 
-impl Watched {
+impl FrameIo {
     /// Watches `line` from its first byte on.
-    pub fn new(line: Line, limits: &Http2) -> Watched {
-        Watched(Rc::new(RefCell::new(Inner {
+    pub fn new(line: Transport, limits: &Http2) -> FrameIo {
+        FrameIo(Rc::new(RefCell::new(Inner {
             line,
             incoming: Frames::of_client(),
             outgoing: Frames::of_server(),
@@ -96,7 +96,7 @@ impl Inner {
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for FrameIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.0.borrow_mut();
         if inner.blind {
@@ -112,7 +112,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for FrameIo {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[io::IoSlice::new(bytes)])
     }

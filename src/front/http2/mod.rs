@@ -31,11 +31,11 @@ use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
 use super::client::Client;
-use super::client::timeouts::{Overdue, patiently};
-use super::client::transport::Line;
+use super::client::timeouts::{Timeout, patiently};
+use super::client::transport::Transport;
 use super::request::services::Connection;
 use crate::config::Config;
-use io::Watched;
+use io::FrameIo;
 
 /// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
 /// packet, one of HTTP/1 has one.
@@ -44,22 +44,22 @@ const TURN: usize = 8;
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Serves a connection to its end.
-pub async fn drive(connection: &Rc<Connection>, line: Line) {
+pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
-    let watched = Watched::new(line, &client.config.http2);
+    let io = FrameIo::new(line, &client.config.http2);
     client.multiplexes();
-    let handshake = builder(&client.config).handshake(watched.clone());
+    let handshake = builder(&client.config).handshake(io.clone());
     let end = match patiently(client, handshake).await {
         Some(Ok(machine)) => {
-            Driver { client, connection, machine, watched: watched.clone(), leaving: None, calmed: false }.run().await
+            Driver { client, connection, machine, io: io.clone(), leaving: None, calmed: false }.run().await
         }
         Some(Err(_)) => End::Closed,
         None => End::GivenUp,
     };
-    watched.close();
+    io.close();
     if let End::Closed = end {
         // Closed with bytes unread, the kernel would take back what we have said.
-        let _ = tokio::time::timeout(LEAVE, watched.discard()).await;
+        let _ = tokio::time::timeout(LEAVE, io.discard()).await;
     }
 }
 
@@ -87,8 +87,8 @@ fn builder(config: &Config) -> Builder {
 struct Driver<'a> {
     client: &'a Client,
     connection: &'a Rc<Connection>,
-    machine: server::Connection<Watched, Bytes>,
-    watched: Watched,
+    machine: server::Connection<FrameIo, Bytes>,
+    io: FrameIo,
     /// Since when the client knows that it should go.
     leaving: Option<Instant>,
     /// It was told that it floods us.
@@ -108,7 +108,7 @@ impl Driver<'_> {
                 if self.poll_streams(cx).is_ready() {
                     return Poll::Ready(End::Closed);
                 }
-                if self.watched.is_flooded() && !self.calmed {
+                if self.io.is_flooded() && !self.calmed {
                     self.calmed = true;
                     self.machine.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     continue;
@@ -129,7 +129,7 @@ impl Driver<'_> {
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..TURN {
             let Some(Ok((request, respond))) = ready!(self.machine.poll_accept(cx)) else { return Poll::Ready(()) };
-            let traffic = self.watched.traffic(respond.stream_id().into());
+            let traffic = self.io.traffic(respond.stream_id().into());
             tokio::task::spawn_local(stream::serve(self.connection.clone(), request, respond, Stream::new(traffic)));
         }
         cx.waker().wake_by_ref();
@@ -153,15 +153,15 @@ impl Driver<'_> {
         if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.machine.has_streams() {
             return None;
         }
-        match self.client.overdue(now) {
+        match self.client.timed_out(now) {
             Ok(later) if self.leaving.is_some() => Some(later.min(now + LEAVE)),
             Ok(later) => Some(later),
-            Err(Overdue::Idle) if self.leaving.is_none() => {
+            Err(Timeout::Idle) if self.leaving.is_none() => {
                 self.leave();
                 Some(now + LEAVE)
             }
-            Err(Overdue::Idle) => Some(now + LEAVE),
-            Err(Overdue::Late | Overdue::Stalled) => None,
+            Err(Timeout::Idle) => Some(now + LEAVE),
+            Err(Timeout::Late | Timeout::Stalled) => None,
         }
     }
 }

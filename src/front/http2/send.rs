@@ -16,7 +16,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::front::request::respond::body::Payload;
+use crate::front::request::respond::body::ResponseBody;
 
 /// Why a response did not reach its end.
 enum Cut {
@@ -29,17 +29,17 @@ enum Cut {
 }
 
 /// Sends it; a client that takes nothing for longer than `patience` loses the stream.
-pub async fn send(response: Response<Payload>, mut respond: SendResponse<Bytes>, patience: Duration) {
-    let (mut head, mut payload) = response.into_parts();
-    complete(&mut head, &payload);
-    let over = payload.is_end_stream();
-    let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), over) else { return payload.cut() };
+pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<Bytes>, patience: Duration) {
+    let (mut head, mut body) = response.into_parts();
+    complete(&mut head, &body);
+    let over = body.is_end_stream();
+    let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), over) else { return body.cut() };
     if over {
         return;
     }
-    let sent = body(&mut payload, &mut stream, patience).await;
+    let sent = send_body(&mut body, &mut stream, patience).await;
     let Err(cut) = sent else { return };
-    payload.cut();
+    body.cut();
     match cut {
         Cut::Reset => {}
         Cut::Stalled => stream.send_reset(Reason::CANCEL),
@@ -48,13 +48,13 @@ pub async fn send(response: Response<Payload>, mut respond: SendResponse<Bytes>,
 }
 
 /// What HTTP/2 has of a head, and what hyper would add to one of HTTP/1.1.
-fn complete(head: &mut Parts, payload: &Payload) {
+fn complete(head: &mut Parts, body: &ResponseBody) {
     head.version = Version::HTTP_2;
     head.extensions.clear();
     for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
         head.headers.remove(name);
     }
-    if let (Some(length), true) = (payload.size_hint().exact(), lacks_length(head, payload)) {
+    if let (Some(length), true) = (body.size_hint().exact(), lacks_length(head, body)) {
         head.headers.insert(CONTENT_LENGTH, length.into());
     }
     if let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now())) {
@@ -62,15 +62,15 @@ fn complete(head: &mut Parts, payload: &Payload) {
     }
 }
 
-fn lacks_length(head: &Parts, payload: &Payload) -> bool {
-    let bodiless = payload.answers_head() || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+fn lacks_length(head: &Parts, body: &ResponseBody) -> bool {
+    let bodiless = body.answers_head() || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     !bodiless && !head.headers.contains_key(CONTENT_LENGTH)
 }
 
-async fn body(payload: &mut Payload, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
+async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
     loop {
-        let piece = next(payload, stream).await?;
-        let over = piece.is_none() || payload.is_end_stream();
+        let piece = next(body, stream).await?;
+        let over = piece.is_none() || body.is_end_stream();
         pass(piece.unwrap_or_default(), over, stream, patience).await?;
         if over {
             return Ok(());
@@ -79,8 +79,8 @@ async fn body(payload: &mut Payload, stream: &mut SendStream<Bytes>, patience: D
 }
 
 /// The next piece, unless the client resets the stream before it comes.
-async fn next(payload: &mut Payload, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cut> {
-    let mut frame = pin!(payload.frame());
+async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cut> {
+    let mut frame = pin!(body.frame());
     let frame: Option<io::Result<_>> = std::future::poll_fn(|cx| {
         if stream.poll_reset(cx).is_ready() {
             return Poll::Ready(Err(Cut::Reset));

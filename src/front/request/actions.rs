@@ -4,7 +4,7 @@ use http::request::Parts;
 use http::{StatusCode, Uri};
 use percent_encoding::percent_encode;
 
-use super::context::Record;
+use super::context::RequestContext;
 use super::files::Found;
 use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
@@ -17,29 +17,29 @@ type Place<'a> = (&'a Route, bool);
 
 /// The request that a script gets in the place of this one, if one answers for it. A handler that nobody knows is an error.
 pub fn script(
-    visit: &Record,
+    context: &RequestContext,
     head: &Parts,
     asked: &Route,
     found: &Result<Found, Refusal>,
 ) -> Result<Option<Parts>, Refusal> {
     let Some((route, is_there)) = place(asked, found) else { return Ok(None) };
     let actions = &route.settings.rules.actions;
-    let name = handler(visit, route, is_there);
+    let name = handler(context, route, is_there);
     let action = name.as_deref().and_then(|name| actions.of(name));
     if let Some(action) = action {
         if !is_there && !action.is_virtual {
             return Ok(None);
         }
-        explain(visit, head, name.as_deref());
+        explain(context, head, name.as_deref());
         return onward(head, &action.script).map(Some);
     }
     match actions.of_method(head.method.as_str(), head.uri.query().is_some()) {
         Some(script) => {
-            explain(visit, head, None);
+            explain(context, head, None);
             onward(head, script).map(Some)
         }
         None => match &route.settings.handler {
-            Handler::Named(name) => Err(unknown(visit, route, name)),
+            Handler::Named(name) => Err(unknown(context, route, name)),
             _ => Ok(None),
         },
     }
@@ -61,20 +61,20 @@ fn place<'a>(asked: &'a Route, found: &'a Result<Found, Refusal>) -> Option<Plac
 }
 
 /// By which name an `Action` may know it: the handler's, else the type of the file.
-fn handler(visit: &Record, route: &Route, is_there: bool) -> Option<String> {
+fn handler(context: &RequestContext, route: &Route, is_there: bool) -> Option<String> {
     if let Some(name) = route.settings.handler.name() {
         return Some(name.to_owned());
     }
-    let mime = mime::describe(&visit.site.config, &route.settings, &route.filename).mime;
+    let mime = mime::describe(&context.site.config, &route.settings, &route.filename).mime;
     mime.or_else(|| route.settings.default_type.clone()).filter(|_| is_there)
 }
 
-fn unknown(visit: &Record, route: &Route, name: &str) -> Refusal {
+fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
     let why = format!(
         "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",
         route.filename.display()
     );
-    visit.complain(route, &why);
+    context.complain(route, &why);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -90,12 +90,12 @@ fn onward(head: &Parts, script: &str) -> Result<Parts, Refusal> {
 }
 
 /// Tells the script what it is asked about.
-fn explain(visit: &Record, head: &Parts, handler: Option<&str>) {
-    let mut variables = visit.variables.borrow().redirected();
-    let path = visit.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
+    let mut variables = context.variables.borrow().redirected();
+    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
     variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));
     variables.set("REDIRECT_STATUS", Some("200".to_owned()));
     variables.set("REDIRECT_URL", path);
     variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
-    *visit.before.borrow_mut() = variables;
+    *context.before.borrow_mut() = variables;
 }

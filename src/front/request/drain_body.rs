@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use tokio::time::timeout;
 
 use super::body::source::Source;
-use super::context::Record;
+use super::context::RequestContext;
 
 /// The longest that is read.
 const MOST: u64 = 64 * 1024;
@@ -29,14 +29,14 @@ pub enum Left {
 }
 
 /// Makes room on the connection for the next request, if that is worth it. A stream of HTTP/2 is in nobody's way.
-pub async fn clear(visit: &Record, body: Option<Source>) -> Left {
+pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
     match body {
         Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
-            if !is_worth_it(visit, &body) {
+            if !is_worth_it(context, &body) {
                 return Left::InTheWay;
             }
-            let limit = visit.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
-            let patience = visit.site.config.timeouts.client.min(PATIENCE);
+            let limit = context.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
+            let patience = context.site.config.timeouts.client.min(PATIENCE);
             timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
         }
         _ => Left::Nothing,
@@ -44,9 +44,9 @@ pub async fn clear(visit: &Record, body: Option<Source>) -> Left {
 }
 
 /// A client that waits for a word (100-continue) may never send it, and must not be asked to.
-fn is_worth_it(visit: &Record, body: &Source) -> bool {
-    let waits = visit.head.version >= Version::HTTP_11 && visit.head.headers.contains_key(EXPECT);
-    let goes_on = visit.keep_alive().is_on() && visit.wants_keep_alive() && !visit.client.must_close();
+fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
+    let waits = context.head.version >= Version::HTTP_11 && context.head.headers.contains_key(EXPECT);
+    let goes_on = context.keep_alive().is_on() && context.wants_keep_alive() && !context.client.must_close();
     goes_on && !waits && body.size_hint().lower() <= MOST
 }
 

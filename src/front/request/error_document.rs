@@ -6,8 +6,8 @@ use http::header::{
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::context::Record;
-use super::respond::body::Kind;
+use super::context::RequestContext;
+use super::respond::body::BodySource;
 use crate::config::rules::ErrorDocument;
 use crate::front::base::refusal::Refusal;
 use crate::front::request;
@@ -18,12 +18,12 @@ const ABOUT_THE_PAGE: [http::HeaderName; 6] =
     [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
 
 /// The answer to a request that was refused.
-pub async fn answer(visit: &Record, refusal: Refusal) -> Response<Kind> {
-    let route = visit.route.borrow().clone();
+pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
+    let route = context.route.borrow().clone();
     let document = route.as_ref().and_then(|route| route.settings.rules.error_document(refusal.status.as_u16()));
     let foot = route
         .as_ref()
-        .map(|route| server_name::foot(&visit.site.config, &visit.site.software, route))
+        .map(|route| server_name::foot(&context.site.config, &context.site.software, route))
         .unwrap_or_default();
     match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
@@ -32,21 +32,21 @@ pub async fn answer(visit: &Record, refusal: Refusal) -> Response<Kind> {
             Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),
             Err(_) => refusal.response(&foot),
         },
-        Some(ErrorDocument::Local(target)) => local(visit, refusal, target, &foot).await,
+        Some(ErrorDocument::Local(target)) => local(context, refusal, target, &foot).await,
     }
 }
 
 /// What a path of this server answers; when that fails too, the plain page is what is left.
-async fn local(visit: &Record, refusal: Refusal, target: &str, foot: &str) -> Response<Kind> {
-    explain(visit, &refusal);
-    let mut head = match request::redirected(&visit.head, target.as_bytes()) {
+async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
+    explain(context, &refusal);
+    let mut head = match request::redirected(&context.head, target.as_bytes()) {
         Ok(head) => head,
         Err(_) => return refusal.response(foot),
     };
     for name in ABOUT_THE_PAGE {
         head.headers.remove(name);
     }
-    match request::follow(visit, &head).await {
+    match request::follow(context, &head).await {
         Ok(mut response) => {
             if response.status() == StatusCode::OK {
                 *response.status_mut() = refusal.status;
@@ -59,14 +59,14 @@ async fn local(visit: &Record, refusal: Refusal, target: &str, foot: &str) -> Re
 }
 
 /// Tells the program that makes the page what it is about.
-fn explain(visit: &Record, refusal: &Refusal) {
-    let mut variables = visit.variables.borrow().redirected();
-    let Parts { method, uri, .. } = &visit.head;
-    let path = visit.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+fn explain(context: &RequestContext, refusal: &Refusal) {
+    let mut variables = context.variables.borrow().redirected();
+    let Parts { method, uri, .. } = &context.head;
+    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
     variables.set("REDIRECT_STATUS", Some(refusal.status.as_str().to_owned()));
     variables.set("REDIRECT_URL", path);
     variables.set("REDIRECT_QUERY_STRING", uri.query().map(str::to_owned));
     variables.set("REDIRECT_REQUEST_METHOD", (method != Method::GET).then(|| method.to_string()));
     variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned()));
-    *visit.before.borrow_mut() = variables;
+    *context.before.borrow_mut() = variables;
 }

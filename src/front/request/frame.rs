@@ -9,17 +9,17 @@ use http::request::Parts;
 use wire::frame::{self, Field, Flags};
 
 use super::body::Body;
-use super::context::{Record, variables};
+use super::context::{RequestContext, variables};
 use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, Limits};
 
-pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
-    let id = visit.services.shared.next_id();
-    let mut frame = visit.services.shared.take_frame();
-    encode(visit, head, (route, &body, id), &mut frame);
+pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+    let id = context.services.shared.next_id();
+    let mut frame = context.services.shared.take_frame();
+    encode(context, head, (route, &body, id), &mut frame);
     let job = Job {
         id,
         frame,
@@ -31,21 +31,21 @@ pub fn submit(visit: &Record, head: &Parts, route: &Rc<Route>, body: Body) -> Re
             run: route.settings.request_timeout,
             grace: route.settings.request_timeout_grace,
         },
-        charged_to: visit.visitor.borrow().charged_to(),
+        charged_to: context.visitor.borrow().charged_to(),
     };
-    let exchange = visit.site.pool.submit(job)?;
-    *visit.exchange.borrow_mut() = Some(exchange.clone());
-    Ok(Ticket::new(visit.site.pool.clone(), exchange))
+    let exchange = context.site.pool.submit(job)?;
+    *context.exchange.borrow_mut() = Some(exchange.clone());
+    Ok(Ticket::new(context.site.pool.clone(), exchange))
 }
 
-fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
-    let client = &visit.client;
+fn encode(context: &RequestContext, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
+    let client = &context.client;
     let mut request = frame::Request {
         id,
-        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         body_length: body.len(),
-        remote_port: visit.remote().port,
-        server_port: server_name::port_of(&visit.site.config, head, route, visit.proto.get().copied()),
+        remote_port: context.remote().port,
+        server_port: server_name::port_of(&context.site.config, head, route, context.proto.get().copied()),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,
@@ -56,7 +56,7 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         Body::Memory(bytes) => request.body = bytes,
         Body::File(..) => request.flags |= Flags::BODY_IN_FD,
     }
-    if visit.is_secure() {
+    if context.is_secure() {
         request.flags |= Flags::HTTPS;
     }
     if route.resolved {
@@ -69,10 +69,10 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
         request.flags |= Flags::SCRIPT;
     }
     // What the client has asked for, wherever that has led.
-    let uri = &visit.head.uri;
+    let uri = &context.head.uri;
     let absolute = uri.scheme().map(|_| uri.to_string());
     let target = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
-    let variables = variables::encode(&visit.variables.borrow());
+    let variables = variables::encode(&context.variables.borrow());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -80,12 +80,12 @@ fn encode(visit: &Record, head: &Parts, (route, body, id): (&Route, &Body, u64),
     set(Field::Protocol, protocol(head.version).as_bytes());
     set(Field::Path, &route.path);
     set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
-    set(Field::RemoteAddr, visit.remote().ip.as_bytes());
+    set(Field::RemoteAddr, context.remote().ip.as_bytes());
     set(Field::LocalAddr, client.local.ip.as_bytes());
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
-    let visitor = visit.visitor.borrow();
+    let visitor = context.visitor.borrow();
     if let Some(name) = &visitor.name {
         set(Field::RemoteHost, name.as_bytes());
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use wire::control::FrontStatus;
 
 use super::access::passwords::Passwords;
-use super::access::reverse_dns::Names;
+use super::access::reverse_dns::ReverseDns;
 use crate::access::names::System;
 use crate::front::base::shared::Shared;
 use crate::front::client::Client;
@@ -27,8 +27,8 @@ pub struct Services {
     pub sites: Sites,
     /// Who users are.
     pub passwords: Passwords,
-    /// Names of clients.
-    pub names: Names,
+    /// ReverseDns of clients.
+    pub names: ReverseDns,
 }
 
 /// The connection that a request comes on.
@@ -49,7 +49,7 @@ impl Services {
             connections: Connections::default(),
             sites: Sites::default(),
             passwords: Passwords::default(),
-            names: Names::new(Arc::new(System)),
+            names: ReverseDns::new(Arc::new(System)),
         }
     }
 

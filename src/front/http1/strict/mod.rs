@@ -9,6 +9,7 @@
 //!
 //! While requests are in order this costs one look at each byte of a head and none at a body's.
 
+mod buffer;
 mod chunked;
 mod evidence;
 mod extension;
@@ -16,7 +17,6 @@ mod field;
 mod head;
 mod line;
 mod request_line;
-mod sieve;
 #[cfg(test)]
 mod tests;
 
@@ -25,8 +25,8 @@ use http::StatusCode;
 use chunked::Chunked;
 use head::{Framing, Head};
 
+pub use buffer::Buffer;
 pub use evidence::Evidence;
-pub use sieve::Sieve;
 
 /// How long the parts of a request may be.
 #[derive(Debug, Clone, Copy)]

@@ -2,17 +2,17 @@ use super::*;
 
 const LIMITS: Limits = Limits { line: 200, field: 200, fields: 5, head: 1000 };
 
-/// What a sieve lets through when bytes come in pieces of `size`, and what it says.
+/// What a buffer lets through when bytes come in pieces of `size`, and what it says.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
-    let mut sieve = Sieve::new(LIMITS);
+    let mut buffer = Buffer::new(LIMITS);
     let mut through = Vec::new();
     for piece in bytes.chunks(size) {
         let mut piece = piece.to_vec();
-        let passed = sieve.take(&mut piece);
+        let passed = buffer.take(&mut piece);
         through.extend_from_slice(&piece[..passed]);
-        while sieve.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
+        while buffer.give(7, |bytes| through.extend_from_slice(bytes)) > 0 {}
     }
-    (through, sieve.violation(), sieve.heads(), sieve.is_between_requests())
+    (through, buffer.violation(), buffer.heads(), buffer.is_between_requests())
 }
 
 /// The status that bytes are refused with, the same however they arrive; what went through is a beginning of them.

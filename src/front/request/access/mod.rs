@@ -9,7 +9,7 @@ use http::StatusCode;
 use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 
-use super::context::{Record, variables};
+use super::context::{RequestContext, variables};
 use crate::access::{Asked, Facts, Name, Proof, User, Verdict, challenge, judge};
 use crate::config::access::{Lookups, Methods, Rules};
 use crate::front::base::blocking::NoThread;
@@ -20,50 +20,50 @@ use crate::front::routing::Route;
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the place that `route` leads to, or refuses.
-pub async fn admit(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
-    if route.settings.rules.ssl.required == Some(true) && !visit.is_secure() {
+    if route.settings.rules.ssl.required == Some(true) && !context.is_secure() {
         return Err(Refusal::new(StatusCode::FORBIDDEN)
             .because("This page is sent over TLS only: its address begins with https."));
     }
     let rules = &route.settings.access;
     if !rules.allows(head.method.as_str()) {
-        visit.complain(route, &format_args!("client method denied by AllowMethods: {}", head.method));
+        context.complain(route, &format_args!("client method denied by AllowMethods: {}", head.method));
         let allowed = HeaderValue::from_str(&rules.allowed_methods.join(", "));
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
     }
     if rules.lookups != Lookups::Off {
         // Nobody is let in or kept out by it: what cannot be looked up is not in the log.
-        let name = look_up(visit, rules.lookups == Lookups::Double).await;
-        visit.visitor.borrow_mut().name = name.unwrap_or_default();
+        let name = look_up(context, rules.lookups == Lookups::Double).await;
+        context.visitor.borrow_mut().name = name.unwrap_or_default();
     }
-    if rules.is_open() { Ok(()) } else { ask(visit, head, route).await }
+    if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
 }
 
 /// Finds out what the verdict hangs on until there is one.
-async fn ask(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    variables::settle(visit, head, route)?;
+async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    variables::settle(context, head, route)?;
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
     loop {
         let facts = Facts {
             methods: Methods::of(head.method.as_str()),
-            client: visit.remote().ip_addr(),
-            local: visit.client.local.ip_addr(),
+            client: context.remote().ip_addr(),
+            local: context.client.local.ip_addr(),
             name: known(&name),
             user: user.as_ref(),
-            env: &|name| visit.variables.borrow().get(name).is_some(),
+            env: &|name| context.variables.borrow().get(name).is_some(),
         };
         match judge(rules, &facts) {
             Verdict::Allowed => break,
-            Verdict::Forbidden => return Err(denied(visit, route)),
-            Verdict::WrongUser => return Err(not_among(visit, route, user.as_ref())),
-            Verdict::NeedsName => name = Some(look_up(visit, true).await?),
-            Verdict::NeedsUser => user = Some(identify(visit, head, route).await?),
+            Verdict::Forbidden => return Err(denied(context, route)),
+            Verdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
+            Verdict::NeedsName => name = Some(look_up(context, true).await?),
+            Verdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
     }
-    let mut visitor = visit.visitor.borrow_mut();
+    let mut visitor = context.visitor.borrow_mut();
     visitor.name = name.flatten().or(visitor.name.take());
     visitor.user = user.or(visitor.user.take());
     Ok(())
@@ -77,38 +77,38 @@ fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
     }
 }
 
-async fn look_up(visit: &Record, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
-    visit.services.names.of(visit.remote().ip_addr(), verified).await
+async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
+    context.services.names.of(context.remote().ip_addr(), verified).await
 }
 
 /// Who the client is, by its `Authorization`.
-async fn identify(visit: &Record, head: &Parts, route: &Route) -> Result<User, Refusal> {
-    let (passwords, rules) = (&visit.services.passwords, &route.settings.access);
+async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
+    let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     match passwords.find_out(rules, Asked::Header(authorization)).await? {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
         Proof::Unknown(why) | Proof::Refused(why) => {
-            visit.complain(route, &why);
+            context.complain(route, &why);
             Err(unauthorized(rules))
         }
         Proof::Misconfigured(why) => {
-            visit.complain(route, &why);
+            context.complain(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
 }
 
-fn denied(visit: &Record, route: &Route) -> Refusal {
-    visit.complain(route, &"client denied by server configuration");
+fn denied(context: &RequestContext, route: &Route) -> Refusal {
+    context.complain(route, &"client denied by server configuration");
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
-fn not_among(visit: &Record, route: &Route, user: Option<&User>) -> Refusal {
+fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
-    visit.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
+    context.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
@@ -122,17 +122,18 @@ fn unauthorized(rules: &Rules) -> Refusal {
 }
 
 /// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
-pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let method = Methods::of(head.method.as_str());
-    let mut visitor = visit.visitor.borrow_mut();
+    let mut visitor = context.visitor.borrow_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
         // A script may have sent it on to a place of the same section.
         if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
             continue;
         }
-        let Some(turn) = visit.site.pool.take_turn(throttle) else {
-            visit.complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
-            count(&visit.services.shared.counters.throttled);
+        let Some(turn) = context.site.pool.take_turn(throttle) else {
+            context
+                .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            count(&context.services.shared.counters.throttled);
             return Err(Refusal::busy());
         };
         visitor.turns.push(turn);
@@ -142,17 +143,17 @@ pub fn take_turn(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refu
 
 /// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
 /// on, and to an error's page, it counts once.
-pub fn keep_pace(visit: &Record, route: &Route) -> Result<(), Refusal> {
+pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
     let rules = &route.settings.admission;
-    let (Some(limit), Some(socket)) = (&rules.speed, visit.remote().socket) else { return Ok(()) };
+    let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());
     }
-    let mut visitor = visit.visitor.borrow_mut();
+    let mut visitor = context.visitor.borrow_mut();
     let speed = visitor.speed.get_or_insert_with(|| {
-        visit.site.pool.keep_pace(limit, socket.ip()).map_err(|fast| {
-            count(&visit.services.shared.counters.too_fast);
-            fast.line.inspect(|line| visit.complain(route, line));
+        context.site.pool.keep_pace(limit, socket.ip()).map_err(|fast| {
+            count(&context.services.shared.counters.too_fast);
+            fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after
         })
     });

@@ -1,4 +1,4 @@
-//! Names of clients. Looking one up can take seconds, so it happens on other threads, a few at once; the request waits, and
+//! ReverseDns of clients. Looking one up can take seconds, so it happens on other threads, a few at once; the request waits, and
 //! nobody else does. What was found is good for a minute.
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
 
 /// See the module's text.
-pub struct Names {
+pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
     known: RefCell<HashMap<Question, Known>>,
@@ -39,10 +39,10 @@ struct Known {
     name: Rc<OnceCell<Option<Rc<str>>>>,
 }
 
-impl Names {
+impl ReverseDns {
     /// Nothing is known yet.
-    pub fn new(resolver: Arc<dyn Resolver>) -> Names {
-        Names { resolver, threads: Arc::new(Semaphore::new(AT_ONCE)), known: RefCell::default() }
+    pub fn new(resolver: Arc<dyn Resolver>) -> ReverseDns {
+        ReverseDns { resolver, threads: Arc::new(Semaphore::new(AT_ONCE)), known: RefCell::default() }
     }
 
     /// The name of `address`; all who ask at the same time wait for one answer.
@@ -83,7 +83,7 @@ impl Names {
 }
 
 /// With `UseCanonicalName DNS` the server is called what our end of the connection is.
-pub async fn named_by_dns(names: &Names, local: &Address, route: Rc<Route>) -> Rc<Route> {
+pub async fn named_by_dns(names: &ReverseDns, local: &Address, route: Rc<Route>) -> Rc<Route> {
     if route.settings.rules.canonical_name != Some(CanonicalName::Dns) {
         return route;
     }
@@ -135,7 +135,7 @@ mod tests {
             most: AtomicUsize::new(0),
             asked: AtomicUsize::new(0),
         });
-        let names = Names::new(slow.clone());
+        let names = ReverseDns::new(slow.clone());
         let address = |n: u8| IpAddr::from([192, 0, 2, n]);
         let all = async {
             let many = futures(&names, (0..40).map(|n| address(n % 20)));
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(slow.asked.load(Ordering::SeqCst), 20);
     }
 
-    async fn futures(names: &Names, addresses: impl Iterator<Item = IpAddr>) -> Vec<Option<Rc<str>>> {
+    async fn futures(names: &ReverseDns, addresses: impl Iterator<Item = IpAddr>) -> Vec<Option<Rc<str>>> {
         let mut asked: Vec<_> = addresses.map(|address| Box::pin(names.of(address, false))).collect();
         let mut found = vec![None; asked.len()];
         let mut open: Vec<usize> = (0..asked.len()).collect();

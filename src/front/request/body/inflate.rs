@@ -12,7 +12,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, H
 use http::request::Parts;
 use tokio::sync::Semaphore;
 
-use super::super::context::Record;
+use super::super::context::RequestContext;
 use super::{Body, Store};
 use crate::config::Spooling;
 use crate::config::rules::inflate::Bounds;
@@ -28,7 +28,7 @@ const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// The request as its program sees it: `body` unpacked, and a head that fits.
 pub async fn unpacked<'a>(
-    visit: &Record,
+    context: &RequestContext,
     head: &'a Parts,
     route: &Route,
     body: Body,
@@ -46,11 +46,11 @@ pub async fn unpacked<'a>(
         return Ok((Cow::Owned(head), body));
     }
     let bounds = rules.bounds(route.settings.limit_request_body);
-    let body = match aside(body, bounds, &visit.site.config.spooling).await? {
+    let body = match aside(body, bounds, &context.site.config.spooling).await? {
         Ok(body) => body,
-        Err(Trouble::NoRoom(error)) => return Err(super::full(error, &visit.site.config.spooling)),
+        Err(Trouble::NoRoom(error)) => return Err(super::full(error, &context.site.config.spooling)),
         Err(trouble) => {
-            visit.complain(route, &trouble);
+            context.complain(route, &trouble);
             return Err(Refusal::new(trouble.status()));
         }
     };

@@ -42,7 +42,7 @@ pub trait Stream {
 }
 
 /// See the module's text.
-pub struct Record {
+pub struct RequestContext {
     /// Who asked.
     pub client: Rc<Client>,
     /// What it uses beside its site.
@@ -59,9 +59,9 @@ pub struct Record {
     pub received: SystemTime,
     /// The same on the clock that never jumps.
     pub started: Instant,
-    /// Who asks, when a proxy is believed; see [`Record::remote`].
+    /// Who asks, when a proxy is believed; see [`RequestContext::remote`].
     pub origin: OnceCell<Origin>,
-    /// Whether the client speaks TLS, when a proxy is believed; see [`Record::is_secure`].
+    /// Whether the client speaks TLS, when a proxy is believed; see [`RequestContext::is_secure`].
     pub proto: OnceCell<bool>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
@@ -91,7 +91,7 @@ pub struct Record {
     pub ending: Cell<Ending>,
 }
 
-impl Record {
+impl RequestContext {
     /// The last byte has gone out, or the client has left: writes it, or leaves it with the exchange until the worker
     /// has ended.
     fn finish(self: Rc<Self>) {
@@ -178,7 +178,7 @@ impl Record {
     }
 }
 
-impl Promised for Record {
+impl Promised for RequestContext {
     fn is_broken(&self, why: std::fmt::Arguments<'_>) {
         if let Some(route) = &*self.route.borrow() {
             self.complain(route, &why);
@@ -198,7 +198,7 @@ impl Promised for Record {
     }
 }
 
-impl Pending for Record {
+impl Pending for RequestContext {
     fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant) {
         self.received_bytes.set(received);
         self.sent_bytes.set(sent);
@@ -217,15 +217,15 @@ impl Pending for Record {
 }
 
 /// A request that is being answered. When this goes, the answer is over, whichever way it went.
-pub struct Visit(Rc<Record>);
+pub struct RequestGuard(Rc<RequestContext>);
 
-impl Visit {
+impl RequestGuard {
     /// The head of a request is whole; `site` answers it.
-    pub fn begin(connection: &Connection, site: Rc<Site>, head: Parts, stream: Option<Rc<dyn Stream>>) -> Visit {
+    pub fn begin(connection: &Connection, site: Rc<Site>, head: Parts, stream: Option<Rc<dyn Stream>>) -> RequestGuard {
         let started = Instant::now();
         let (client, services) = (connection.client.clone(), connection.services.clone());
         count(&services.shared.counters.requests);
-        let record = Rc::new(Record {
+        let record = Rc::new(RequestContext {
             served: client.served.get(),
             client,
             services,
@@ -252,26 +252,26 @@ impl Visit {
         });
         let pending = Rc::downgrade(&record);
         record.client.begins(pending, started);
-        Visit(record)
+        RequestGuard(record)
     }
 }
 
-impl Visit {
+impl RequestGuard {
     /// What is gathered of it.
-    pub fn record(&self) -> &Rc<Record> {
+    pub fn record(&self) -> &Rc<RequestContext> {
         &self.0
     }
 }
 
-impl std::ops::Deref for Visit {
-    type Target = Record;
+impl std::ops::Deref for RequestGuard {
+    type Target = RequestContext;
 
-    fn deref(&self) -> &Record {
+    fn deref(&self) -> &RequestContext {
         &self.0
     }
 }
 
-impl Drop for Visit {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         let record = self.0.clone();
         self.client.answered(record.clone(), self.keep_alive());
@@ -279,7 +279,7 @@ impl Drop for Visit {
     }
 }
 
-impl Record {
+impl RequestContext {
     /// Whether the client wants the connection kept.
     pub fn wants_keep_alive(&self) -> bool {
         let says = |word: &str| {

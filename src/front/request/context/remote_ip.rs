@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 
-use super::Record;
+use super::RequestContext;
 use crate::config::remote_ip::RemoteIp;
 use crate::front::base::address::Address;
 use crate::front::routing::Route;
@@ -24,34 +24,34 @@ pub struct Origin {
 }
 
 /// Finds out once, for the host that `route` leads to.
-pub fn settle(visit: &Record, head: &Parts, route: &Route) {
-    let rules = &visit.site.config.hosts[usize::from(route.host)].remote_ip;
+pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
+    let rules = &context.site.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
-        && visit.origin.get().is_none()
-        && let Some(origin) = find(rules, &visit.client.remote, &head.headers)
+        && context.origin.get().is_none()
+        && let Some(origin) = find(rules, &context.client.remote, &head.headers)
     {
         // It was empty a line above.
-        let _ = visit.origin.set(origin);
+        let _ = context.origin.set(origin);
     }
     if rules.proto_header.is_some()
-        && visit.proto.get().is_none()
-        && let Some(secure) = is_secure(rules, visit, &head.headers)
+        && context.proto.get().is_none()
+        && let Some(secure) = is_secure(rules, context, &head.headers)
     {
         // The same.
-        let _ = visit.proto.set(secure);
+        let _ = context.proto.set(secure);
     }
 }
 
 /// Whether the client speaks TLS, as the first proxy says that is believed; each adds a word behind those of the others, or
 /// leaves the one that is there.
-fn is_secure(rules: &RemoteIp, visit: &Record, headers: &HeaderMap) -> Option<bool> {
+fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) -> Option<bool> {
     let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
-    if !rules.lists(visit.client.remote.ip_addr()) {
+    if !rules.lists(context.client.remote.ip_addr()) {
         return None;
     }
     let said = joined(headers, &name);
     let entries = split(&said);
-    let believed = visit.origin.get().map_or(1, |origin| origin.believed);
+    let believed = context.origin.get().map_or(1, |origin| origin.believed);
     let entry = entries.get(entries.len().saturating_sub(believed))?;
     let proto = if name == "forwarded" { parameter(entry, "proto")? } else { entry };
     match &*proto.to_ascii_lowercase() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use http::request::Parts;
 
-use super::Record;
+use super::RequestContext;
 use crate::config::rules::expr::Seen;
 use crate::config::rules::setenv::{Attribute, Condition, Variables};
 use crate::config::{Settings, meter};
@@ -22,8 +22,8 @@ pub struct Basis {
 }
 
 impl Basis {
-    fn of(visit: &Record, route: &Route) -> Basis {
-        let name = visit.visitor.borrow().name.clone();
+    fn of(context: &RequestContext, route: &Route) -> Basis {
+        let name = context.visitor.borrow().name.clone();
         Basis { settings: route.settings.clone(), path: route.path.clone(), name }
     }
 
@@ -34,49 +34,49 @@ impl Basis {
 
 /// Works out the variables of a request that leads to `route`, unless nothing has changed since. An error when that takes
 /// too long.
-pub fn settle(visit: &Record, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     if !route.settings.rules.set_env_if.is_empty() {
-        let basis = Basis::of(visit, route);
-        if visit.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
+        let basis = Basis::of(context, route);
+        if context.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
             return route.in_time();
         }
-        visit.basis.replace(Some(basis));
+        context.basis.replace(Some(basis));
     } else {
-        visit.basis.take();
+        context.basis.take();
     }
-    meter::stretch(|| work_out(visit, head, route));
+    meter::stretch(|| work_out(context, head, route));
     route.in_time()
 }
 
 /// The request goes on with another head.
-pub fn forget(visit: &Record) {
-    visit.basis.take();
+pub fn forget(context: &RequestContext) {
+    context.basis.take();
 }
 
-fn work_out(visit: &Record, head: &Parts, route: &Route) {
+fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &route.settings.rules;
-    let mut variables = visit.before.borrow().clone();
+    let mut variables = context.before.borrow().clone();
     if rules.has_variables() {
-        variables.apply(&rules.set_env_if, |attribute| look(visit, head, route, attribute));
+        variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
         for (name, value) in &rules.env {
             if let Some(value) = value {
                 variables.set(name, Some(value.clone()));
             }
         }
     }
-    secure(visit, route, &mut variables);
-    *visit.variables.borrow_mut() = variables;
+    secure(context, route, &mut variables);
+    *context.variables.borrow_mut() = variables;
 }
 
 /// What mod_ssl and mod_http2 say of the connection.
-fn secure(visit: &Record, route: &Route, variables: &mut Variables) {
-    if visit.stream.is_some() {
+fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
+    if context.stream.is_some() {
         variables.set("HTTP2", Some("on".to_owned()));
     }
-    if visit.is_secure() {
+    if context.is_secure() {
         variables.set("HTTPS", Some("on".to_owned()));
     }
-    let Some(session) = visit.client.session() else { return };
+    let Some(session) = context.client.session() else { return };
     if let Some(name) = &session.name {
         variables.set("SSL_TLS_SNI", Some(name.clone()));
     }
@@ -85,15 +85,20 @@ fn secure(visit: &Record, route: &Route, variables: &mut Variables) {
     }
 }
 
-fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &Attribute) -> Option<Cow<'a, str>> {
+fn look<'a>(
+    context: &'a RequestContext,
+    head: &'a Parts,
+    route: &'a Route,
+    attribute: &Attribute,
+) -> Option<Cow<'a, str>> {
     match attribute {
-        Attribute::RemoteAddr => Some(visit.remote().ip.as_str().into()),
+        Attribute::RemoteAddr => Some(context.remote().ip.as_str().into()),
         // The name is known only where HostnameLookups asks for it; the address is the next best thing.
-        Attribute::RemoteHost => match &visit.visitor.borrow().name {
+        Attribute::RemoteHost => match &context.visitor.borrow().name {
             Some(name) => Some(name.to_string().into()),
-            None => Some(visit.remote().ip.as_str().into()),
+            None => Some(context.remote().ip.as_str().into()),
         },
-        Attribute::ServerAddr => Some(visit.client.local.ip.as_str().into()),
+        Attribute::ServerAddr => Some(context.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),
         Attribute::QueryString => head.uri.query().map(Cow::Borrowed),
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
@@ -109,13 +114,13 @@ fn look<'a>(visit: &'a Record, head: &'a Parts, route: &'a Route, attribute: &At
 }
 
 /// Whether a condition holds for a request whose variables are known.
-pub fn holds(visit: &Record, condition: &Condition) -> bool {
-    let route = visit.route.borrow();
+pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
+    let route = context.route.borrow();
     let known = |attribute: &Attribute| {
         let route = route.as_deref()?;
-        look(visit, &visit.head, route, attribute).map(Cow::into_owned)
+        look(context, &context.head, route, attribute).map(Cow::into_owned)
     };
-    condition.holds(Seen { variables: &visit.variables.borrow(), look: &known })
+    condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
 }
 
 /// As they travel to a worker: `NAME=value`, each followed by a zero byte.

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::lookup::refusal;
 use crate::front::base::refusal::Refusal;
-use crate::front::request::respond::body::{FileBody, Kind, Segment};
+use crate::front::request::respond::body::{BodySource, FileBody, Segment};
 
 /// A longer head than this is none.
 const LONGEST: u64 = 64 * 1024;
@@ -24,15 +24,15 @@ struct Head {
 }
 
 /// The file's own head, then the rest of it.
-pub fn send(file: File, size: u64) -> Result<Response<Kind>, Refusal> {
+pub fn send(file: File, size: u64) -> Result<Response<BodySource>, Refusal> {
     let start = beginning(&file, size).map_err(refusal)?;
     let Some(head) = read(&start) else {
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
             .because("This file should begin with headers and an empty line, and does not."));
     };
     let mut response = Response::new(match head.length < size {
-        true => Kind::File(FileBody::new(file, [Segment::Range { from: head.length, to: size }])),
-        false => Kind::Empty,
+        true => BodySource::File(FileBody::new(file, [Segment::Range { from: head.length, to: size }])),
+        false => BodySource::Empty,
     });
     *response.status_mut() = head.status;
     for (name, value) in head.fields {

@@ -21,8 +21,8 @@ use super::visible::View;
 use crate::config::rules::listing::{Column, Listing};
 use crate::front::base::blocking::{self, NoThread};
 use crate::front::base::refusal::Refusal;
-use crate::front::request::context::Record;
-use crate::front::request::respond::body::Kind;
+use crate::front::request::context::RequestContext;
+use crate::front::request::respond::body::BodySource;
 use crate::front::routing::{Route, once_read, server_name};
 use crate::open::Opened;
 use crate::path::PATH;
@@ -44,7 +44,7 @@ struct Order {
     backwards: bool,
 }
 
-/// Names of a folder that are looked at: a list of more is of no use to a reader, and every one is a look at the disk.
+/// ReverseDns of a folder that are looked at: a list of more is of no use to a reader, and every one is a look at the disk.
 const MOST: usize = 10_000;
 /// Lists that are made at once: whoever asks for many must not get all processors.
 const AT_ONCE: usize = 2;
@@ -73,30 +73,35 @@ struct Contents {
 const AT_A_TIME: usize = 100;
 
 /// The list of `folder` under `route`'s path, of what this client may enter; the query `C=S;O=D` sorts it.
-pub async fn answer(visit: &Record, route: &Route, folder: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
+pub async fn answer(
+    context: &RequestContext,
+    route: &Route,
+    folder: Opened,
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
     let listing = route.settings.rules.listing.clone();
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
-    let foot = server_name::foot(&visit.site.config, &visit.site.software, route);
+    let foot = server_name::foot(&context.site.config, &context.site.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
     let (contents, wanted) = make(move || (wanted.contents(), wanted)).await?;
-    let visible = visible(visit, route, contents.map_err(refusal)?).await;
+    let visible = visible(context, route, contents.map_err(refusal)?).await;
     let page = make(move || wanted.page(visible)).await?;
-    let mut response = Response::new(Kind::whole(page.into()));
+    let mut response = Response::new(BodySource::whole(page.into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
 }
 
 /// Without what the client may not enter.
-async fn visible(visit: &Record, route: &Route, contents: Contents) -> Contents {
-    let view = View::of(visit, route);
+async fn visible(context: &RequestContext, route: &Route, contents: Contents) -> Contents {
+    let view = View::of(context, route);
     let Contents { entries: all, is_cut } = contents;
     let mut entries = Vec::with_capacity(all.len());
     for (number, entry) in all.into_iter().enumerate() {
         // What cannot be found out is not shown.
-        if once_read(&visit.site.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
+        if once_read(&context.site.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
             entries.push(entry);
         }
         if number % AT_A_TIME == AT_A_TIME - 1 {

@@ -22,7 +22,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
-use super::respond::body::{FileBody, Kind, PIECE, Segment};
+use super::respond::body::{BodySource, FileBody, PIECE, Segment};
 use crate::config::Handler;
 use crate::config::rules::PathInfo;
 use crate::config::rules::ranges::Ranges;
@@ -49,7 +49,7 @@ pub enum Found {
     /// A folder whose contents may be listed.
     Folder(Opened),
     /// A redirection.
-    Response(Response<Kind>),
+    Response(Response<BodySource>),
     /// A folder whose index this path of the site leads to.
     Index(String),
 }
@@ -147,9 +147,9 @@ fn of_its_own(site: &Site, route: &Route, found: &Route, opened: Opened) -> Resu
 }
 
 /// Sends the file of `route`, or the parts of it that are wanted.
-pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<Kind>, Refusal> {
+pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<BodySource>, Refusal> {
     if head.method == Method::OPTIONS {
-        let mut response = Response::new(Kind::Empty);
+        let mut response = Response::new(BodySource::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
         return Ok(response);
     }
@@ -177,8 +177,8 @@ pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<
     Ok(response)
 }
 
-fn empty(status: StatusCode) -> Response<Kind> {
-    let mut response = Response::new(Kind::Empty);
+fn empty(status: StatusCode) -> Response<BodySource> {
+    let mut response = Response::new(BodySource::Empty);
     *response.status_mut() = status;
     response
 }
@@ -196,7 +196,7 @@ fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
 }
 
 /// Only a path of this host, so that `//elsewhere.example` cannot become another one.
-fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<Kind> {
+fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<BodySource> {
     let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
     if let Some(query) = query {
@@ -226,8 +226,8 @@ fn part(
     described: HeaderMap,
     wanted: Wanted,
     validators: &Validators,
-) -> io::Result<Response<Kind>> {
-    let mut response = Response::new(Kind::Empty);
+) -> io::Result<Response<BodySource>> {
+    let mut response = Response::new(BodySource::Empty);
     let mut described = described;
     *response.body_mut() = match wanted {
         Wanted::Whole => contents(file, 0, size)?,
@@ -247,7 +247,7 @@ fn part(
                 let segments = multipart(&parts, size, described.get(CONTENT_TYPE), &boundary);
                 let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
                 drop(kind.map(|kind| described.insert(CONTENT_TYPE, kind)));
-                Kind::File(FileBody::new(file, segments))
+                BodySource::File(FileBody::new(file, segments))
             }
         }
     };
@@ -260,12 +260,12 @@ fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
 }
 
 /// A small file is read at once; a large one piece by piece as the client takes it.
-fn contents(file: File, from: u64, to: u64) -> io::Result<Kind> {
+fn contents(file: File, from: u64, to: u64) -> io::Result<BodySource> {
     let mut body = FileBody::new(file, [Segment::Range { from, to }]);
     if to - from > PIECE as u64 {
-        return Ok(Kind::File(body));
+        return Ok(BodySource::File(body));
     }
-    Ok(Kind::whole(body.next()?.unwrap_or_default()))
+    Ok(BodySource::whole(body.next()?.unwrap_or_default()))
 }
 
 /// Differs from file to file; that it does not occur in the file cannot be known without reading it.

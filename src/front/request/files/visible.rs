@@ -10,7 +10,7 @@ use http::Method;
 use crate::access::{Facts, Name, Verdict, judge};
 use crate::config::access::Methods;
 use crate::config::{Phase, Section};
-use crate::front::request::context::Record;
+use crate::front::request::context::RequestContext;
 use crate::front::routing::{NotYet, Route};
 
 /// Phases in which Perl code has a say about who comes in.
@@ -18,7 +18,7 @@ const PHASES: [Phase; 3] = [Phase::Access, Phase::Authen, Phase::Authz];
 
 /// One client, looking at one folder.
 pub struct View<'a> {
-    visit: &'a Record,
+    context: &'a RequestContext,
     route: &'a Route,
     /// Some place below may have rules that the folder has not.
     may_differ: bool,
@@ -26,10 +26,10 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Of the folder that `route` leads to.
-    pub fn of(visit: &'a Record, route: &'a Route) -> View<'a> {
-        let config = &visit.site.config;
+    pub fn of(context: &'a RequestContext, route: &'a Route) -> View<'a> {
+        let config = &context.site.config;
         let may_differ = config.allows_overrides() || config.sections.iter().any(closes);
-        View { visit, route, may_differ }
+        View { context, route, may_differ }
     }
 
     /// Whether the entry of this name would be shown to who asks for it. What only a password or a look-up of the client's name
@@ -38,16 +38,17 @@ impl<'a> View<'a> {
         if !self.may_differ {
             return Ok(true);
         }
-        let (visit, slash) = (self.visit, if is_folder { &b"/"[..] } else { b"" });
+        let (context, slash) = (self.context, if is_folder { &b"/"[..] } else { b"" });
         let path = [&self.route.path[..], name, slash].concat();
         let mut file = self.route.filename.join(OsStr::from_bytes(name)).into_os_string();
         file.push(OsStr::from_bytes(slash));
-        let found = visit.site.routes.refine(&visit.site.config, self.route, &path, Path::new(&file), path.len())?;
+        let found =
+            context.site.routes.refine(&context.site.config, self.route, &path, Path::new(&file), path.len())?;
         let has_more_perl = PHASES.iter().any(|phase| {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)
         });
-        let needs_tls = found.settings.rules.ssl.required == Some(true) && !visit.is_secure();
+        let needs_tls = found.settings.rules.ssl.required == Some(true) && !context.is_secure();
         Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
     }
 
@@ -56,15 +57,15 @@ impl<'a> View<'a> {
         if !rules.allows(Method::GET.as_str()) {
             return false;
         }
-        let visitor = self.visit.visitor.borrow();
+        let visitor = self.context.visitor.borrow();
         let facts = Facts {
             methods: Methods::of(Method::GET.as_str()),
-            client: self.visit.remote().ip_addr(),
-            local: self.visit.client.local.ip_addr(),
+            client: self.context.remote().ip_addr(),
+            local: self.context.client.local.ip_addr(),
             // The name that is known may be one that the address's owner only claims.
             name: Name::NotAsked,
             user: visitor.user.as_ref(),
-            env: &|name| self.visit.variables.borrow().get(name).is_some(),
+            env: &|name| self.context.variables.borrow().get(name).is_some(),
         };
         rules.is_open() || judge(rules, &facts) == Verdict::Allowed
     }

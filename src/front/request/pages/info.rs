@@ -6,12 +6,12 @@ use http::Response;
 
 use super::{HTML, escape, response};
 use crate::config::{Directive, MODULES};
-use crate::front::request::context::Record;
-use crate::front::request::respond::body::Kind;
+use crate::front::request::context::RequestContext;
+use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
 
 /// The page; the query may ask for a part of it: `config`, `server`, `list`.
-pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
+pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
     let wants = |part: &str| query.is_empty() || query == part;
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Information</title></head>\n<body>\n\
@@ -19,7 +19,7 @@ pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
         escape(&route.server_name)
     );
     if wants("server") {
-        server(&mut page, visit);
+        server(&mut page, context);
     }
     if wants("list") {
         page.push_str("<h2>Modules whose work is done here</h2>\n<ul>\n");
@@ -30,20 +30,20 @@ pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
     }
     if wants("config") {
         page.push_str("<h2>Configuration</h2>\n<pre>\n");
-        directives(&mut page, &visit.site.tree, 0);
+        directives(&mut page, &context.site.tree, 0);
         page.push_str("</pre>\n");
     }
     response(page + "</body></html>\n", HTML)
 }
 
-fn server(page: &mut String, visit: &Record) {
-    let config = &visit.site.config;
+fn server(page: &mut String, context: &RequestContext) {
+    let config = &context.site.config;
     let listen: Vec<String> = config.listen.iter().map(|listen| format!("{listen:?}")).collect();
     page.push_str("<h2>Server Settings</h2>\n<dl>\n");
     for (name, value) in [
-        ("Server Version", visit.site.software.clone()),
+        ("Server Version", context.site.software.clone()),
         ("Server Root", config.server_root.display().to_string()),
-        ("Configuration Generation", visit.site.generation.to_string()),
+        ("Configuration Generation", context.site.generation.to_string()),
         ("Listening On", listen.join(", ")),
         ("Timeouts", format!("connection: {:?}", config.timeouts.client)),
         ("Workers", format!("{} to start with, {} at most", config.pool.start, config.pool.max_clients)),

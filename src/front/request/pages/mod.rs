@@ -8,8 +8,8 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::context::Record;
-use super::respond::body::Kind;
+use super::context::RequestContext;
+use super::respond::body::BodySource;
 use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::Route;
@@ -20,11 +20,11 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 
 /// The page of a handler, if it is one of these.
 pub fn answer(
-    visit: &Record,
+    context: &RequestContext,
     head: &Parts,
     route: &Route,
     handler: &Handler,
-) -> Option<Result<Response<Kind>, Refusal>> {
+) -> Option<Result<Response<BodySource>, Refusal>> {
     let query = head.uri.query().unwrap_or_default();
     let page = match handler {
         Handler::Status => status::page,
@@ -32,17 +32,17 @@ pub fn answer(
         _ => return None,
     };
     Some(match head.method {
-        Method::GET | Method::HEAD => Ok(page(visit, route, query)),
-        Method::OPTIONS => Ok(with(Response::new(Kind::Empty), ALLOW, METHODS)),
+        Method::GET | Method::HEAD => Ok(page(context, route, query)),
+        Method::OPTIONS => Ok(with(Response::new(BodySource::Empty), ALLOW, METHODS)),
         _ => Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS)),
     })
 }
 
-fn response(text: String, kind: HeaderValue) -> Response<Kind> {
-    with(Response::new(Kind::whole(text.into())), CONTENT_TYPE, kind)
+fn response(text: String, kind: HeaderValue) -> Response<BodySource> {
+    with(Response::new(BodySource::whole(text.into())), CONTENT_TYPE, kind)
 }
 
-fn with(mut response: Response<Kind>, name: HeaderName, value: HeaderValue) -> Response<Kind> {
+fn with(mut response: Response<BodySource>, name: HeaderName, value: HeaderValue) -> Response<BodySource> {
     response.headers_mut().insert(name, value);
     response
 }

@@ -10,8 +10,8 @@ use wire::control::{FrontStatus, WorkerState, WorkerStatus};
 
 use super::number::{short, span};
 use super::{HTML, PLAIN, escape, response, with};
-use crate::front::request::context::Record;
-use crate::front::request::respond::body::Kind;
+use crate::front::request::context::RequestContext;
+use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
 
 /// What both forms tell.
@@ -31,12 +31,12 @@ struct Facts<'a> {
 }
 
 /// The page; the query has the options `auto`, `notable` and `refresh=seconds`.
-pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
-    let facts = Facts::of(visit, route);
+pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
+    let facts = Facts::of(context, route);
     let option = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name));
     let page = match option("auto") {
         Some(_) => response(auto(&facts), PLAIN),
-        None => response(html(visit, &facts, option("notable").is_none()), HTML),
+        None => response(html(context, &facts, option("notable").is_none()), HTML),
     };
     let Some(refresh) = option("refresh") else { return page };
     let seconds: u32 = refresh.strip_prefix('=').and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
@@ -44,23 +44,23 @@ pub fn page(visit: &Record, route: &Route, query: &str) -> Response<Kind> {
 }
 
 impl<'a> Facts<'a> {
-    fn of(visit: &'a Record, route: &Route) -> Facts<'a> {
-        let shared = &visit.services.shared;
+    fn of(context: &'a RequestContext, route: &Route) -> Facts<'a> {
+        let shared = &context.services.shared;
         let counters = &shared.counters;
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Facts {
             name: route.server_name.to_string(),
-            software: &visit.site.software,
+            software: &context.site.software,
             now: SystemTime::now(),
             started: shared.started,
             uptime: shared.started.elapsed().map_or(0, |up| up.as_secs()),
-            generation: visit.site.generation,
+            generation: context.site.generation,
             load: load.split(' ').take(3).map(str::to_owned).collect(),
             accesses: counters.requests.get(),
             bytes: counters.bytes.get(),
             duration_ms: counters.duration_us.get() / 1000,
-            most_workers: visit.site.config.pool.max_clients as usize,
-            front: visit.services.status(),
+            most_workers: context.site.config.pool.max_clients as usize,
+            front: context.services.status(),
         }
     }
 
@@ -137,12 +137,12 @@ fn auto(facts: &Facts<'_>) -> String {
     format!("{}\n{body}", facts.name)
 }
 
-fn html(visit: &Record, facts: &Facts<'_>, as_table: bool) -> String {
+fn html(context: &RequestContext, facts: &Facts<'_>, as_table: bool) -> String {
     let name = escape(&facts.name);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Status</title></head>\n<body>\n\
          <h1>Server Status for {name} (via {})</h1>\n<dl>\n",
-        escape(&visit.client.local.ip)
+        escape(&context.client.local.ip)
     );
     for line in [
         format!("Server Version: {}", escape(facts.software)),

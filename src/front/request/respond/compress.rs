@@ -8,15 +8,15 @@ use http::header::{
 use http::response::Parts;
 use http::{Method, StatusCode};
 
-use super::body::{Gzip, Kind};
+use super::body::{BodySource, Gzip};
 use super::headers::mime;
-use crate::front::request::context::Record;
+use crate::front::request::context::RequestContext;
 
 /// A shorter answer fits a packet anyway.
 const WORTH_IT: u64 = 256;
 /// Compresses an answer if the configuration, the client and the answer agree.
-pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
-    let route = visit.route.borrow();
+pub fn apply(context: &RequestContext, head: &mut Parts, kind: BodySource) -> BodySource {
+    let route = context.route.borrow();
     let Some(route) = route.as_ref().filter(|route| route.settings.rules.compress.is_on()) else { return kind };
     let rules = &route.settings.rules.compress;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -25,20 +25,20 @@ pub fn apply(visit: &Record, head: &mut Parts, kind: Kind) -> Kind {
     if !rules.takes(mime, &file) || !may_change(head) {
         return kind;
     }
-    let variables = visit.variables.borrow();
+    let variables = context.variables.borrow();
     let only_pages = variables.get("gzip-only-text/html").is_some() && mime != "text/html";
     if variables.get("no-gzip").is_some() || only_pages {
         return kind;
     }
     // Whoever keeps the answer for others has to know, also when this client does not take gzip.
     head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
-    let short = kind.length().is_some_and(|length| length < WORTH_IT) || matches!(kind, Kind::Empty);
-    if short || visit.head.method == Method::HEAD || !takes_gzip(&visit.head.headers) {
+    let short = kind.length().is_some_and(|length| length < WORTH_IT) || matches!(kind, BodySource::Empty);
+    if short || context.head.method == Method::HEAD || !takes_gzip(&context.head.headers) {
         return kind;
     }
     relabel(&mut head.headers);
     let level = rules.level.map_or_else(Compression::default, Compression::new);
-    Kind::Gzip(Box::new(Gzip::new(kind, level)))
+    BodySource::Gzip(Box::new(Gzip::new(kind, level)))
 }
 
 /// Parts, and what is encoded already, stay as they are.

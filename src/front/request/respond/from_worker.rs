@@ -5,7 +5,7 @@ use http::{Extensions, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
-use super::body::{Kind, Ticket};
+use super::body::{BodySource, Ticket};
 
 /// What is wrong with a worker's head.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl std::fmt::Display for BadHead {
 }
 
 /// Takes the head that has come, and the body as far as it is there.
-pub fn response(ticket: Ticket, head: Head) -> Result<Response<Kind>, BadHead> {
+pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
     let reason = reason(&head);
     let (status, headers, length) = read(head)?;
     let mut response = Response::new(body(ticket, length));
@@ -29,7 +29,7 @@ pub fn response(ticket: Ticket, head: Head) -> Result<Response<Kind>, BadHead> {
 }
 
 /// Adds what handlers want sent with a file.
-pub fn with_file(mut file: Response<Kind>, head: Head) -> Result<Response<Kind>, BadHead> {
+pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<BodySource>, BadHead> {
     let reason = reason(&head);
     let (status, mut headers, _) = read(head)?;
     if is_in_parts(&file) {
@@ -49,7 +49,7 @@ pub fn with_file(mut file: Response<Kind>, head: Head) -> Result<Response<Kind>,
 }
 
 /// Then its Content-Type says how the parts are told apart.
-fn is_in_parts(file: &Response<Kind>) -> bool {
+fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
@@ -65,18 +65,18 @@ fn reason(head: &Head) -> Extensions {
 }
 
 /// A body that is whole already needs no further look at the exchange.
-fn body(ticket: Ticket, claimed: Option<u64>) -> Kind {
+fn body(ticket: Ticket, claimed: Option<u64>) -> BodySource {
     let mut exchange = ticket.exchange().borrow_mut();
     if !exchange.is_complete() {
         drop(exchange);
-        return Kind::Stream(ticket, claimed);
+        return BodySource::Stream(ticket, claimed);
     }
     let length = exchange.spool.len();
     let whole = if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.only() } else { None };
     drop(exchange);
     match whole {
-        Some(bytes) => Kind::whole(bytes),
-        None => Kind::Stream(ticket, claimed.or(Some(length))),
+        Some(bytes) => BodySource::whole(bytes),
+        None => BodySource::Stream(ticket, claimed.or(Some(length))),
     }
 }
 

@@ -10,13 +10,13 @@ use crate::config::meter;
 use crate::config::rules::Rules;
 use crate::config::rules::headers::{Action, HeaderRule, Moment};
 use crate::front::base::refusal::Refusal;
-use crate::front::request::context::{Record, remote_ip, variables};
+use crate::front::request::context::{RequestContext, remote_ip, variables};
 use crate::front::routing::Route;
 
 /// The request's head as programs are to see it. An error when to make it takes too long.
-pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
+pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.rules.request_headers;
-    let origin = visit.origin.get();
+    let origin = context.origin.get();
     if rules.is_empty() && origin.is_none() && !head.headers.keys().any(is_between_servers) {
         return Ok(Cow::Borrowed(head));
     }
@@ -28,7 +28,7 @@ pub fn asked<'a>(visit: &Record, head: &'a Parts, route: &Route) -> Result<Cow<'
         remote_ip::rewrite(origin, &mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
-    meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, visit, &mut changed.headers)));
+    meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers)));
     route.in_time()?;
     Ok(Cow::Owned(changed))
 }
@@ -43,8 +43,8 @@ fn is_between_servers(name: &HeaderName) -> bool {
 }
 
 /// Completes an answer's headers; `refused`: nobody has answered, the page is ours. An error when that takes too long.
-pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
-    let route = visit.route.borrow();
+pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
+    let route = context.route.borrow();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.rules;
     if let Some(Some(charset)) = &rules.types.default_charset {
@@ -54,16 +54,16 @@ pub fn complete(visit: &Record, headers: &mut HeaderMap, refused: bool) -> Resul
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {
-        meter::stretch(|| change(visit, headers, rules, refused));
+        meter::stretch(|| change(context, headers, rules, refused));
     }
     if refused { Ok(()) } else { route.in_time() }
 }
 
-fn change(visit: &Record, headers: &mut HeaderMap, rules: &Rules, refused: bool) {
+fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &Rules, refused: bool) {
     let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
     if due().any(|rule| rule.early) {
         let mut early = HeaderMap::new();
-        due().filter(|rule| rule.early).for_each(|rule| apply(rule, visit, &mut early));
+        due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early));
         for (name, value) in &early {
             // What was said before the request was handled gives way to what its answer says.
             if !headers.contains_key(name) {
@@ -71,22 +71,22 @@ fn change(visit: &Record, headers: &mut HeaderMap, rules: &Rules, refused: bool)
             }
         }
     }
-    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, visit, headers));
+    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers));
 }
 
-fn apply(rule: &HeaderRule, visit: &Record, headers: &mut HeaderMap) {
-    if rule.condition.as_ref().is_some_and(|condition| !variables::holds(visit, condition)) {
+fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
+    if rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition)) {
         return;
     }
-    let variables = visit.variables.borrow();
+    let variables = context.variables.borrow();
     let moment = Moment {
-        received: visit.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
-        took: visit.started.elapsed().as_micros() as u64,
+        received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        took: context.started.elapsed().as_micros() as u64,
         variables: &variables,
-        tls: &|name| visit.client.session().and_then(|session| session.variable(name)),
+        tls: &|name| context.client.session().and_then(|session| session.variable(name)),
     };
     if let Action::Echo(pattern) = &rule.action {
-        let echoed = visit.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+        let echoed = context.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
         return headers.extend(echoed.map(|(name, value)| (name.clone(), value.clone())));
     }
     let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };

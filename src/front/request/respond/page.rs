@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
-use super::body::Kind;
+use super::body::BodySource;
 use crate::front::base::refusal::Refusal;
 
 impl Refusal {
@@ -14,14 +14,14 @@ impl Refusal {
     }
 
     /// The page, with `foot` below.
-    pub fn response(self, foot: &str) -> Response<Kind> {
+    pub fn response(self, foot: &str) -> Response<BodySource> {
         let page = page(self.status, self.explanation(), foot);
         self.saying(page)
     }
 
     /// With another text for its page.
-    pub fn saying(self, text: Bytes) -> Response<Kind> {
-        let mut response = Response::new(Kind::whole(text));
+    pub fn saying(self, text: Bytes) -> Response<BodySource> {
+        let mut response = Response::new(BodySource::whole(text));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
         response.headers_mut().extend(self.header);

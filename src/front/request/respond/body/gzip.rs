@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{Kind, PIECE};
+use super::{BodySource, PIECE};
 
 /// As much is gathered before it is sent, unless there is nothing more to wait for.
 const FULL: usize = 16 * 1024;
@@ -17,7 +17,7 @@ const TURN: usize = 256 * 1024;
 
 /// A body on its way through gzip.
 pub struct Gzip {
-    inner: Kind,
+    inner: BodySource,
     /// Of a piece that came all at once, what has not gone through yet.
     rest: Bytes,
     /// `None` when everything went through it.
@@ -28,7 +28,7 @@ pub struct Gzip {
 
 impl Gzip {
     /// What `inner` brings, compressed so well.
-    pub fn new(inner: Kind, level: Compression) -> Gzip {
+    pub fn new(inner: BodySource, level: Compression) -> Gzip {
         Gzip { inner, rest: Bytes::new(), encoder: Some(GzEncoder::new(Vec::new(), level)), holds: false }
     }
 
@@ -80,7 +80,7 @@ impl Gzip {
     }
 
     /// What goes through it.
-    pub fn inner(&self) -> &Kind {
+    pub fn inner(&self) -> &BodySource {
         &self.inner
     }
 

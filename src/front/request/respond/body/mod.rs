@@ -17,14 +17,14 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::front::base::failure::Truncated;
 use crate::front::log::entry::Ending;
-use crate::front::request::context::{Record, Visit};
+use crate::front::request::context::{RequestContext, RequestGuard};
 use crate::front::workers::{Promised, Shared, Workers};
 
 /// A file is read in pieces of this size.
 pub const PIECE: usize = 64 * 1024;
 
 /// Where the bytes come from.
-pub enum Kind {
+pub enum BodySource {
     /// There are none.
     Empty,
     /// All at once.
@@ -44,9 +44,9 @@ pub struct Ticket {
 }
 
 /// A response's body; what the client gets is counted for its log record.
-pub struct Payload {
-    kind: Kind,
-    visit: Visit,
+pub struct ResponseBody {
+    kind: BodySource,
+    context: RequestGuard,
     kept: bool,
     /// The next poll ends the connection.
     broken: bool,
@@ -92,36 +92,36 @@ impl Drop for Ticket {
     }
 }
 
-impl Kind {
+impl BodySource {
     /// Of bytes that are there.
-    pub fn whole(bytes: Bytes) -> Kind {
-        if bytes.is_empty() { Kind::Empty } else { Kind::Whole(bytes) }
+    pub fn whole(bytes: Bytes) -> BodySource {
+        if bytes.is_empty() { BodySource::Empty } else { BodySource::Whole(bytes) }
     }
 
     /// The length when it is known; an empty body may be one that was not made (HEAD).
     pub fn length(&self) -> Option<u64> {
         match self {
-            Kind::Empty => None,
-            Kind::Whole(bytes) => Some(bytes.len() as u64),
-            Kind::Stream(_, length) => *length,
-            Kind::File(file) => Some(file.left),
-            Kind::Gzip(_) => None,
+            BodySource::Empty => None,
+            BodySource::Whole(bytes) => Some(bytes.len() as u64),
+            BodySource::Stream(_, length) => *length,
+            BodySource::File(file) => Some(file.left),
+            BodySource::Gzip(_) => None,
         }
     }
 
     /// Whether only its end can say how long it was.
     pub fn is_of_unknown_length(&self) -> bool {
-        !matches!(self, Kind::Empty) && self.length().is_none()
+        !matches!(self, BodySource::Empty) && self.length().is_none()
     }
 
     /// Holds what a worker sends against the length that it has promised.
-    pub fn measure(&self, record: &Rc<Record>) {
+    pub fn measure(&self, record: &Rc<RequestContext>) {
         match self {
-            Kind::Stream(ticket, Some(promised)) => {
+            BodySource::Stream(ticket, Some(promised)) => {
                 let answer: Rc<dyn Promised> = record.clone();
                 ticket.exchange.borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
-            Kind::Gzip(gzip) => gzip.inner().measure(record),
+            BodySource::Gzip(gzip) => gzip.inner().measure(record),
             _ => {}
         }
     }
@@ -129,44 +129,44 @@ impl Kind {
     /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         match self {
-            Kind::Empty => Poll::Ready(None),
-            Kind::Whole(bytes) => {
+            BodySource::Empty => Poll::Ready(None),
+            BodySource::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
-                *self = Kind::Empty;
+                *self = BodySource::Empty;
                 Poll::Ready(Some(Ok(bytes)))
             }
-            Kind::Stream(ticket, left) => {
+            BodySource::Stream(ticket, left) => {
                 let piece = ready!(ticket.poll(left, cx));
                 Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
-            Kind::File(file) => Poll::Ready(file.next().transpose()),
-            Kind::Gzip(gzip) => gzip.poll(cx),
+            BodySource::File(file) => Poll::Ready(file.next().transpose()),
+            BodySource::Gzip(gzip) => gzip.poll(cx),
         }
     }
 }
 
-impl Payload {
-    /// The body of `visit`'s answer; `kept` says whether the connection goes on afterwards.
-    pub fn new(kind: Kind, visit: Visit, kept: bool) -> Payload {
-        let payload = Payload { kind, visit, kept, broken: false };
-        if matches!(payload.kind, Kind::Empty) || payload.kind.length() == Some(0) {
-            payload.complete();
+impl ResponseBody {
+    /// The body of `context`'s answer; `kept` says whether the connection goes on afterwards.
+    pub fn new(kind: BodySource, context: RequestGuard, kept: bool) -> ResponseBody {
+        let body = ResponseBody { kind, context, kept, broken: false };
+        if matches!(body.kind, BodySource::Empty) || body.kind.length() == Some(0) {
+            body.complete();
         }
-        payload
+        body
     }
 
     /// Whether the body that it has not got is that of a GET.
     pub fn answers_head(&self) -> bool {
-        self.visit.head.method == Method::HEAD
+        self.context.head.method == Method::HEAD
     }
 
     /// The client will not get the rest.
     pub fn cut(&self) {
-        self.visit.ending.set(Ending::Aborted);
+        self.context.ending.set(Ending::Aborted);
     }
 
     fn complete(&self) {
-        self.visit.complete(self.kept && !self.visit.client.must_close());
+        self.context.complete(self.kept && !self.context.client.must_close());
     }
 
     /// hyper gives a connection up at an error without sending what it has: let it flush once before.
@@ -179,14 +179,14 @@ impl Payload {
     }
 }
 
-impl Body for Payload {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
-                self.visit.body_bytes.update(|sent| sent + bytes.len() as u64);
+                self.context.body_bytes.update(|sent| sent + bytes.len() as u64);
                 if self.is_end_stream() || self.kind.length() == Some(0) {
                     self.complete();
                 }
@@ -202,17 +202,17 @@ impl Body for Payload {
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Empty => true,
-            Kind::Whole(_) => false,
-            Kind::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
-            Kind::File(file) => file.left == 0,
-            Kind::Gzip(gzip) => gzip.is_over(),
+            BodySource::Empty => true,
+            BodySource::Whole(_) => false,
+            BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
+            BodySource::File(file) => file.left == 0,
+            BodySource::Gzip(gzip) => gzip.is_over(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Empty => SizeHint::with_exact(0),
+            BodySource::Empty => SizeHint::with_exact(0),
             kind => kind.length().map_or_else(SizeHint::default, SizeHint::with_exact),
         }
     }

@@ -6,7 +6,7 @@ use super::{Evidence, Limits, Scanner, Step, Violation, evidence};
 const SPARE: usize = 16 * 1024;
 
 /// See the module's text.
-pub struct Sieve {
+pub struct Buffer {
     scanner: Scanner,
     /// A head, or a line of a chunked body, that is not all there; or one that is and has not been taken yet.
     held: Vec<u8>,
@@ -15,10 +15,10 @@ pub struct Sieve {
     refused: Option<Box<(Violation, Evidence)>>,
 }
 
-impl Sieve {
+impl Buffer {
     /// At the beginning of a connection.
-    pub fn new(limits: Limits) -> Sieve {
-        Sieve { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
+    pub fn new(limits: Limits) -> Buffer {
+        Buffer { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
     }
 
     /// What was wrong; nothing is passed on after it.

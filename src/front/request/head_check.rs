@@ -1,15 +1,45 @@
-//! A request's head, where h2 is less strict than the reader of HTTP/1.
+//! What no request's head may say, whatever it asks for.
 
-use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Version};
 
+use super::context::RequestContext;
 use crate::config::Limits;
 use crate::front::base::protocol::LONGEST_METHOD;
 use crate::front::base::refusal::Refusal;
 
-/// What is wrong with it.
-pub fn check(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
+const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
+/// What is allowed where CONNECT and TRACE are not, which is everywhere.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
+
+/// What no request may be. HTTP/1's were measured as they came, HTTP/2's are here.
+pub fn check(context: &RequestContext) -> Result<(), Refusal> {
+    let limits = &context.site.config.limits;
+    let head = &context.head;
+    if context.client.security.is_lost() {
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
+    }
+    if head.version == Version::HTTP_2 {
+        measure(head, limits)?;
+    }
+    let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    // HTTP/1.0 has no expectations.
+    if head.version >= Version::HTTP_11 && head.headers.get_all(EXPECT).iter().any(expects_more) {
+        return Err(Refusal::closing(StatusCode::EXPECTATION_FAILED));
+    }
+    match head.method {
+        Method::CONNECT | Method::TRACE => Err(Refusal { header: Some((ALLOW, METHODS)), ..not_allowed() }),
+        _ => Ok(()),
+    }
+}
+
+fn not_allowed() -> Refusal {
+    Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// Where h2 is less strict than the reader of HTTP/1.
+fn measure(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));

@@ -1,0 +1,125 @@
+//! Has a worker answer a request, and makes a response of what it says.
+
+use std::rc::Rc;
+
+use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
+use http::request::Parts;
+use http::{Method, StatusCode, Version};
+
+use super::access::admit;
+use super::body::source::Source;
+use super::body::{self, Body, Patience};
+use super::context::RequestContext;
+use super::files::{self, Found, autoindex};
+use super::frame::submit;
+use super::respond::from_worker;
+use super::{Answer, index, pages};
+use crate::config::Handler;
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::{Route, once_read};
+
+/// Has a worker answer.
+pub async fn work(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut Option<Source>,
+) -> Result<Answer, Refusal> {
+    let limit = match route.settings.limit_request_body {
+        0 => u64::MAX,
+        limit => limit,
+    };
+    let body = match body.take() {
+        Some(incoming) => {
+            body::receive(incoming, limit, patience(context, &route), &context.site.config.spooling).await?
+        }
+        None => Body::Memory(Default::default()),
+    };
+    let (head, body) = body::inflate::unpacked(context, head, &route, body).await?;
+    let head = &*head;
+    let ticket = submit(context, head, &route, body)?;
+    let answered = std::future::poll_fn(|cx| {
+        let mut exchange = ticket.exchange().borrow_mut();
+        for head in exchange.infos.drain(..) {
+            inform(context, &head);
+        }
+        exchange.poll_head(cx)
+    });
+    answered.await?;
+    let said = ticket.exchange().borrow_mut().head.take();
+    let file = ticket.exchange().borrow_mut().file.take();
+    if let Some(file) = file {
+        return send_file(context, head, &route, (&file, said)).await;
+    }
+    if let Some(said) = said {
+        return from_worker::response(ticket, said).map(Answer::Here).map_err(|bad| complain(context, &route, &bad));
+    }
+    let target = ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default();
+    Ok(Answer::Elsewhere(target))
+}
+
+fn patience(context: &RequestContext, route: &Route) -> Patience {
+    let config = &context.site.config;
+    let host = config.hosts.get(usize::from(route.host));
+    let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
+    Patience { piece: config.timeouts.client, whole }
+}
+
+/// Sends the file that a worker names, with the headers that its handlers have set.
+async fn send_file(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    (file, said): (&[u8], Option<wire::reply::Head>),
+) -> Result<Answer, Refusal> {
+    let page =
+        std::str::from_utf8(file).ok().and_then(|name| pages::answer(context, head, route, &Handler::named(name)));
+    if let Some(page) = page {
+        return page.map(Answer::Here);
+    }
+    let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
+    let head = if stands_in { unconditional(head) } else { head.clone() };
+    let found = once_read(&context.site.routes, || files::find_declined(&context.site, route, file, &head)).await?;
+    let response = match found {
+        Found::Response(response) => return Ok(Answer::Here(response)),
+        Found::Index(path) => return index(&head, &path),
+        Found::Folder(folder) => return autoindex::answer(context, route, folder, &head).await.map(Answer::Here),
+        Found::File(file, opened) => {
+            // A handler may have named another file than the one that was asked for.
+            if !Rc::ptr_eq(&file.settings, &route.settings) {
+                admit(context, &head, &file).await?;
+            }
+            files::send(&context.site, &file, opened, &head)?
+        }
+        Found::Beyond(_) | Found::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+    };
+    match said {
+        Some(said) => from_worker::with_file(response, said).map_err(|bad| complain(context, route, &bad)),
+        None => Ok(response),
+    }
+    .map(Answer::Here)
+}
+
+/// A page that stands in the place of another is sent whole: what the client knows is about the other.
+fn unconditional(head: &Parts) -> Parts {
+    let mut head = head.clone();
+    head.method = if head.method == Method::HEAD { Method::HEAD } else { Method::GET };
+    for name in [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE] {
+        head.headers.remove(name);
+    }
+    head
+}
+
+/// HTTP/1.0 knows no interim responses.
+fn inform(context: &RequestContext, head: &wire::reply::Head) {
+    if let Some(stream) = &context.stream {
+        stream.inform(head);
+    } else if context.head.version >= Version::HTTP_11 {
+        context.client.interim.borrow_mut().extend(from_worker::interim(head).unwrap_or_default());
+    }
+}
+
+fn complain(context: &RequestContext, route: &Route, bad: &from_worker::BadHead) -> Refusal {
+    context.complain(route, bad);
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+}

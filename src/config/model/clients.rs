@@ -28,7 +28,7 @@ pub struct Spooling {
 settings! {
     /// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
     /// `None`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct KeepAlive {
         /// `KeepAlive`
         pub on: Option<bool>, keep;
@@ -58,7 +58,7 @@ impl KeepAlive {
 
 settings! {
     /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct ReadTimeouts {
         /// The TLS handshake.
         pub handshake: Option<Pace>, keep;

@@ -2,8 +2,9 @@
 //! of it. Where it may stand, how it is written and its default say the rows of the table.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
-/// Declares settings, `name: type, rule;` each.
+/// Declares settings, `name: type, rule;` each. As text they are those that differ from their defaults.
 ///
 /// - `place struct`: what a section says and what all of them come to have one shape. `then` ends the merge.
 /// - `host struct`: likewise, of a virtual host, which inherits what it does not say from the main server.
@@ -14,6 +15,7 @@ macro_rules! settings {
     }) => {
         $(#[$meta])*
         pub struct $Name { $($(#[$doc])* $vis $name: $type,)* }
+        settings! { debug $Name: $($name)* }
 
         impl $Name {
             /// Merges what an inner section says.
@@ -41,9 +43,11 @@ macro_rules! settings {
     ) => {
         $(#[$said_meta])*
         pub struct $Said { $($(#[$s_doc])* pub $s_name: $s_type,)* $($(#[$doc])* pub $name: $said,)* }
+        settings! { debug $Said: $($s_name)* $($name)* }
 
         $(#[$meta])*
         pub struct $Merged { $($(#[$m_doc])* pub $m_name: $m_type,)* $($(#[$doc])* pub $name: $merged,)* }
+        settings! { debug $Merged: $($m_name)* $($name)* }
 
         impl $Merged {
             /// Merges what an inner section says.
@@ -52,8 +56,24 @@ macro_rules! settings {
             }
         }
     };
+    (debug $Name:ident: $($name:ident)*) => {
+        impl std::fmt::Debug for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let (default, mut shown) = ($Name::default(), f.debug_struct(stringify!($Name)));
+                $(if $crate::config::model::merge::differ(&self.$name, &default.$name) {
+                    shown.field(stringify!($name), &self.$name);
+                })*
+                shown.finish()
+            }
+        }
+    };
 }
 pub(in crate::config) use settings;
+
+/// Whether two values look different.
+pub fn differ(one: &dyn Debug, other: &dyn Debug) -> bool {
+    format!("{one:?}") != format!("{other:?}")
+}
 
 /// What is said takes the place of what was; there is always a value.
 pub fn replace<T: Clone>(outer: &mut T, inner: &Option<T>) {

@@ -17,7 +17,7 @@ pub enum SaidOptions {
 }
 
 /// The options that we know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// Scripts may run.
     pub exec_cgi: bool,
@@ -27,6 +27,19 @@ pub struct Options {
     pub sym_links_if_owner_match: bool,
     /// Folders without an index are listed.
     pub indexes: bool,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = [
+            (self.exec_cgi, "ExecCGI"),
+            (self.follow_sym_links, "FollowSymLinks"),
+            (self.sym_links_if_owner_match, "SymLinksIfOwnerMatch"),
+            (self.indexes, "Indexes"),
+        ];
+        let on: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+        write!(f, "({})", on.join(","))
+    }
 }
 
 /// What the arguments say, and the names that we accept but do not have yet.

@@ -4,7 +4,7 @@ use crate::config::model::options::{self, Options, SaidOptions};
 use crate::config::syntax::tree::Directive;
 
 /// The classes of directives that `AllowOverride` names; httpd's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overrides {
     classes: u8,
     /// `Options=…`: only these; `None` is all.
@@ -131,15 +131,16 @@ fn unknown(arg: &str) -> String {
     )
 }
 
-impl std::fmt::Display for Overrides {
+impl std::fmt::Debug for Overrides {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let words = WORDS.iter().filter(|(_, class)| self.has(*class)).map(|(word, _)| *word);
-        f.write_str(&words.collect::<Vec<_>>().join("+"))?;
+        write!(f, "({}", words.collect::<Vec<_>>().join("+"))?;
         if self.options.is_some() {
             f.write_str("=some")?;
         }
         let nonfatal = [(self.nonfatal.forbidden, "Override"), (self.nonfatal.unknown, "Unknown")];
-        nonfatal.iter().filter(|(is_on, _)| *is_on).try_for_each(|(_, word)| write!(f, " nonfatal={word}"))
+        nonfatal.iter().filter(|(is_on, _)| *is_on).try_for_each(|(_, word)| write!(f, " nonfatal={word}"))?;
+        f.write_str(")")
     }
 }
 
@@ -285,8 +286,11 @@ mod tests {
         assert!(both.has(Class::LIMIT) && both.has(Class::AUTH_CONFIG) && !both.has(Class::FILE_INFO));
         assert!(parsed("All").unwrap().has(Class::OPTIONS));
         assert!(parsed("All None").unwrap().is_none());
-        assert_eq!(parsed("Nonfatal=All Limit").unwrap().to_string(), "Limit nonfatal=Override nonfatal=Unknown");
-        assert_eq!(parsed("Nonfatal=unknown All None Options").unwrap().to_string(), "Options nonfatal=Unknown");
+        assert_eq!(
+            format!("{:?}", parsed("Nonfatal=All Limit").unwrap()),
+            "(Limit nonfatal=Override nonfatal=Unknown)"
+        );
+        assert_eq!(format!("{:?}", parsed("Nonfatal=unknown All None Options").unwrap()), "(Options nonfatal=Unknown)");
         for wrong in ["Everything", "Nonfatal", "Nonfatal=Some", "Options=+Indexes", "Limit=GET"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }

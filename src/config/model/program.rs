@@ -6,11 +6,11 @@ pub type Limit = (u64, u64);
 
 settings! {
     /// What one section says; `None`: nothing, keep what was.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     said struct PartialProgram {}
 
     /// What all sections of a request say together.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Default, PartialEq, Eq)]
     merged struct Limits {}
 
     /// `CgiMode fork`

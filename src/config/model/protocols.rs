@@ -16,7 +16,7 @@ pub enum Protocol {
 
 settings! {
     /// What a host says of its connections; `None`: as the main server.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     host struct Protocols {
         /// `Protocols`, the dearest first.
         pub spoken: Option<Vec<Protocol>>, keep;

@@ -8,7 +8,7 @@ use crate::config::model::access::Network;
 
 settings! {
     /// The directives of one host.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     host struct RemoteIp {
         /// `RemoteIPHeader`, lower case.
         pub header: Option<String>, keep;

@@ -7,11 +7,11 @@ use crate::config::model::access::Network;
 
 settings! {
     /// What one section says; `None`: nothing, keep what was.
-    #[derive(Debug, Clone, Default, PartialEq)]
+    #[derive(Clone, Default, PartialEq)]
     said struct PartialScheduling {}
 
     /// What all sections of a request say together.
-    #[derive(Debug, Clone, Default, PartialEq)]
+    #[derive(Clone, Default, PartialEq)]
     merged struct Rules {}
 
     /// `PoolShare`

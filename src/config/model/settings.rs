@@ -29,14 +29,14 @@ pub struct Section {
 
 settings! {
     /// What a section says. `None` and empty mean: nothing, keep what was.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     said struct PartialSettings {
         /// `AllowOverride`
         allow_override: Option<Overrides>;
     }
 
     /// Merged settings of one request: what the sections said, in order, over the defaults.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     merged struct Settings {
         /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
         mount: String;

@@ -4,7 +4,7 @@ use crate::config::model::access::NUMBERED;
 use crate::config::model::merge::{keep, settings};
 settings! {
     /// What a host says; `None`: as the main server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct Strictness {
         /// `StrictHostCheck`: only names that a host is configured with.
         pub known_hosts: Option<bool>, keep;

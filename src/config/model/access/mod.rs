@@ -16,11 +16,11 @@ pub use require::{Require, Requirement};
 
 settings! {
     /// What one section says; `None`: nothing, keep what was.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     said struct PartialAccess {}
 
     /// What all sections of a request say together.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     merged struct Rules {}
 
     /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 settings! {
     /// See the module's text.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     place struct Compress {
         /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.
         pub all: Option<bool>, keep;

@@ -3,7 +3,7 @@
 use crate::config::model::merge::{keep, settings};
 settings! {
     /// How long answers stay fresh.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     place struct Expires {
         /// `ExpiresActive`
         pub active: Option<bool>, keep;

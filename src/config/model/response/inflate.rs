@@ -8,7 +8,7 @@ use super::compress::has_extension;
 
 settings! {
     /// What a section says; `None`: nothing.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     place struct Inflate {
         /// `SetInputFilter`: everything; `Some(false)` is `SetInputFilter None`.
         pub all: Option<bool>, keep;

@@ -5,7 +5,7 @@ use crate::config::syntax::pattern::Pattern;
 
 settings! {
     /// See the module's text.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     place struct Listing {
         /// Names that are not shown.
         pub ignored: Vec<Pattern>, append;

@@ -37,7 +37,7 @@ pub use redirect::Redirect;
 
 settings! {
     /// `None` and empty mean: nothing, keep what was.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     place struct Rules, then Rules::change_etag {
         /// `Redirect` in containers, the innermost first; a host's own stand in [`Host`](super::Host).
         pub redirects: Vec<Redirect>, prepend;

@@ -4,7 +4,7 @@
 use crate::config::model::merge::{keep, settings};
 settings! {
     /// What a section says; `None`: nothing.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, PartialEq, Eq, Default)]
     place struct Ranges {
         most: Option<u32>, keep;
         overlaps: Option<u32>, keep;

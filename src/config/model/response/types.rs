@@ -8,7 +8,7 @@ use crate::config::model::handler::Handler;
 
 settings! {
     /// What sections said about extensions.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     place struct Types {
         /// By extension, without dot and in lower case; `None` takes back what an outer section said.
         pub added: BTreeMap<(Kind, String), Option<String>>, by_key;
@@ -78,17 +78,6 @@ impl Types {
     /// Every handler that extensions are given to.
     pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
         self.handlers.values().flatten()
-    }
-
-    /// What was said, for the golden cases.
-    #[cfg(test)]
-    pub fn words(&self) -> Vec<String> {
-        let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
-        let added = self.added.iter().map(|((kind, extension), value)| format!("{kind:?}:{extension}={}", word(value)));
-        let handlers = self.handlers.iter().map(|(extension, handler)| format!("Handler:{extension}={handler:?}"));
-        let force = self.force.iter().map(|value| format!("Force={}", word(value)));
-        let charset = self.default_charset.iter().map(|value| format!("DefaultCharset={}", word(value)));
-        added.chain(handlers).chain(force).chain(charset).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::syntax::tree::At;
 
 settings! {
     /// What a host says; `None` and empty mean: nothing, as the main server.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Clone, Default)]
     host struct Tls, then Tls::keep_certificates {
         /// `SSLEngine`
         pub engine: Option<(At, bool)>, keep;

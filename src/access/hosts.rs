@@ -1,7 +1,7 @@
 //! `Order`, `Allow` and `Deny`. What is not known yet is `None`.
 
 use super::{Facts, Name};
-use crate::config::access::{HostRules, Limited, Methods, Order, Origin};
+use crate::config::access::{AccessOrigin, HostRules, Limited, Methods, Order};
 
 /// Whether the client's address pleases.
 pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
@@ -17,21 +17,21 @@ pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
 /// Whether a line for this method names a host.
 pub fn name_names(rules: &HostRules, methods: Methods) -> bool {
     let mut lines = rules.allow.iter().chain(&rules.deny);
-    lines.any(|line| line.methods.has(methods) && matches!(line.what, Origin::Name(_)))
+    lines.any(|line| line.methods.has(methods) && matches!(line.what, AccessOrigin::Name(_)))
 }
 
-fn any(lines: &[Limited<Origin>], facts: &Facts<'_>) -> Option<bool> {
+fn any(lines: &[Limited<AccessOrigin>], facts: &Facts<'_>) -> Option<bool> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
     lines.map(|line| fits(&line.what, facts)).fold(Some(false), either)
 }
 
-fn fits(origin: &Origin, facts: &Facts<'_>) -> Option<bool> {
+fn fits(origin: &AccessOrigin, facts: &Facts<'_>) -> Option<bool> {
     match origin {
-        Origin::All => Some(true),
-        Origin::Network(network) => Some(network.contains(facts.client)),
-        Origin::Env(name) => Some((facts.env)(name)),
-        Origin::NoEnv(name) => Some(!(facts.env)(name)),
-        Origin::Name(domain) => is_in_domain(facts.name, domain),
+        AccessOrigin::All => Some(true),
+        AccessOrigin::Network(network) => Some(network.contains(facts.client)),
+        AccessOrigin::Env(name) => Some((facts.env)(name)),
+        AccessOrigin::NoEnv(name) => Some(!(facts.env)(name)),
+        AccessOrigin::Name(domain) => is_in_domain(facts.name, domain),
     }
 }
 

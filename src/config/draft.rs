@@ -37,7 +37,7 @@ pub struct Draft {
     /// `Port`, for a site without Listen.
     pub port: Option<u16>,
     /// Where in the tree we are.
-    pub place: Place,
+    pub position: Position,
     counts: u32,
     /// How many more names that nobody knows are compared with those of the table.
     pub guesses: u32,
@@ -53,9 +53,9 @@ pub struct Draft {
     pub said_at: HashMap<&'static str, At>,
 }
 
-/// A place in the tree: what is said there belongs to its section, its host and its methods.
+/// A position in the tree of directives: what is said there belongs to its section, its host and its methods.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Position {
     /// What kind of section we are in.
     pub context: Context,
     /// The section that takes what is said.
@@ -66,17 +66,20 @@ pub struct Place {
     pub methods: Methods,
 }
 
+/// Where the walk goes on in a section; `None`: its contents have been read already. The error is of its arguments.
+pub type Opened = Result<Option<Position>, String>;
+
 /// What was said about logs so far.
 #[derive(Default)]
 pub struct Logs {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
     pub formats: Vec<(u16, String, String)>,
     /// Every access log.
-    pub access: Vec<AccessLogSaid>,
+    pub access: Vec<SaidAccessLog>,
 }
 
 /// `CustomLog`, `TransferLog`
-pub struct AccessLogSaid {
+pub struct SaidAccessLog {
     /// Whose it is.
     pub host: u16,
     /// Where its lines go.
@@ -100,7 +103,7 @@ impl Draft {
             errors: Vec::new(),
             at,
             port: None,
-            place: Place { context: Context::Server, section: 0, host: 0, methods: Methods::ALL },
+            position: Position { context: Context::Server, section: 0, host: 0, methods: Methods::ALL },
             counts: 0,
             guesses: GUESSES,
             name: String::new(),
@@ -113,8 +116,8 @@ impl Draft {
 
     /// The section for what stands outside of every container.
     pub fn main_server(&mut self) {
-        self.place.section = self.add_section(Scope::Host, None, Rank::HOST);
-        self.config.hosts[0].base = self.place.section;
+        self.position.section = self.add_section(Scope::Host, None, Rank::HOST);
+        self.config.hosts[0].base = self.position.section;
     }
 
     /// Some mistakes are only warnings in a `.htaccess` file, where its rules say so.
@@ -133,17 +136,17 @@ impl Draft {
 
     /// The host at work.
     pub fn host(&mut self) -> &mut Host {
-        &mut self.config.hosts[usize::from(self.place.host)]
+        &mut self.config.hosts[usize::from(self.position.host)]
     }
 
     /// What the section at work says.
     pub fn said(&mut self) -> &mut PartialSettings {
-        &mut self.config.sections[usize::from(self.place.section)].said
+        &mut self.config.sections[usize::from(self.position.section)].said
     }
 
     /// Whether a container's contents are read.
     pub fn is_in_container(&self) -> bool {
-        !matches!(self.place.context, Context::Server | Context::VirtualHost)
+        !matches!(self.position.context, Context::Server | Context::VirtualHost)
     }
 
     /// A path, absolute.
@@ -179,12 +182,12 @@ impl Draft {
 
     /// Whether what is said is said of a whole host.
     pub fn is_outside_containers(&self) -> bool {
-        matches!(self.place.context, Context::Server | Context::VirtualHost)
+        matches!(self.position.context, Context::Server | Context::VirtualHost)
     }
 
     /// Whether the section at work is a `<DirectoryMatch>`; paths with wildcards are none.
     pub fn is_in_regex(&self) -> bool {
-        self.config.sections[usize::from(self.place.section)].rank == Rank::DIRECTORY_MATCH
+        self.config.sections[usize::from(self.position.section)].rank == Rank::DIRECTORY_MATCH
     }
 
     /// Reports what does not prevent the start.
@@ -195,37 +198,38 @@ impl Draft {
 
     /// `<Files>` in a `<Directory>` comes after those outside, and in the order of the directories.
     pub fn files_rank(&self) -> Rank {
-        match self.place.context {
+        match self.position.context {
             Context::Directory | Context::Htaccess => {
-                Rank(1, self.config.sections[usize::from(self.place.section)].rank.1)
+                Rank(1, self.config.sections[usize::from(self.position.section)].rank.1)
             }
             _ => Rank(1, 0),
         }
     }
 
     /// Opens a container of the host at work.
-    pub fn container(&mut self, context: Context, scope: Scope, rank: Rank) -> Result<Option<Place>, String> {
-        let outer = matches!(self.place.context, Context::Directory | Context::Htaccess).then_some(self.place.section);
+    pub fn container(&mut self, context: Context, scope: Scope, rank: Rank) -> Opened {
+        let outer =
+            matches!(self.position.context, Context::Directory | Context::Htaccess).then_some(self.position.section);
         let section = self.new_section(scope, outer, rank)?;
-        self.containers[usize::from(self.place.host)].push((rank, section));
-        Ok(Some(Place { context, section, ..self.place }))
+        self.containers[usize::from(self.position.host)].push((rank, section));
+        Ok(Some(Position { context, section, ..self.position }))
     }
 
     /// Opens a `<Limit>`: the same place, for fewer methods.
-    pub fn limited(&self, methods: Methods) -> Result<Option<Place>, String> {
-        match self.place.methods == Methods::ALL {
-            true => Ok(Some(Place { methods, ..self.place })),
+    pub fn limited(&self, methods: Methods) -> Opened {
+        match self.position.methods == Methods::ALL {
+            true => Ok(Some(Position { methods, ..self.position })),
             false => Err("stands in another such section: name the methods in one".to_owned()),
         }
     }
 
     /// Opens a virtual host.
-    pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> Result<Option<Place>, String> {
+    pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> Opened {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
         self.config.hosts.push(Host { addresses, base, ..Host::default() });
         self.containers.push(Vec::new());
-        Ok(Some(Place { context: Context::VirtualHost, section: base, host, ..self.place }))
+        Ok(Some(Position { context: Context::VirtualHost, section: base, host, ..self.position }))
     }
 
     /// A number for a directive that counts its own requests; no other has it.
@@ -236,9 +240,9 @@ impl Draft {
 
     /// The section at work, for those who read a status.
     pub fn section_name(&self) -> String {
-        let section = &self.config.sections[usize::from(self.place.section)];
+        let section = &self.config.sections[usize::from(self.position.section)];
         match &section.scope {
-            Scope::Host => format!("{} {}", self.place.context.name(), self.at),
+            Scope::Host => format!("{} {}", self.position.context.name(), self.at),
             scope => format!("<{} {}>", scope.name(), scope.argument()),
         }
     }

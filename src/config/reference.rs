@@ -67,7 +67,7 @@ pub fn entry(name: &str) -> Result<String, String> {
 /// What is said about a line whose directive is not ours but httpd's, and whether the site is served without it.
 pub fn foreign(directive: &super::Directive) -> Option<(bool, String)> {
     let (fate, message) = httpd_only::find(&directive.name, &directive.args)?;
-    Some((fate == httpd_only::Fate::Ignored, message))
+    Some((fate == httpd_only::Unsupported::Ignored, message))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Every directive goes through its row of the table, and all errors are kept.
 
-use crate::config::draft::{Draft, Place};
+use crate::config::draft::{Draft, Position};
 use crate::config::model::access::Methods;
 use crate::config::model::context::Context;
 use crate::config::model::overrides::HtaccessRules;
 use crate::config::model::start_up::Step;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::syntax::{value, words};
-use crate::config::table::httpd_only::{self, Fate};
+use crate::config::table::httpd_only::{self, Unsupported};
 use crate::config::table::row::{Row, Takes};
 use crate::config::table::{self, unknown};
 
@@ -53,23 +53,23 @@ impl Draft {
         {
             return self.forbidden(message);
         }
-        if self.place.context != Context::Htaccess {
-            row.check_context(self.place.context)?;
+        if self.position.context != Context::Htaccess {
+            row.check_context(self.position.context)?;
         }
-        if self.place.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
+        if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
             self.warn("stands in <Limit>, but holds for all methods, as in httpd: move it out");
         }
-        if self.place.context == Context::Server {
+        if self.position.context == Context::Server {
             self.said_at.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
     }
 
     /// The same for the contents of a section.
-    pub(super) fn walk_in(&mut self, place: Place, inside: &[Directive]) {
-        let outer = std::mem::replace(&mut self.place, place);
+    pub(super) fn walk_in(&mut self, position: Position, inside: &[Directive]) {
+        let outer = std::mem::replace(&mut self.position, position);
         self.walk(inside);
-        self.place = outer;
+        self.position = outer;
     }
 
     /// Whether a Perl module of the site defines it.
@@ -85,8 +85,8 @@ impl Draft {
             name: directive.name.clone(),
             args: args.clone(),
             inside: inside.first().cloned(),
-            section: self.place.section,
-            host: self.place.host,
+            section: self.position.section,
+            host: self.position.host,
         });
         Ok(())
     }
@@ -94,11 +94,11 @@ impl Draft {
     /// httpd's directives that we do not have are passed over when nothing depends on them.
     fn foreign(&mut self, directive: &Directive) -> Result<(), String> {
         match httpd_only::find(&directive.name, &directive.args) {
-            Some((Fate::Ignored, message)) => {
+            Some((Unsupported::Ignored, message)) => {
                 self.warn(&message);
                 Ok(())
             }
-            Some((Fate::Refused, message)) => self.unknown(message),
+            Some((Unsupported::Refused, message)) => self.unknown(message),
             None => {
                 let message = unknown::message(&directive.name, &mut self.guesses);
                 self.unknown(message)
@@ -125,8 +125,8 @@ impl Draft {
             Takes::Words(_, _, set) => set(self, args)?,
             Takes::Section(_, _, open) => {
                 let inside = inside.unwrap_or_default();
-                if let Some(place) = open(self, args, inside)? {
-                    self.walk_in(place, inside);
+                if let Some(position) = open(self, args, inside)? {
+                    self.walk_in(position, inside);
                 }
             }
             Takes::Reading(..) => {}

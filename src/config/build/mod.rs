@@ -7,7 +7,7 @@ mod logs;
 
 use std::path::{Path, PathBuf};
 
-use crate::config::draft::{Draft, Place};
+use crate::config::draft::{Draft, Position};
 use crate::config::model::config::{Config, Facts};
 use crate::config::model::context::{Context, Rank, Scope, depth};
 use crate::config::model::overrides::HtaccessRules;
@@ -65,7 +65,7 @@ impl Draft {
         draft.patterns = patterns;
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
-        draft.walk_in(Place { context: Context::Htaccess, section, ..draft.place }, tree);
+        draft.walk_in(Position { context: Context::Htaccess, section, ..draft.position }, tree);
         draft
     }
 }

@@ -64,7 +64,7 @@ settings! {
         pub handshake: Option<Pace>, keep;
         /// The head of a request.
         pub header: Option<Pace>, keep;
-        /// Its body.
+        /// The body of a request.
         pub body: Option<Pace>, keep;
     }
 }

@@ -22,7 +22,7 @@ pub struct Config {
     pub server_root: PathBuf,
     /// Who the front and the Perl side run as, when started by root.
     pub user: Option<String>,
-    /// See `user`.
+    /// The group that they run as.
     pub group: Option<String>,
     /// Holds the master's process id while it runs.
     pub pid_file: Option<PathBuf>,
@@ -40,9 +40,9 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// How large requests may be.
     pub limits: Limits,
-    /// See there.
+    /// `MaxConnections` and what stands beside it.
     pub clients: Clients,
-    /// See there.
+    /// Where bodies and answers of slow clients lie.
     pub spooling: Spooling,
     /// What perl is started with.
     pub perl: PerlSwitches,

@@ -75,7 +75,7 @@ fn listed(first: &str, added: &[String]) -> String {
 pub enum Signature {
     /// Nothing.
     Off,
-    /// Its name.
+    /// The name of the server.
     On,
     /// The same, and whom to write to.
     Email,
@@ -88,7 +88,7 @@ pub struct Named<'a> {
     pub software: &'a str,
     /// See [`CanonicalName`].
     pub name: &'a str,
-    /// Its port.
+    /// The port of that name.
     pub port: u16,
     /// `ServerAdmin`
     pub admin: Option<&'a str>,

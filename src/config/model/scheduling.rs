@@ -12,7 +12,7 @@ settings! {
 
     /// What all sections of a request say together.
     #[derive(Clone, Default, PartialEq)]
-    merged struct Rules {}
+    merged struct Scheduling {}
 
     /// `PoolShare`
     share: Option<PoolShare> => Option<PoolShare>, keep;
@@ -56,9 +56,9 @@ pub struct SpeedLimit {
 /// So much in so long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// How much.
+    /// So many requests, or seconds of work,
     pub amount: u32,
-    /// In how long.
+    /// in such a time.
     pub period: Duration,
 }
 

@@ -76,12 +76,12 @@ settings! {
     request_timeout_grace: Option<Duration> => Duration, replace;
     /// `QueueTimeout`
     queue_timeout: Option<Duration> => Duration, replace;
-    /// See there.
+    /// What is said about answers: redirections, headers, types and so on.
     rules: response::Rules => response::Rules, Rules::merge;
     /// Who may come in.
     access: access::PartialAccess => access::Rules, access::Rules::merge;
     /// Who gets a worker.
-    admission: scheduling::PartialScheduling => scheduling::Rules, scheduling::Rules::merge;
+    admission: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
     /// How programs of a CGI folder run.
     program: program::PartialProgram => program::Limits, program::Limits::merge;
 }

@@ -9,7 +9,7 @@ use crate::config::syntax::tree::At;
 pub struct StartUp {
     /// The directive's place.
     pub at: At,
-    /// What.
+    /// What is done.
     pub step: Step,
 }
 
@@ -45,7 +45,7 @@ pub enum Step {
     Registry {
         /// The script.
         file: PathBuf,
-        /// Its URI.
+        /// The URI that the script is compiled for.
         uri: String,
     },
 }

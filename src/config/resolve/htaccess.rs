@@ -122,7 +122,7 @@ impl Config {
     pub fn apply(&self, sections: Vec<u16>, files: Vec<Arc<Htaccess>>, path: &str, filename: &Path) -> Applied {
         let mut ranked: Vec<(Rank, u16)> =
             sections.into_iter().map(|number| (self.sections[usize::from(number)].rank, number)).collect();
-        let request = translate::Request::new(path, filename);
+        let request = translate::MatchedRequest::new(path, filename);
         let mut first = self.sections.len();
         for file in &files {
             for (at, section) in file.sections.iter().enumerate() {

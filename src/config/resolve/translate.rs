@@ -34,21 +34,21 @@ impl Config {
 
     /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.
     pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
-        self.sections_of(host, &Request::new(path, filename))
+        self.sections_of(host, &MatchedRequest::new(path, filename))
     }
 
     /// The same where `MergeSlashes` is off: sections for URL paths see the path as it was `sent`, too. Those that hold for the
     /// path without repeated slashes hold in any case.
     pub fn sections_as_sent(&self, host: u16, (path, sent): (&str, &str), filename: &Path) -> Vec<u16> {
-        self.sections_of(host, &Request { sent: Some(sent), ..Request::new(path, filename) })
+        self.sections_of(host, &MatchedRequest { sent: Some(sent), ..MatchedRequest::new(path, filename) })
     }
 
     /// The same for a path that stands for no file: its end is what `<Files>` look at, as in httpd.
     pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
-        self.sections_of(host, &Request::without_file(path))
+        self.sections_of(host, &MatchedRequest::without_file(path))
     }
 
-    fn sections_of(&self, host: u16, request: &Request<'_>) -> Vec<u16> {
+    fn sections_of(&self, host: u16, request: &MatchedRequest<'_>) -> Vec<u16> {
         let mut all = vec![self.hosts[0].base];
         let host_index = usize::from(host);
         if host != 0 {
@@ -59,7 +59,7 @@ impl Config {
         all
     }
 
-    fn applies(&self, index: u16, request: &Request<'_>) -> bool {
+    fn applies(&self, index: u16, request: &MatchedRequest<'_>) -> bool {
         let Section { scope, inside, .. } = &self.sections[usize::from(index)];
         request.is_in(scope) && inside.is_none_or(|outer| self.applies(outer, request))
     }
@@ -92,7 +92,7 @@ fn join(folder: &Path, rest: &str) -> PathBuf {
 }
 
 /// A request, as sections see it.
-pub(super) struct Request<'a> {
+pub(super) struct MatchedRequest<'a> {
     path: &'a str,
     /// With repeated slashes, where they count.
     sent: Option<&'a str>,
@@ -103,16 +103,16 @@ pub(super) struct Request<'a> {
     name: &'a str,
 }
 
-impl<'a> Request<'a> {
+impl<'a> MatchedRequest<'a> {
     pub fn new(path: &'a str, filename: &'a Path) -> Self {
         let text = filename.to_str().unwrap_or_default();
         let name = text.rsplit('/').next().unwrap_or_default();
-        Request { path, sent: None, filename, text, name }
+        MatchedRequest { path, sent: None, filename, text, name }
     }
 
     fn without_file(path: &'a str) -> Self {
         let name = path.rsplit('/').next().unwrap_or_default();
-        Request { path, sent: None, filename: Path::new(""), text: "", name }
+        MatchedRequest { path, sent: None, filename: Path::new(""), text: "", name }
     }
 
     fn paths(&self) -> impl Iterator<Item = &'a str> {

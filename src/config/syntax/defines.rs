@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 /// What is defined while a configuration is read.
-pub struct Variables<'a> {
+pub struct Defines<'a> {
     defined: HashMap<String, Option<String>>,
     env: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl<'a> Variables<'a> {
+impl<'a> Defines<'a> {
     /// `names` come from `-D`; `env` is asked for what is not defined.
     pub fn new(names: &[String], env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let defined = names.iter().map(|name| (name.clone(), None)).collect();
-        Variables { defined, env }
+        Defines { defined, env }
     }
 
     /// `Define name [value]`

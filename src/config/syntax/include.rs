@@ -10,27 +10,27 @@ use crate::config::syntax::wildcard::{self, Slash};
 
 /// What to do when there is no such file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum IfMissing {
     /// `Include`
     IsAnError,
     /// `IncludeOptional`
     IsFine,
 }
 
-impl Missing {
+impl IfMissing {
     /// Whether this error may be passed over.
     pub fn is_fine(self, error: &io::Error) -> bool {
-        self == Missing::IsFine && error.kind() == io::ErrorKind::NotFound
+        self == IfMissing::IsFine && error.kind() == io::ErrorKind::NotFound
     }
 }
 
 /// The files, in the order in which they are read. A path without wildcards is returned unseen.
-pub fn find(source: &Source<'_>, pattern: &Path, missing: Missing) -> Result<Vec<PathBuf>, String> {
+pub fn find(source: &Source<'_>, pattern: &Path, missing: IfMissing) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::new()];
     for part in pattern {
         found = step(source, &found, part)?;
     }
-    if found.is_empty() && missing == Missing::IsAnError {
+    if found.is_empty() && missing == IfMissing::IsAnError {
         return Err(format!(
             "Include: no file matches {}: correct the pattern, or write IncludeOptional",
             pattern.display()

@@ -23,11 +23,11 @@ const PAUSE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Meter {
     file: String,
-    state: Mutex<State>,
+    state: Mutex<MeterState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct MeterState {
     left: Duration,
     paused_until: Option<Instant>,
     untold: Option<String>,
@@ -68,7 +68,7 @@ pub fn stretch<T>(work: impl FnOnce() -> T) -> T {
 impl Meter {
     /// Of a file of this name.
     pub fn new(file: String) -> Arc<Meter> {
-        Arc::new(Meter { file, state: Mutex::new(State { left: RESERVE, paused_until: None, untold: None }) })
+        Arc::new(Meter { file, state: Mutex::new(MeterState { left: RESERVE, paused_until: None, untold: None }) })
     }
 
     /// Whether its file has used up its time, so that what its expressions find does not count.
@@ -132,7 +132,7 @@ impl Meter {
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, MeterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

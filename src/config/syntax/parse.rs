@@ -1,12 +1,11 @@
 //! Text to [`Directive`]s: Apache's language. What depends on the reading itself is done here: variables, `Define`,
 //! `Include`, `<IfModule>`, `<IfDefine>`; none of these is left in the tree. What the rest means, `build` knows.
-//!
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::syntax::defines::Variables;
-use crate::config::syntax::section_stack::{Fate, Open, Page};
+use crate::config::syntax::defines::Defines;
+use crate::config::syntax::section_stack::{OpenSection, SectionFate, SectionStack};
 use crate::config::syntax::tree::{At, ConfigError, Directive};
 use crate::config::syntax::words;
 
@@ -32,7 +31,7 @@ pub fn text(text: &str, name: &str, source: &Source<'_>) -> Result<Vec<Directive
 /// Reads several texts and files as if they were one: `-C` lines, the file, `-c` lines.
 pub struct Reader<'a> {
     pub(super) source: &'a Source<'a>,
-    pub(super) variables: Variables<'a>,
+    pub(super) variables: Defines<'a>,
     pub(super) server_root: PathBuf,
     /// The included files that are being read, the innermost last.
     pub(super) reading: Vec<PathBuf>,
@@ -51,7 +50,7 @@ impl<'a> Reader<'a> {
     pub fn new(source: &'a Source<'a>) -> Self {
         Reader {
             source,
-            variables: Variables::new(&source.defines, source.env),
+            variables: Defines::new(&source.defines, source.env),
             server_root: source.server_root.clone(),
             reading: Vec::new(),
             tree: Vec::new(),
@@ -92,7 +91,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a text; errors call it `name`.
     pub fn text(&mut self, text: &str, name: &str) {
-        let tree = self.page(text, name.into());
+        let tree = self.one_file(text, name.into());
         self.tree.extend(tree);
     }
 
@@ -125,78 +124,84 @@ impl<'a> Reader<'a> {
     }
 
     /// One file: sections do not reach over its end.
-    pub(super) fn page(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
-        let mut page = Page::new(text);
-        while let Some(line) = page.lines.next() {
+    pub(super) fn one_file(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
+        let mut stack = SectionStack::new(text);
+        while let Some(line) = stack.lines.next() {
             let at = self.made_at.clone().unwrap_or_else(|| At { file: file.clone(), line: line.number });
-            if let Err(message) = self.line(&line.text, &at, &mut page) {
+            if let Err(message) = self.line(&line.text, &at, &mut stack) {
                 self.errors.push(ConfigError::at(&at, message));
             }
         }
-        while let Some(open) = page.open.last() {
+        while let Some(open) = stack.open.last() {
             let message = format!("<{0}>: this section is never closed: write </{0}> in the same file", open.name);
             self.errors.push(ConfigError::at(&open.at, message));
-            page.close_innermost();
+            stack.close_innermost();
         }
-        page.done
+        stack.done
     }
 
-    fn line(&mut self, text: &str, at: &At, page: &mut Page<'_>) -> Result<(), String> {
+    fn line(&mut self, text: &str, at: &At, stack: &mut SectionStack<'_>) -> Result<(), String> {
         if let Some(name) = text.strip_prefix("</") {
-            return page.close(name.trim_end_matches('>').trim());
+            return stack.close(name.trim_end_matches('>').trim());
         }
         if let Some(inner) = text.strip_prefix('<') {
-            return self.open(inner, at, page);
+            return self.open(inner, at, stack);
         }
-        if page.is_skipping() {
+        if stack.is_skipping() {
             return Ok(());
         }
         if let Some(directive) = self.unknown(text, at) {
-            page.inside().push(directive);
+            stack.inside().push(directive);
             return Ok(());
         }
         let mut args = self.words(text)?.into_iter();
         match args.next() {
-            Some(name) => self.plain(name, args.collect(), at, page),
+            Some(name) => self.plain(name, args.collect(), at, stack),
             // The whole line was a variable without contents.
             None => Ok(()),
         }
     }
 
     /// What opens is put on the stack even when it is wrong, so that its end finds it.
-    fn open(&mut self, inner: &str, at: &At, page: &mut Page<'_>) -> Result<(), String> {
+    fn open(&mut self, inner: &str, at: &At, stack: &mut SectionStack<'_>) -> Result<(), String> {
         let name = inner.trim_end_matches('>').split_whitespace().next().unwrap_or_default();
-        let mut open =
-            Open { name: name.to_owned(), args: Vec::new(), at: at.clone(), fate: Fate::Skipped, inside: Vec::new() };
+        let mut open = OpenSection {
+            name: name.to_owned(),
+            args: Vec::new(),
+            at: at.clone(),
+            fate: SectionFate::Skipped,
+            inside: Vec::new(),
+        };
         if name.eq_ignore_ascii_case("Perl") {
-            let raw = page.lines.raw_until_end_of(name).ok_or("<Perl>: this section is never closed: write </Perl>")?;
+            let raw =
+                stack.lines.raw_until_end_of(name).ok_or("<Perl>: this section is never closed: write </Perl>")?;
             open.args.push(raw);
-            open.fate = if page.is_skipping() { Fate::Skipped } else { Fate::Kept };
-            page.open.push(open);
-            page.close_innermost();
+            open.fate = if stack.is_skipping() { SectionFate::Skipped } else { SectionFate::Kept };
+            stack.open.push(open);
+            stack.close_innermost();
             return Ok(());
         }
-        if !page.is_skipping()
+        if !stack.is_skipping()
             && name.starts_with(|c: char| c.is_alphabetic())
             && inner.ends_with('>')
             && !(self.source.is_known)(name)
-            && page.is_closed_later(name)
-            && let Some(raw) = page.lines.raw_until_end_of(name)
+            && stack.is_closed_later(name)
+            && let Some(raw) = stack.lines.raw_until_end_of(name)
         {
             let inner = inner.trim_end_matches('>').trim();
             let args = vec![inner.strip_prefix(name).unwrap_or_default().trim().to_owned(), raw];
-            page.inside().push(Directive { name: open.name, args, at: open.at, section: Some(Vec::new()) });
+            stack.inside().push(Directive { name: open.name, args, at: open.at, section: Some(Vec::new()) });
             return Ok(());
         }
-        if page.open.len() >= DEEPEST && !page.is_skipping() {
-            page.open.push(open);
+        if stack.open.len() >= DEEPEST && !stack.is_skipping() {
+            stack.open.push(open);
             return Err(format!("<{name}>: more than {DEEPEST} sections stand in one another: close some"));
         }
-        let args = if page.is_skipping() { Ok(None) } else { self.section(inner) };
+        let args = if stack.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
             (open.args, open.fate) = (args.clone(), *fate);
         }
-        page.open.push(open);
+        stack.open.push(open);
         args.map(drop)
     }
 

@@ -31,7 +31,7 @@ pub enum Case {
 /// What the expressions of one text may take, in bytes of their automata.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    whose: Whose,
+    whose: BudgetOwner,
     left: usize,
     spent: usize,
     memory: usize,
@@ -41,7 +41,7 @@ pub struct Budget {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum BudgetOwner {
     Administrator,
     Htaccess,
 }
@@ -151,12 +151,12 @@ impl<'t> Groups<'t> {
 impl Budget {
     /// Of the main configuration.
     pub fn of_the_administrator() -> Budget {
-        Budget { whose: Whose::Administrator, left: usize::MAX, spent: 0, memory: 0, meter: None, line: 0 }
+        Budget { whose: BudgetOwner::Administrator, left: usize::MAX, spent: 0, memory: 0, meter: None, line: 0 }
     }
 
     /// Of a `.htaccess` file.
     pub fn of_htaccess() -> Budget {
-        Budget { whose: Whose::Htaccess, left: OF_HTACCESS, spent: 0, memory: 0, meter: None, line: 0 }
+        Budget { whose: BudgetOwner::Htaccess, left: OF_HTACCESS, spent: 0, memory: 0, meter: None, line: 0 }
     }
 
     /// What is made from now on has its time measured.
@@ -189,10 +189,10 @@ impl Budget {
     /// An expression, or what is wrong with it.
     pub fn compile(&mut self, source: &str, case: Case) -> Result<Pattern, String> {
         let compiled = match self.whose {
-            Whose::Administrator => build(source, case, GENEROUS).map_err(|error| complaint(source, &error)),
-            Whose::Htaccess => self.fitting(source, case),
+            BudgetOwner::Administrator => build(source, case, GENEROUS).map_err(|error| complaint(source, &error)),
+            BudgetOwner::Htaccess => self.fitting(source, case),
         };
-        if compiled.is_err() && self.whose == Whose::Htaccess {
+        if compiled.is_err() && self.whose == BudgetOwner::Htaccess {
             // The file is an error as it is: no further expression of it costs anything.
             self.left = 0;
         }

@@ -6,14 +6,14 @@ use std::path::Path;
 use crate::config::syntax::include;
 use crate::config::syntax::modules;
 use crate::config::syntax::parse::Reader;
-use crate::config::syntax::section_stack::{Fate, Page, condition};
+use crate::config::syntax::section_stack::{SectionFate, SectionStack, condition};
 use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{At, Directive};
-use crate::config::syntax::value_files::Shelf;
+use crate::config::syntax::value_files::ValueFiles;
 
 impl Reader<'_> {
     /// What becomes of a section, and its arguments.
-    pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, Fate)>, String> {
+    pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, SectionFate)>, String> {
         let Some(inner) = inner.strip_suffix('>') else {
             return Err(format!(
                 "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
@@ -23,14 +23,14 @@ impl Reader<'_> {
         let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
         let args: Vec<String> = args.collect();
         let fate = match name.to_ascii_lowercase().as_str() {
-            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => Fate::Kept,
+            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => SectionFate::Kept,
             "ifmodule" => condition(&name, &args, modules::is_embodied)?,
             "iffile" if !self.reads_files => {
                 return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
-            _ => Fate::Kept,
+            _ => SectionFate::Kept,
         };
         Ok(Some((args, fate)))
     }
@@ -41,7 +41,7 @@ impl Reader<'_> {
         name: String,
         args: Vec<String>,
         at: &At,
-        page: &mut Page<'_>,
+        stack: &mut SectionStack<'_>,
     ) -> Result<(), String> {
         match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
             ("define", [name]) => self.variables.define(name, None),
@@ -52,10 +52,10 @@ impl Reader<'_> {
             ("include" | "includeoptional", _) if !self.reads_files => {
                 return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
             }
-            ("include", [pattern]) => self.include(pattern, include::Missing::IsAnError, page)?,
-            ("includeoptional", [pattern]) => self.include(pattern, include::Missing::IsFine, page)?,
+            ("include", [pattern]) => self.include(pattern, include::IfMissing::IsAnError, stack)?,
+            ("includeoptional", [pattern]) => self.include(pattern, include::IfMissing::IsFine, stack)?,
             ("resourceconfig" | "accessconfig", [file]) if file == "/dev/null" => {}
-            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::Missing::IsFine, page)?,
+            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::IfMissing::IsFine, stack)?,
             ("include" | "includeoptional" | "resourceconfig" | "accessconfig", _) => {
                 return Err(format!("{name}: expected one file, folder or pattern"));
             }
@@ -64,7 +64,7 @@ impl Reader<'_> {
                     self.server_root = below(&self.source.started_in, root);
                 }
                 let directive = Directive { name, args, at: at.clone(), section: None };
-                page.inside().extend(self.listed(directive)?);
+                stack.inside().extend(self.listed(directive)?);
             }
         }
         Ok(())
@@ -73,12 +73,17 @@ impl Reader<'_> {
     /// With what stands in the file that it names; `.htaccess` files name none.
     fn listed(&self, directive: Directive) -> Result<Vec<Directive>, String> {
         match self.reads_files {
-            true => Shelf { source: self.source, server_root: &self.server_root }.open(directive),
+            true => ValueFiles { source: self.source, server_root: &self.server_root }.open(directive),
             false => Ok(vec![directive]),
         }
     }
 
-    fn include(&mut self, pattern: &str, missing: include::Missing, page: &mut Page<'_>) -> Result<(), String> {
+    fn include(
+        &mut self,
+        pattern: &str,
+        missing: include::IfMissing,
+        stack: &mut SectionStack<'_>,
+    ) -> Result<(), String> {
         // Links can give a file endless names.
         const DEEPEST: usize = 50;
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
@@ -90,10 +95,10 @@ impl Reader<'_> {
                     let file = path.to_string_lossy().into();
                     self.reading.push(path);
                     let made_at = self.made_at.take();
-                    let tree = self.page(&text, file);
+                    let tree = self.one_file(&text, file);
                     self.made_at = made_at;
                     self.reading.pop();
-                    page.inside().extend(tree);
+                    stack.inside().extend(tree);
                 }
                 Err(error) if missing.is_fine(&error) => {}
                 Err(error) => return Err(unreadable(&path, &error)),

@@ -6,26 +6,26 @@ use crate::config::syntax::lines::Lines;
 use crate::config::syntax::tree::{At, Directive};
 
 /// A file while it is read.
-pub(super) struct Page<'a> {
+pub(super) struct SectionStack<'a> {
     pub lines: Lines<'a>,
     /// Sections not closed yet, the innermost last.
-    pub open: Vec<Open>,
+    pub open: Vec<OpenSection>,
     pub done: Vec<Directive>,
     /// [`Lines::ends`], once somebody has asked.
     ends: Option<HashMap<String, u32>>,
 }
 
-pub(super) struct Open {
+pub(super) struct OpenSection {
     pub name: String,
     pub args: Vec<String>,
     pub at: At,
-    pub fate: Fate,
+    pub fate: SectionFate,
     pub inside: Vec<Directive>,
 }
 
 /// What becomes of a section when it ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum SectionFate {
     /// It stands in the tree.
     Kept,
     /// A condition that holds: its contents take its place.
@@ -34,10 +34,10 @@ pub(super) enum Fate {
     Skipped,
 }
 
-impl<'a> Page<'a> {
+impl<'a> SectionStack<'a> {
     /// Nothing read yet.
-    pub fn new(text: &'a str) -> Page<'a> {
-        Page { lines: Lines::new(text), open: Vec::new(), done: Vec::new(), ends: None }
+    pub fn new(text: &'a str) -> SectionStack<'a> {
+        SectionStack { lines: Lines::new(text), open: Vec::new(), done: Vec::new(), ends: None }
     }
 
     /// Whether a line `</name>` is still to come. To look for it from each section on would cost by the square of a file
@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
     }
 
     pub fn is_skipping(&self) -> bool {
-        self.open.last().is_some_and(|open| open.fate == Fate::Skipped)
+        self.open.last().is_some_and(|open| open.fate == SectionFate::Skipped)
     }
 
     pub fn close(&mut self, name: &str) -> Result<(), String> {
@@ -79,17 +79,17 @@ impl<'a> Page<'a> {
     }
 
     pub fn close_innermost(&mut self) {
-        let Some(Open { name, args, at, fate, inside }) = self.open.pop() else { return };
+        let Some(OpenSection { name, args, at, fate, inside }) = self.open.pop() else { return };
         match fate {
-            Fate::Kept => self.inside().push(Directive { name, args, at, section: Some(inside) }),
-            Fate::Dissolved => self.inside().extend(inside),
-            Fate::Skipped => {}
+            SectionFate::Kept => self.inside().push(Directive { name, args, at, section: Some(inside) }),
+            SectionFate::Dissolved => self.inside().extend(inside),
+            SectionFate::Skipped => {}
         }
     }
 }
 
 /// `<IfModule [!]name>`, `<IfDefine [!]name>`
-pub(super) fn condition(section: &str, args: &[String], holds: impl Fn(&str) -> bool) -> Result<Fate, String> {
+pub(super) fn condition(section: &str, args: &[String], holds: impl Fn(&str) -> bool) -> Result<SectionFate, String> {
     let [arg] = args else {
         return Err(format!("<{section}>: expected one name, perhaps with a ! in front"));
     };
@@ -97,5 +97,5 @@ pub(super) fn condition(section: &str, args: &[String], holds: impl Fn(&str) -> 
         Some(name) => !holds(name),
         None => holds(arg),
     };
-    Ok(if fulfilled { Fate::Dissolved } else { Fate::Skipped })
+    Ok(if fulfilled { SectionFate::Dissolved } else { SectionFate::Skipped })
 }

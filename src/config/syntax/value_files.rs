@@ -8,12 +8,12 @@ use crate::config::syntax::source::Source;
 use crate::config::syntax::tree::{At, Directive};
 
 /// Who reads.
-pub(super) struct Shelf<'a> {
+pub(super) struct ValueFiles<'a> {
     pub source: &'a Source<'a>,
     pub server_root: &'a Path,
 }
 
-impl Shelf<'_> {
+impl ValueFiles<'_> {
     /// The directive, or in its place one for each line of its file, which stands there.
     pub fn open(&self, directive: Directive) -> Result<Vec<Directive>, String> {
         match directive.name.to_ascii_lowercase().as_str() {

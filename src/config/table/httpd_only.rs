@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 
 /// What becomes of a directive that we do not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Unsupported {
     /// An error.
     Refused,
     /// A warning.
     Ignored,
 }
 
-use Fate::{Ignored, Refused};
+use Unsupported::{Ignored, Refused};
 
 /// Directives of one kind.
 struct Group {
-    fate: Fate,
+    fate: Unsupported,
     /// Follows "is not supported".
     advice: &'static str,
     /// Separated by spaces; `Name=value` is harmless with that value, `Name:word` with that word before others.
@@ -224,7 +224,7 @@ static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
 });
 
 /// What becomes of a directive of httpd that we do not have, and the sentence about it; `None`: httpd has none either.
-pub fn find(name: &str, args: &[String]) -> Option<(Fate, String)> {
+pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
     if name.to_ascii_lowercase().starts_with("mod_gzip_") {
         return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
     }

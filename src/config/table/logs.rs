@@ -1,6 +1,6 @@
 //! Logs.
 
-use crate::config::draft::{AccessLogSaid, Draft};
+use crate::config::draft::{Draft, SaidAccessLog};
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::{LogLevel, LogTarget};
 use crate::config::table::row::{HOSTS, MANY, ROW, Row, Takes};
@@ -56,7 +56,7 @@ fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if nickname.contains('%') {
         return Err(format!("a nickname has no %: put the whole format in quotation marks (got \"{nickname}\")"));
     }
-    draft.logs.formats.push((draft.place.host, nickname, args[0].clone()));
+    draft.logs.formats.push((draft.position.host, nickname, args[0].clone()));
     Ok(())
 }
 
@@ -73,14 +73,20 @@ fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
     let target = target(draft, &args[0])?;
-    draft.logs.access.push(AccessLogSaid { host: draft.place.host, target, format, condition, at: draft.at.clone() });
+    draft.logs.access.push(SaidAccessLog {
+        host: draft.position.host,
+        target,
+        format,
+        condition,
+        at: draft.at.clone(),
+    });
     Ok(())
 }
 
 /// `ErrorLog target`
 fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
     let target = target(draft, text)?;
-    if draft.place.host == 0 {
+    if draft.position.host == 0 {
         draft.config.error_log = target;
     } else {
         let logs = &mut draft.config.error_logs;
@@ -124,7 +130,7 @@ fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             // As in httpd, a level for all replaces those that were said of single modules before.
             None => {
                 draft.host().module_levels = Some(Vec::new());
-                if draft.place.host == 0 {
+                if draft.position.host == 0 {
                     draft.config.log_level = level.1;
                 } else {
                     draft.host().log_level = Some(level.1);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::draft::{Draft, Place};
+use crate::config::draft::{Draft, Opened};
 use crate::config::model::context::Context;
 use crate::config::model::overrides::Class;
 use crate::config::syntax::tree::Directive;
@@ -99,7 +99,7 @@ pub enum Takes {
 }
 
 /// Opens a section by its arguments; `None`: it has read its contents itself.
-pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> Result<Option<Place>, String>;
+pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> Opened;
 
 /// With or without angle brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::draft::{Draft, Place};
+use crate::config::draft::{Draft, Opened};
 use crate::config::model::address;
 use crate::config::model::context::{Context, Rank, Scope};
 use crate::config::model::overrides::Class;
@@ -145,13 +145,13 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 /// `<VirtualHost address[:port]…>`
-fn virtual_host(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn virtual_host(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let addresses = args.iter().map(|arg| address::host(arg)).collect::<Result<_, _>>()?;
     draft.virtual_host(addresses)
 }
 
 /// `<Location path>`, `<Location ~ regex>`
-fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let scope = match args {
         [tilde, regex] if tilde == "~" => Scope::LocationMatch(draft.pattern(regex)?),
         [path] if wildcard::is_pattern(path) => {
@@ -171,13 +171,13 @@ fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Optio
 }
 
 /// `<LocationMatch regex>`
-fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let scope = Scope::LocationMatch(draft.pattern(&args[0])?);
     draft.container(Context::Location, scope, Rank::LOCATION)
 }
 
 /// `<Directory path>`, `<Directory ~ regex>`; a path with wildcards takes its turn among the paths of its depth.
-fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let (scope, rank) = match args {
         [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(draft.pattern(regex)?), Rank::DIRECTORY_MATCH),
         [path] => {
@@ -201,13 +201,13 @@ fn directory_scope(draft: &mut Draft, path: PathBuf) -> Result<Scope, String> {
 }
 
 /// `<DirectoryMatch regex>`
-fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let scope = Scope::DirectoryMatch(draft.pattern(&args[0])?);
     draft.container(Context::Directory, scope, Rank::DIRECTORY_MATCH)
 }
 
 /// `<Files name>`, `<Files ~ regex>`
-fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let regex = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [name] => draft.pattern(&wildcard::whole(name, Slash::Ordinary))?,
@@ -218,7 +218,7 @@ fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<P
 }
 
 /// `<FilesMatch regex>`
-fn files_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn files_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let rank = draft.files_rank();
     let scope = Scope::Files(draft.pattern(&args[0])?);
     draft.container(Context::Files, scope, rank)

@@ -10,9 +10,9 @@ pub struct HostRules {
     /// The last that holds for the method counts.
     pub orders: Vec<Limited<Order>>,
     /// `Allow from`
-    pub allow: Vec<Limited<Origin>>,
+    pub allow: Vec<Limited<AccessOrigin>>,
     /// `Deny from`
-    pub deny: Vec<Limited<Origin>>,
+    pub deny: Vec<Limited<AccessOrigin>>,
 }
 
 /// What `Allow` and `Deny` mean together.
@@ -27,7 +27,7 @@ pub enum Order {
 
 /// A word after `from`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum AccessOrigin {
     /// `all`
     All,
     /// `10.1`, `10.1.0.0/255.255.0.0`, `10.1.0.0/16`, `2001:db8::/32`
@@ -121,22 +121,22 @@ fn prefix(length: u32, width: u32) -> Option<u128> {
     Some(u128::MAX.checked_shl(zeroes).unwrap_or(0))
 }
 
-impl Origin {
+impl AccessOrigin {
     /// A word after `from`.
-    pub fn parse(text: &str) -> Result<Origin, String> {
+    pub fn parse(text: &str) -> Result<AccessOrigin, String> {
         if text.eq_ignore_ascii_case("all") {
-            return Ok(Origin::All);
+            return Ok(AccessOrigin::All);
         }
         if let Some((key, name)) = text.split_once('=').filter(|(key, _)| key.eq_ignore_ascii_case("env")) {
             return match name.strip_prefix('!').unwrap_or(name) {
                 "" => Err(format!("expected a variable's name after {key}=, got \"{text}\"")),
-                name if text.contains("=!") => Ok(Origin::NoEnv(name.to_owned())),
-                name => Ok(Origin::Env(name.to_owned())),
+                name if text.contains("=!") => Ok(AccessOrigin::NoEnv(name.to_owned())),
+                name => Ok(AccessOrigin::Env(name.to_owned())),
             };
         }
         match Network::parse(text) {
-            Some(network) => network.map(Origin::Network),
-            None => host_name(text).map(Origin::Name),
+            Some(network) => network.map(AccessOrigin::Network),
+            None => host_name(text).map(AccessOrigin::Name),
         }
     }
 }
@@ -181,8 +181,8 @@ mod tests {
             assert!(Network::parse(wrong).is_some_and(|network| network.is_err()), "{wrong}");
         }
         assert!(Network::parse("www.example.com").is_none());
-        assert_eq!(Origin::parse(".Example.com"), Ok(Origin::Name(".example.com".into())));
-        assert_eq!(Origin::parse("env=!X"), Ok(Origin::NoEnv("X".into())));
-        assert!(Origin::parse("*.example.com").is_err() && Origin::parse("env=").is_err());
+        assert_eq!(AccessOrigin::parse(".Example.com"), Ok(AccessOrigin::Name(".example.com".into())));
+        assert_eq!(AccessOrigin::parse("env=!X"), Ok(AccessOrigin::NoEnv("X".into())));
+        assert!(AccessOrigin::parse("*.example.com").is_err() && AccessOrigin::parse("env=").is_err());
     }
 }

@@ -7,9 +7,9 @@ pub struct Methods(u16);
 /// Something that holds for some methods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited<T> {
-    /// For these.
+    /// The methods it holds for.
     pub methods: Methods,
-    /// This.
+    /// What holds for them.
     pub what: T,
 }
 

@@ -10,7 +10,7 @@ mod require;
 
 use std::path::PathBuf;
 
-pub use hosts::{HostRules, Network, Order, Origin};
+pub use hosts::{AccessOrigin, HostRules, Network, Order};
 pub use methods::{Limited, Methods, NUMBERED};
 pub use require::{Require, Requirement};
 

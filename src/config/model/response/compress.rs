@@ -4,7 +4,7 @@ use crate::config::model::merge::{append, by_key, keep, settings};
 use std::collections::BTreeMap;
 
 settings! {
-    /// See the module's text.
+    /// Which answers are compressed.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Compress {
         /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.

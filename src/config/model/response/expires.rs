@@ -19,7 +19,7 @@ settings! {
 pub struct Span {
     /// From the file's last change instead of from now.
     pub from_change: bool,
-    /// So long.
+    /// The length of the span.
     pub seconds: i64,
 }
 

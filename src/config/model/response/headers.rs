@@ -3,7 +3,7 @@
 use super::setenv::{Condition, Variables};
 use crate::config::syntax::pattern::Pattern;
 
-/// One line.
+/// A line of `Header` or `RequestHeader`.
 #[derive(Debug, Clone)]
 pub struct HeaderRule {
     /// What to do.
@@ -14,7 +14,7 @@ pub struct HeaderRule {
     pub always: bool,
     /// Before the request is handled.
     pub early: bool,
-    /// Only then.
+    /// `env=`, `expr=`: the line is passed over where it does not hold; `None`: it always applies.
     pub condition: Option<Condition>,
 }
 
@@ -22,15 +22,15 @@ pub struct HeaderRule {
 #[derive(Debug, Clone)]
 pub enum Action {
     /// Replaces it.
-    Set(Value),
+    Set(HeaderValue),
     /// Sets it when it is not there.
-    SetIfEmpty(Value),
+    SetIfEmpty(HeaderValue),
     /// Adds to its value, behind a comma.
-    Append(Value),
+    Append(HeaderValue),
     /// The same unless it is in the list already.
-    Merge(Value),
+    Merge(HeaderValue),
     /// A further line.
-    Add(Value),
+    Add(HeaderValue),
     /// Takes it away.
     Unset,
     /// Copies headers of the request.
@@ -40,7 +40,7 @@ pub enum Action {
         /// What is looked for.
         pattern: Pattern,
         /// What takes its place, with `$1`.
-        by: Value,
+        by: HeaderValue,
         /// Not only the first.
         all: bool,
     },
@@ -48,7 +48,7 @@ pub enum Action {
 
 /// A value with the pieces that each request fills in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value(Vec<Piece>);
+pub struct HeaderValue(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
@@ -76,7 +76,7 @@ pub struct Moment<'a> {
     pub tls: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Value {
+impl HeaderValue {
     /// The text for one request.
     pub fn text(&self, moment: Moment<'_>) -> String {
         let mut out = String::new();
@@ -93,7 +93,7 @@ impl Value {
     }
 
     /// As it is written.
-    pub fn parse(text: &str) -> Result<Value, String> {
+    pub fn parse(text: &str) -> Result<HeaderValue, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('%') {
@@ -104,7 +104,7 @@ impl Value {
         }
         pieces.push(Piece::Text(rest.to_owned()));
         pieces.retain(|piece| *piece != Piece::Text(String::new()));
-        Ok(Value(pieces))
+        Ok(HeaderValue(pieces))
     }
 }
 
@@ -144,10 +144,10 @@ mod tests {
             ("%{SSL_PROTOCOL}s%{SSL_X}s", "TLSv1.3(null)"),
             ("", ""),
         ] {
-            assert_eq!(Value::parse(value).unwrap().text(moment), expected, "{value}");
+            assert_eq!(HeaderValue::parse(value).unwrap().text(moment), expected, "{value}");
         }
         for wrong in ["%", "%x", "%{a}x", "%{a"] {
-            assert!(Value::parse(wrong).is_err(), "{wrong}");
+            assert!(HeaderValue::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::config::model::merge::{append, keep, settings};
 use crate::config::syntax::pattern::Pattern;
 
 settings! {
-    /// See the module's text.
+    /// How a folder is listed.
     #[derive(Clone, Default)]
     place struct Listing {
         /// Names that are not shown.

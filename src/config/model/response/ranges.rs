@@ -12,7 +12,7 @@ settings! {
     }
 }
 
-/// One of the three.
+/// Which of the three directives is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// `MaxRanges`

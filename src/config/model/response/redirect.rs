@@ -6,7 +6,7 @@ use crate::config::syntax::pattern::Pattern;
 /// A longer address is one that no browser follows.
 const LONGEST: usize = 64 << 10;
 
-/// One line.
+/// A line of `Redirect` or `RedirectMatch`.
 #[derive(Debug, Clone)]
 pub struct Redirect {
     /// Which paths.

@@ -33,12 +33,12 @@ pub enum When {
 pub enum Condition {
     /// Whether a variable is set, or is not.
     Env {
-        /// Which.
+        /// The variable's name.
         name: String,
         /// It is to be set.
         wanted: bool,
     },
-    /// Whether it holds.
+    /// An expression that must hold.
     Expr(Expr),
 }
 

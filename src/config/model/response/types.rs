@@ -11,7 +11,7 @@ settings! {
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Types {
         /// By extension, without dot and in lower case; `None` takes back what an outer section said.
-        pub added: BTreeMap<(Kind, String), Option<String>>, by_key;
+        pub added: BTreeMap<(FileAspect, String), Option<String>>, by_key;
         /// `AddHandler` likewise.
         pub handlers: BTreeMap<String, Option<Handler>>, by_key;
         /// `ForceType`; `Some(None)` is `ForceType None`.
@@ -24,7 +24,7 @@ settings! {
 /// What an extension can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "headers' names")]
-pub enum Kind {
+pub enum FileAspect {
     Type,
     Encoding,
     Language,
@@ -50,12 +50,12 @@ impl Types {
         let mut described = Described::default();
         for extension in extensions(name) {
             let said = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
-            let encoding = said(Kind::Encoding);
+            let encoding = said(FileAspect::Encoding);
             // An encoding says how the type before it is wrapped; that gzip is a type, too, would hide that.
-            let mime = said(Kind::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
+            let mime = said(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
             described.mime = mime.or(described.mime);
-            described.language = said(Kind::Language).or(described.language);
-            described.charset = said(Kind::Charset).or(described.charset);
+            described.language = said(FileAspect::Language).or(described.language);
+            described.charset = said(FileAspect::Charset).or(described.charset);
             described.encoding = match (described.encoding, encoding) {
                 (Some(inner), Some(outer)) => Some(format!("{inner}, {outer}")),
                 (inner, outer) => outer.or(inner),
@@ -94,10 +94,10 @@ mod tests {
     fn every_extension_counts_and_the_last_of_a_kind_wins() {
         let mut types = Types::default();
         for (kind, extension, value) in [
-            (Kind::Encoding, "gz", "x-gzip"),
-            (Kind::Language, "de", "de"),
-            (Kind::Charset, "utf8", "utf-8"),
-            (Kind::Type, "own", "application/x-own"),
+            (FileAspect::Encoding, "gz", "x-gzip"),
+            (FileAspect::Language, "de", "de"),
+            (FileAspect::Charset, "utf8", "utf-8"),
+            (FileAspect::Type, "own", "application/x-own"),
         ] {
             types.added.insert((kind, extension.into()), Some(value.into()));
         }

@@ -48,7 +48,7 @@ pub struct NamedFile {
     pub path: PathBuf,
     /// Where it is named.
     pub at: At,
-    /// By which directive.
+    /// The directive that names it.
     pub directive: &'static str,
 }
 

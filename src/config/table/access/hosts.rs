@@ -1,7 +1,7 @@
 //! Who may come in, by address and method.
 
-use crate::config::draft::{Draft, Place};
-use crate::config::model::access::{HostRules, Limited, Lookups, Methods, Order, Origin, Throttle};
+use crate::config::draft::{Draft, Opened};
+use crate::config::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, Throttle};
 use crate::config::model::overrides::Class;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::row::{ANYWHERE, CONTAINERS, MANY, ROW, Row, Takes};
@@ -126,7 +126,7 @@ fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 
 /// `MaxConcurrentReqs n`
 fn max_concurrent(draft: &mut Draft, most: u64) {
-    let throttle = Throttle { id: draft.next_count(), methods: draft.place.methods, most: most as u32 };
+    let throttle = Throttle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
     draft.said().access.throttles.get_or_insert_default().push(throttle);
 }
 
@@ -138,7 +138,7 @@ fn order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         "allow,deny" | "mutual-failure" => Order::AllowDeny,
         _ => return Err(format!("expected Deny,Allow or Allow,Deny or Mutual-failure, got \"{}\"", args.join(" "))),
     };
-    let methods = draft.place.methods;
+    let methods = draft.position.methods;
     rules(draft).orders.push(Limited { methods, what });
     Ok(())
 }
@@ -161,10 +161,11 @@ fn rules(draft: &mut Draft) -> &mut HostRules {
     draft.said().access.hosts.get_or_insert_default()
 }
 
-fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<Origin>>, String> {
+fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<AccessOrigin>>, String> {
     match args {
         [from, words @ ..] if from.eq_ignore_ascii_case("from") && !words.is_empty() => {
-            let limited = |word: &String| Ok(Limited { methods: draft.place.methods, what: Origin::parse(word)? });
+            let limited =
+                |word: &String| Ok(Limited { methods: draft.position.methods, what: AccessOrigin::parse(word)? });
             words.iter().map(limited).collect()
         }
         _ => Err(format!("expected `from` and then who, got \"{}\"", args.join(" "))),
@@ -172,11 +173,11 @@ fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<Origin>>, Strin
 }
 
 /// `<Limit method…>`
-fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     draft.limited(Methods::listed(args)?)
 }
 
 /// `<LimitExcept method…>`: for all others, those that nobody has heard of included.
-fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     draft.limited(Methods::ALL.without(Methods::listed(args)?))
 }

@@ -1,6 +1,6 @@
 //! Who may come in, by name and password.
 
-use crate::config::draft::{Draft, Place};
+use crate::config::draft::{Draft, Opened};
 use crate::config::model::access::{Merging, Require, Requirement, Satisfy};
 use crate::config::model::overrides::Class;
 use crate::config::syntax::tree::{ConfigError, Directive};
@@ -178,33 +178,28 @@ fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `<RequireAll>`
-fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Result<Option<Place>, String> {
+fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
     section(draft, "<RequireAll>", Require::Every, inside)
 }
 
 /// `<RequireAny>`
-fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Result<Option<Place>, String> {
+fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
     section(draft, "<RequireAny>", Require::Any, inside)
 }
 
 /// `<RequireNone>`
-fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Result<Option<Place>, String> {
+fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
     Err("alone lets nobody in: put it in <RequireAll> beside what does".to_owned())
 }
 
-fn section(
-    draft: &mut Draft,
-    name: &str,
-    combine: fn(Vec<Require>) -> Require,
-    inside: &[Directive],
-) -> Result<Option<Place>, String> {
+fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
     let parts = parts(draft, inside);
     add(draft, name.to_owned(), combine(parts));
     Ok(None)
 }
 
 fn add(draft: &mut Draft, text: String, what: Require) {
-    let requirement = Requirement { methods: draft.place.methods, text, what };
+    let requirement = Requirement { methods: draft.position.methods, text, what };
     draft.said().access.requires.lines.get_or_insert_default().push(requirement);
 }
 

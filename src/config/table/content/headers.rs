@@ -3,7 +3,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
 use crate::config::model::response::expires::Span;
-use crate::config::model::response::headers::{Action, HeaderRule, Value};
+use crate::config::model::response::headers::{Action, HeaderRule, HeaderValue};
 use crate::config::model::response::setenv::Condition;
 use crate::config::syntax::pattern::Case;
 use crate::config::table::row::{ANYWHERE, ROW, Row, Takes};
@@ -125,16 +125,16 @@ fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) ->
     }
     let word = word.to_ascii_lowercase();
     Ok(match (word.as_str(), given) {
-        ("set", [value]) => Action::Set(Value::parse(value)?),
-        ("setifempty", [value]) => Action::SetIfEmpty(Value::parse(value)?),
-        ("append", [value]) => Action::Append(Value::parse(value)?),
-        ("merge", [value]) => Action::Merge(Value::parse(value)?),
-        ("add", [value]) => Action::Add(Value::parse(value)?),
+        ("set", [value]) => Action::Set(HeaderValue::parse(value)?),
+        ("setifempty", [value]) => Action::SetIfEmpty(HeaderValue::parse(value)?),
+        ("append", [value]) => Action::Append(HeaderValue::parse(value)?),
+        ("merge", [value]) => Action::Merge(HeaderValue::parse(value)?),
+        ("add", [value]) => Action::Add(HeaderValue::parse(value)?),
         ("unset", []) => Action::Unset,
         ("echo", []) => Action::Echo(draft.patterns.compile(name, Case::Either)?),
         ("edit" | "edit*", [pattern, by]) => {
             let pattern = draft.pattern(pattern)?;
-            Action::Edit { pattern, by: Value::parse(by)?, all: word.ends_with('*') }
+            Action::Edit { pattern, by: HeaderValue::parse(by)?, all: word.ends_with('*') }
         }
         _ => {
             return Err(format!(

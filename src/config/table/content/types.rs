@@ -3,7 +3,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::Class;
-use crate::config::model::response::types::Kind;
+use crate::config::model::response::types::FileAspect;
 use crate::config::table::row::{ANYWHERE, MANY, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
@@ -46,7 +46,7 @@ pub static ROWS: &[Row] = &[
         name: "AddEncoding",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("encoding extension…", 2..=MANY, |d, args| {
-            add(d, Kind::Encoding, args);
+            add(d, FileAspect::Encoding, args);
             Ok(())
         }),
         because: "a compressed file is sent as what it is",
@@ -57,7 +57,7 @@ pub static ROWS: &[Row] = &[
         name: "AddLanguage",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("language extension…", 2..=MANY, |d, args| {
-            add(d, Kind::Language, args);
+            add(d, FileAspect::Language, args);
             Ok(())
         }),
         because: "few files say their language",
@@ -68,7 +68,7 @@ pub static ROWS: &[Row] = &[
         name: "AddCharset",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("charset extension…", 2..=MANY, |d, args| {
-            add(d, Kind::Charset, args);
+            add(d, FileAspect::Charset, args);
             Ok(())
         }),
         because: "pages say it themselves",
@@ -79,7 +79,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveType",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, Kind::Type, args);
+            remove(d, FileAspect::Type, args);
             Ok(())
         }),
         because: "see AddType",
@@ -101,7 +101,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveEncoding",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, Kind::Encoding, args);
+            remove(d, FileAspect::Encoding, args);
             Ok(())
         }),
         because: "see AddEncoding",
@@ -112,7 +112,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveLanguage",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, Kind::Language, args);
+            remove(d, FileAspect::Language, args);
             Ok(())
         }),
         because: "see AddLanguage",
@@ -123,7 +123,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveCharset",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, Kind::Charset, args);
+            remove(d, FileAspect::Charset, args);
             Ok(())
         }),
         because: "see AddCharset",
@@ -172,12 +172,12 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     }
     // A charset in the type stays part of it, as httpd sends it.
     let whole = if charset.is_empty() { kind.trim().to_owned() } else { args[0].clone() };
-    add(draft, Kind::Type, &[&[whole], &args[1..]].concat());
+    add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat());
     Ok(())
 }
 
 /// `AddEncoding`, `AddLanguage`, `AddCharset`: a value and its extensions.
-fn add(draft: &mut Draft, kind: Kind, args: &[String]) {
+fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) {
     let Some((value, extensions)) = args.split_first() else { return };
     for extension in extensions {
         draft.said().rules.types.added.insert((kind, bare(extension)), Some(value.clone()));
@@ -185,7 +185,7 @@ fn add(draft: &mut Draft, kind: Kind, args: &[String]) {
 }
 
 /// `RemoveType`, `RemoveEncoding`, …
-fn remove(draft: &mut Draft, kind: Kind, extensions: &[String]) {
+fn remove(draft: &mut Draft, kind: FileAspect, extensions: &[String]) {
     for extension in extensions {
         draft.said().rules.types.added.insert((kind, bare(extension)), None);
     }

@@ -35,13 +35,13 @@ enum Node {
     Both(Vec<Node>),
     Not(Box<Node>),
     Constant(bool),
-    IsEmpty(Value),
+    IsEmpty(ExprValue),
     /// `-T`: neither empty nor 0, off, false, no.
-    IsTrue(Value),
-    Compare(Value, Operator, Value),
-    Matches(Value, Pattern),
-    IsIn(Value, Vec<Value>),
-    IsFrom(Value, Network),
+    IsTrue(ExprValue),
+    Compare(ExprValue, Operator, ExprValue),
+    Matches(ExprValue, Pattern),
+    IsIn(ExprValue, Vec<ExprValue>),
+    IsFrom(ExprValue, Network),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -51,10 +51,10 @@ enum Operator {
 }
 
 #[derive(Debug, Clone)]
-struct Value(Vec<Part>);
+struct ExprValue(Vec<ExprPart>);
 
 #[derive(Debug, Clone)]
-enum Part {
+enum ExprPart {
     Text(String),
     Of(Attribute),
     Variable(String),
@@ -67,7 +67,7 @@ impl Expr {
         Ok(Expr { source: source.to_owned(), root: parse::parse(source, budget)? })
     }
 
-    /// Whether it holds.
+    /// Whether the expression is true of a request.
     pub fn holds(&self, seen: Seen<'_>) -> bool {
         self.root.holds(seen, &mut Vec::new())
     }
@@ -119,13 +119,13 @@ fn number(text: &str) -> i64 {
     text.trim().parse().unwrap_or(0)
 }
 
-impl Value {
+impl ExprValue {
     fn text(&self, seen: Seen<'_>, found: &[String]) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Of(attribute) => (seen.look)(attribute).unwrap_or_default(),
-            Part::Variable(name) => seen.variables.get(name).unwrap_or_default().to_owned(),
-            Part::Found(group) => found.get(*group).cloned().unwrap_or_default(),
+        let part = |part: &ExprPart| match part {
+            ExprPart::Text(text) => text.clone(),
+            ExprPart::Of(attribute) => (seen.look)(attribute).unwrap_or_default(),
+            ExprPart::Variable(name) => seen.variables.get(name).unwrap_or_default().to_owned(),
+            ExprPart::Found(group) => found.get(*group).cloned().unwrap_or_default(),
         };
         self.0.iter().map(part).collect()
     }

@@ -1,6 +1,6 @@
 //! How an expression is read.
 
-use super::{Node, Operator, Part, Value};
+use super::{ExprPart, ExprValue, Node, Operator};
 use crate::config::model::access::Network;
 use crate::config::model::response::variables::Attribute;
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
@@ -8,7 +8,7 @@ use crate::config::syntax::wildcard::{self, Slash};
 
 /// Reads all of it; the error says what is not understood.
 pub fn parse(source: &str, budget: &mut Budget) -> Result<Node, String> {
-    let mut reader = Reader { rest: source, depth: 0, budget };
+    let mut reader = ExprReader { rest: source, depth: 0, budget };
     let root = reader.either()?;
     match reader.peek() {
         "" => Ok(root),
@@ -16,7 +16,7 @@ pub fn parse(source: &str, budget: &mut Budget) -> Result<Node, String> {
     }
 }
 
-struct Reader<'a, 'b> {
+struct ExprReader<'a, 'b> {
     rest: &'a str,
     depth: u32,
     /// What its patterns may take.
@@ -26,7 +26,7 @@ struct Reader<'a, 'b> {
 /// Brackets and exclamation marks in one another.
 const DEEPEST: u32 = 50;
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ExprReader<'a, '_> {
     fn peek(&mut self) -> &'a str {
         self.rest = self.rest.trim_start();
         self.rest
@@ -97,13 +97,13 @@ impl<'a> Reader<'a, '_> {
             }
         }
         if self.take_word("-R") {
-            return Ok(Node::IsFrom(Value(vec![Part::Of(Attribute::RemoteAddr)]), self.network()?));
+            return Ok(Node::IsFrom(ExprValue(vec![ExprPart::Of(Attribute::RemoteAddr)]), self.network()?));
         }
         let left = self.value()?;
         self.comparison(left)
     }
 
-    fn comparison(&mut self, left: Value) -> Result<Node, String> {
+    fn comparison(&mut self, left: ExprValue) -> Result<Node, String> {
         for (word, negated) in [("=~", false), ("!~", true)] {
             if self.take(word) {
                 let node = Node::Matches(left, self.pattern()?);
@@ -156,7 +156,7 @@ impl<'a> Reader<'a, '_> {
         Err(format!("expected a comparison in the expression before \"{}\"", self.peek()))
     }
 
-    fn list(&mut self) -> Result<Vec<Value>, String> {
+    fn list(&mut self) -> Result<Vec<ExprValue>, String> {
         if !self.take("{") {
             return Err("expected a list in braces after `in` in the expression".to_owned());
         }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a, '_> {
     /// A text that no request changes.
     fn plain_text(&mut self) -> Result<String, String> {
         match self.value()?.0.as_slice() {
-            [Part::Text(text)] => Ok(text.clone()),
+            [ExprPart::Text(text)] => Ok(text.clone()),
             _ => Err("expected a plain text in quotation marks in the expression".to_owned()),
         }
     }
@@ -198,16 +198,16 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, String> {
+    fn value(&mut self) -> Result<ExprValue, String> {
         let mut parts = self.part()?;
         while self.peek().starts_with('.') {
             self.take(".");
             parts.extend(self.part()?);
         }
-        Ok(Value(parts))
+        Ok(ExprValue(parts))
     }
 
-    fn part(&mut self) -> Result<Vec<Part>, String> {
+    fn part(&mut self) -> Result<Vec<ExprPart>, String> {
         let rest = self.peek();
         for mark in ['"', '\''] {
             if let Some(text) = rest.strip_prefix(mark) {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a, '_> {
         }
         if let Some((group, rest)) = group(rest) {
             self.rest = rest;
-            return Ok(vec![Part::Found(group)]);
+            return Ok(vec![ExprPart::Found(group)]);
         }
         let length = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         if length == 0 {
@@ -233,7 +233,7 @@ impl<'a> Reader<'a, '_> {
         }
         let (digits, rest) = rest.split_at(length);
         self.rest = rest;
-        Ok(vec![Part::Text(digits.to_owned())])
+        Ok(vec![ExprPart::Text(digits.to_owned())])
     }
 }
 
@@ -245,18 +245,18 @@ fn group(text: &str) -> Option<(usize, &str)> {
 }
 
 /// A text with `%{NAME}` and `$1` in it.
-fn interpolated(text: &str) -> Result<Vec<Part>, String> {
+fn interpolated(text: &str) -> Result<Vec<ExprPart>, String> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let part = match rest.strip_prefix("%{").and_then(|inner| inner.split_once('}')) {
             Some((name, after)) => Some((named(name)?, after)),
-            None => group(rest).map(|(group, after)| (Part::Found(group), after)),
+            None => group(rest).map(|(group, after)| (ExprPart::Found(group), after)),
         };
         match part {
             Some((part, after)) => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(ExprPart::Text(std::mem::take(&mut plain)));
                 parts.push(part);
                 rest = after;
             }
@@ -266,20 +266,20 @@ fn interpolated(text: &str) -> Result<Vec<Part>, String> {
             }
         }
     }
-    parts.push(Part::Text(plain));
+    parts.push(ExprPart::Text(plain));
     if parts.len() > 1 {
-        parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        parts.retain(|part| !matches!(part, ExprPart::Text(text) if text.is_empty()));
     }
     Ok(parts)
 }
 
 /// What a name stands for; one that is not known is an error, because a condition must not be read as something else.
-fn named(name: &str) -> Result<Part, String> {
-    let header = |name: &str| Part::Of(Attribute::Named(name.to_ascii_lowercase(), String::new()));
+fn named(name: &str) -> Result<ExprPart, String> {
+    let header = |name: &str| ExprPart::Of(Attribute::Named(name.to_ascii_lowercase(), String::new()));
     if let Some((function, argument)) = name.split_once(':') {
         return match function.to_ascii_lowercase().as_str() {
             "http" | "req" | "req_novary" => Ok(header(argument)),
-            "env" | "reqenv" | "osenv" => Ok(Part::Variable(argument.to_owned())),
+            "env" | "reqenv" | "osenv" => Ok(ExprPart::Variable(argument.to_owned())),
             _ => Err(format!("%{{{name}}} is not known in expressions here: req:name and reqenv:name are")),
         };
     }
@@ -291,11 +291,11 @@ fn named(name: &str) -> Result<Part, String> {
         "SERVER_ADDR" => Attribute::ServerAddr,
         "SERVER_PROTOCOL" => Attribute::RequestProtocol,
         "QUERY_STRING" => Attribute::QueryString,
-        "HTTPS" => return Ok(Part::Variable("HTTPS".to_owned())),
+        "HTTPS" => return Ok(ExprPart::Variable("HTTPS".to_owned())),
         "HTTP_ACCEPT" | "HTTP_COOKIE" | "HTTP_FORWARDED" | "HTTP_HOST" | "HTTP_REFERER" | "HTTP_USER_AGENT" => {
             return Ok(header(&name[5..].replace('_', "-")));
         }
         _ => return Err(format!("%{{{name}}} is not known in expressions here: use SetEnvIf, or a Perl handler")),
     };
-    Ok(Part::Of(attribute))
+    Ok(ExprPart::Of(attribute))
 }

@@ -9,47 +9,47 @@
 //!
 //! The modules, in reading order. Each uses what stands below it and nothing above; `tests/walls/layers.rs` says so too.
 
-/// The command line: one file a subcommand.
+// The command line: one file a subcommand.
 pub mod cli;
 
-/// The processes' parent: starts, watches, replaces, reloads.
+// The processes' parent: starts, watches, replaces, reloads.
 pub mod master;
 
-/// The process that has all clients: HTTP, TLS, files, limits, and the queue before the workers.
+// The process that has all clients: HTTP, TLS, files, limits, and the queue before the workers.
 pub mod front;
 
-/// The processes that have Perl: the mold, its workers, and one request's way through them.
+// The processes that have Perl: the mold, its workers, and one request's way through them.
 pub mod worker;
 
-/// What a site of mod_perl 1's time uses, and whether it works here: `check --compat`.
+// What a site of mod_perl 1's time uses, and whether it works here: `check --compat`.
 pub mod compat;
 
-/// Who may come in. The front asks, and the worker where Perl has a say.
+// Who may come in. The front asks, and the worker where Perl has a say.
 pub mod access;
 
-/// Certificates, keys, and how hosts speak TLS.
+// Certificates, keys, and how hosts speak TLS.
 pub mod tls;
 
-/// Files that become parts of answers, opened so that no link leads out of the site.
+// Files that become parts of answers, opened so that no link leads out of the site.
 pub mod open;
 
-/// What a file's name says of its type.
+// What a file's name says of its type.
 pub mod mime;
 
-/// The error log.
+// The error log.
 pub mod log;
 
-/// Who the processes become when root starts them.
+// Who the processes become when root starts them.
 pub mod privileges;
 
-/// What of the operating system Rust cannot check: the only unsafe code of this package.
+// What of the operating system Rust cannot check: the only unsafe code of this package.
 pub mod sys;
 
-/// Apache's language: from text to what will be done.
+// Apache's language: from text to what will be done.
 pub mod config;
 
-/// Paths of URLs, normalised.
+// Paths of URLs, normalised.
 pub mod path;
 
-/// Strangers' words where a person reads them.
+// Strangers' words where a person reads them.
 pub mod printable;

@@ -1,6 +1,6 @@
 //! The configuration: what will be done. Apache's language, read whole before any port is bound.
 //!
-//! From the bottom: [`syntax`] turns text into directives (what was said); [`model`] is what can be meant; [`table`] is
+//! From the bottom: `syntax` turns text into directives (what was said); `model` is what can be meant; [`table`] is
 //! the one table of what may be said; `build` turns directives by it into a [`Config`]; `resolve` finds what holds for
 //! one request. Each uses only what is below it. Nothing here opens a socket, starts a process or reads the
 //! environment; building is a pure function, so every process of a generation gets the same answer from one tree.

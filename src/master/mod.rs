@@ -3,19 +3,19 @@
 //!
 //! It trusts nothing that a worker wrote and never waits for anybody.
 
-/// What is to be served: read, expanded by its Perl, tried out.
+// What is to be served: read, expanded by its Perl, tried out.
 pub mod site;
 
-/// Processes and the channels to them.
+// Processes and the channels to them.
 pub mod children;
 
-/// Who listens where.
+// Who listens where.
 pub mod sockets;
 
-/// How many workers there are, and what becomes of each.
+// How many workers there are, and what becomes of each.
 pub mod pool;
 
-/// A configuration with its mold and its workers, from the start to the end of all three.
+// A configuration with its mold and its workers, from the start to the end of all three.
 pub mod generation;
 
 pub mod certificates;

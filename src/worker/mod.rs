@@ -3,25 +3,25 @@
 //! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. One interpreter, one request at a time, blocking;
 //! nothing here knows clients, sockets of clients or async.
 
-/// The mold: loads, then only forks.
+// The mold: loads, then only forks.
 pub mod mold;
 
-/// A worker without a mold, for `-X`.
+// A worker without a mold, for `-X`.
 pub mod single;
 
-/// Perl that makes configuration, before there is a mold.
+// Perl that makes configuration, before there is a mold.
 pub mod expander;
 
-/// One request, from its frame to its end.
+// One request, from its frame to its end.
 mod request;
 
-/// The site's Perl, loaded.
+// The site's Perl, loaded.
 mod site;
 
-/// What happens before the first request.
+// What happens before the first request.
 mod start_up;
 
-/// What a place means.
+// What a place means.
 mod location;
 
 mod error_logs;

@@ -9,51 +9,51 @@
 //!
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
-/// What the configuration says of a place.
+// What the configuration says of a place.
 mod place;
 pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
-/// Lines for the error log.
+// Lines for the error log.
 mod log;
 pub use log::{Level, complain, log_to, on_level, say};
 
-/// `$r`.
+// `$r`.
 mod request_rec;
 pub use request_rec::environment::MOD_PERL;
 pub use request_rec::handler_stacks::Stack;
 pub use request_rec::target::Target;
 pub use request_rec::{Ended, Finished, Incoming};
 
-/// All records of the request that this process answers.
+// All records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
     begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
     version_components, want_cleanup,
 };
 
-/// Subrequests and redirects: records beside the client's.
+// Subrequests and redirects: records beside the client's.
 mod internal_request;
 pub use internal_request::{InternalRequest, begin_internal};
 
-/// What the worker asks of the records, and tells them.
+// What the worker asks of the records, and tells them.
 mod worker_api;
 pub use worker_api::*;
 
-/// What the worker does for them.
+// What the worker does for them.
 mod engine;
 pub use engine::{Engine, engine_is};
 
-/// What a program prints, as an answer.
+// What a program prints, as an answer.
 mod response;
 
-/// What was said so far, on its way to the front.
+// What was said so far, on its way to the front.
 mod output;
 pub use output::Client;
 
-/// The page for an error that nobody else makes.
+// The page for an error that nobody else makes.
 mod error_page;
 pub use error_page::Page;
 
-/// The C ABI: what XS calls.
+// The C ABI: what XS calls.
 mod exports;
 pub use exports::{hooks, xs_init};

@@ -1,7 +1,7 @@
 //! The control channel: typed messages over a `SOCK_SEQPACKET` pair, with descriptors beside them.
 //!
 //! The kernel takes only so many descriptors, and so many bytes, in one packet. A message that has more of them goes in
-//! several ([`packets`]): each begins with [`MORE`], the last one with [`LAST`].
+//! several ([`packets`]): each begins with `MORE`, the last one with `LAST`.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::marker::PhantomData;

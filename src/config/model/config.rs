@@ -56,7 +56,7 @@ pub struct Config {
     pub log_level: LogLevel,
     /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
     pub error_logs: Vec<LogTarget>,
-    /// Every access log once, in order of first mention; [`AccessLog::log`] is an index into it.
+    /// Every access log once, in order of first mention; `AccessLog::log` is an index into it.
     pub logs: Vec<LogTarget>,
     /// The main server is the first; it answers what no virtual host claims.
     pub hosts: Vec<Host>,

@@ -39,7 +39,7 @@ pub struct Host {
     pub keep_alive: KeepAlive,
     /// `StrictHostCheck` and its kin.
     pub strictness: Strictness,
-    /// `ErrorLog`: index into [`Config::error_logs`]; `None`: the main server's.
+    /// `ErrorLog`: index into `Config::error_logs`; `None`: the main server's.
     pub error_log: Option<usize>,
     /// `LogLevel`; `None`: the main server's.
     pub log_level: Option<LogLevel>,
@@ -98,7 +98,7 @@ pub enum AliasFrom {
 /// `CustomLog target format [env=…]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessLog {
-    /// Index into [`Config::logs`].
+    /// Index into `Config::logs`.
     pub log: usize,
     /// The format string, nicknames resolved.
     pub format: String,

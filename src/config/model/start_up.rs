@@ -32,9 +32,9 @@ pub enum Step {
         args: String,
         /// Of a section: its lines.
         inside: Option<String>,
-        /// Index into [`Config::sections`].
+        /// Index into `Config::sections`.
         section: u16,
-        /// Index into [`Config::hosts`].
+        /// Index into `Config::hosts`.
         host: u16,
     },
     /// `PerlLib dir`: a folder in front of `@INC`.

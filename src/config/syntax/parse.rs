@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same for a survey, which wants to know what the modules that we lack had to do: an `<IfModule>` of such a one
-    /// stands in the tree like a section. [`Bundle::without_skipped`](super::Bundle::without_skipped) takes it out.
+    /// stands in the tree like a section. `Bundle::without_skipped` takes it out.
     pub fn surveying(source: &'a Source<'a>) -> Self {
         Reader { keeps_skipped: true, ..Reader::new(source) }
     }

@@ -39,7 +39,7 @@ settings! {
     /// `None` and empty mean: nothing, keep what was.
     #[derive(Clone, Default)]
     place struct Rules, then Rules::change_etag {
-        /// `Redirect` in containers, the innermost first; a host's own stand in [`Host`](super::Host).
+        /// `Redirect` in containers, the innermost first; a host's own stand in `Host`.
         pub redirects: Vec<Redirect>, prepend;
         /// `ErrorDocument`: status and answer; the last of a status counts.
         pub error_documents: Vec<(u16, ErrorDocument)>, append;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::rules::types::Described;
+use crate::config::response::types::Described;
 use crate::config::{Config, Settings};
 
 /// The type that an extension in lower case usually has.

@@ -1,7 +1,7 @@
 //! Whatever a client wants of a file: parts that lie in it, and together no more than all of it.
 #![no_main]
 
-use cameleer::config::rules::ranges::Ranges;
+use cameleer::config::response::ranges::Ranges;
 use cameleer::front::range::{self, Wanted};
 use libfuzzer_sys::fuzz_target;
 

@@ -14,7 +14,7 @@ use wire::transport::{in_memory, read_configuration};
 
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
-use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, Step, directives};
+use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, Step, table};
 use crate::privileges;
 
 type Master = Channel<FromExpander, ToExpander>;
@@ -107,7 +107,7 @@ impl Expander {
 
     /// Whether a module that is loaded by now defines this directive.
     fn learn(&mut self, name: &str) -> libperl::Result {
-        if !directives::is_known(name) && !self.perl.ask(c"Cameleer::defines_directive", name)?.is_empty() {
+        if !table::is_known(name) && !self.perl.ask(c"Cameleer::defines_directive", name)?.is_empty() {
             let own = &mut self.facts.expanded.get_or_insert_default().own;
             own.push(name.to_ascii_lowercase());
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
 
 use crate::config::Pace;
-use crate::config::tls_suites::openssl_name;
+use crate::config::tls::suites::openssl_name;
 use crate::tls::names::Variables;
 
 /// Whether a client speaks TLS, and how.

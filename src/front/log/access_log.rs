@@ -11,7 +11,7 @@ use super::entry::Entry;
 use super::format::Format;
 use super::time::ClockText;
 use crate::config::Config;
-use crate::config::rules::setenv::Condition;
+use crate::config::response::setenv::Condition;
 use crate::log;
 
 /// As much as is gathered before it is written without waiting for the clock.

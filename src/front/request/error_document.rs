@@ -8,7 +8,7 @@ use http::{Method, Response, StatusCode};
 
 use super::context::RequestContext;
 use super::respond::body::BodySource;
-use crate::config::rules::ErrorDocument;
+use crate::config::response::ErrorDocument;
 use crate::front::base::refusal::Refusal;
 use crate::front::request;
 use crate::front::routing::server_name;

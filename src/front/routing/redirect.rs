@@ -4,7 +4,7 @@ use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use percent_encoding::percent_encode;
 
-use crate::config::rules::redirect::Answer;
+use crate::config::response::redirect::Answer;
 use crate::config::{Host, Settings};
 use crate::front::base::refusal::Refusal;
 use crate::path::{PATH, Text};

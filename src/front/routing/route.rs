@@ -9,7 +9,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use super::htaccess::complain;
-use crate::config::rules::redirect::Answer;
+use crate::config::response::redirect::Answer;
 use crate::config::{Handler, Htaccess, Settings};
 use crate::front::base::refusal::Refusal;
 

@@ -26,7 +26,7 @@ use super::pool::{ClientId, Limits, RequestId};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::config::Spooling;
-use crate::config::admission::PoolShare;
+use crate::config::scheduling::PoolShare;
 use crate::front::base::failure::{Failure, Truncated};
 use crate::printable;
 

@@ -30,7 +30,7 @@ use wire::transport::MAX_INLINE;
 use super::base::failure::Failure;
 use super::base::shared::{self, count};
 use crate::config::access::Throttle;
-use crate::config::admission::SpeedLimit;
+use crate::config::scheduling::SpeedLimit;
 use crate::config::{Config, Spooling};
 use crate::log;
 use crate::sys::is_stopped;

@@ -7,7 +7,7 @@ use std::path::Path;
 use apache::{InternalRequest, Page};
 
 use crate::config::Named;
-use crate::config::rules::{ErrorDocument, PathInfo};
+use crate::config::response::{ErrorDocument, PathInfo};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use libperl::{Code, Interrupted};
 
-use crate::config::rules::PathInfo;
+use crate::config::response::PathInfo;
 use crate::config::{Handler, Phase};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::log_context::{note, report};

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::translate::plain;
-use crate::config::rules::Rules;
-use crate::config::rules::setenv::{Attribute, Variables};
+use crate::config::response::Rules;
+use crate::config::response::variables::{Attribute, Variables};
 use crate::worker::location::ResolvedLocation;
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of

@@ -15,8 +15,7 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
 use crate::config::{
-    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, directives, regular,
-    split_words,
+    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, regular, split_words, table,
 };
 use crate::log;
 
@@ -188,7 +187,7 @@ pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), In
 
 /// Runs a `<Perl>` section; the directives that it says, as text.
 pub fn section(perl: &Interpreter, code: &str, at: &At) -> Result<String, Interrupted> {
-    perl.call(c"Cameleer::begin_section", Some(&directives::for_perl()))?;
+    perl.call(c"Cameleer::begin_section", Some(&table::for_perl()))?;
     // The section's own first line stands where its tag does.
     perl.eval(&format!("package Apache::ReadConfig;\n{code}"), &at.file, at.line)?;
     perl.ask(c"Cameleer::Sections::said", "")

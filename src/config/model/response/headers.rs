@@ -1,6 +1,7 @@
 //! `Header` and `RequestHeader`.
 
-use super::setenv::{Condition, Variables};
+use super::setenv::Condition;
+use super::variables::Variables;
 use crate::config::syntax::pattern::Pattern;
 
 /// A line of `Header` or `RequestHeader`.

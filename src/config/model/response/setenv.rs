@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::expr::Expr;
 use crate::config::syntax::pattern::{Budget, Pattern};
 
-pub use super::variables::{Attribute, Seen, Variables};
+use super::variables::{Attribute, Seen, Variables};
 
 /// Of a value that is made from what a client sends: one rule could double what another has set, and the next again.
 const LONGEST: usize = 8 << 10;

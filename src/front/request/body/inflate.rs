@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::super::context::RequestContext;
 use super::{Body, Store};
 use crate::config::Spooling;
-use crate::config::rules::inflate::Bounds;
+use crate::config::response::inflate::Bounds;
 use crate::front::base::blocking;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::Route;

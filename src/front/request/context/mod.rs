@@ -17,7 +17,7 @@ use wire::reply::Head;
 
 use super::services::{Connection, Services};
 use crate::config::KeepAlive;
-use crate::config::rules::setenv::Variables;
+use crate::config::response::variables::Variables;
 use crate::front::base::address::Address;
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};

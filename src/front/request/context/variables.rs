@@ -6,8 +6,9 @@ use std::rc::Rc;
 use http::request::Parts;
 
 use super::RequestContext;
-use crate::config::rules::expr::Seen;
-use crate::config::rules::setenv::{Attribute, Condition, Variables};
+use crate::config::response::setenv::Condition;
+use crate::config::response::variables::Seen;
+use crate::config::response::variables::{Attribute, Variables};
 use crate::config::{Settings, meter};
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;

@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use super::METHODS;
 use super::lookup::refusal;
 use super::visible::View;
-use crate::config::rules::listing::{Column, Listing};
+use crate::config::response::listing::{Column, Listing};
 use crate::front::base::blocking::{self, NoThread};
 use crate::front::base::refusal::Refusal;
 use crate::front::request::context::RequestContext;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
-use crate::config::rules::FileEtag;
+use crate::config::response::FileEtag;
 use crate::open::Opened;
 
 /// What tells one state of a file from another.

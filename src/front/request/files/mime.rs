@@ -3,7 +3,7 @@
 use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use crate::config::Config;
-use crate::config::rules::types::Described;
+use crate::config::response::types::Described;
 use crate::front::routing::Route;
 use crate::mime::describe;
 

@@ -24,8 +24,8 @@ use percent_encoding::percent_encode;
 
 use super::respond::body::{BodySource, FileBody, PIECE, Segment};
 use crate::config::Handler;
-use crate::config::rules::PathInfo;
-use crate::config::rules::ranges::Ranges;
+use crate::config::response::PathInfo;
+use crate::config::response::ranges::Ranges;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{NotYet, Route, server_name};
 use crate::front::site::Site;

@@ -1,6 +1,6 @@
 //! The `Range` header (RFC 9110 §14).
 
-use crate::config::rules::ranges::Ranges;
+use crate::config::response::ranges::Ranges;
 
 /// What a client wants of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
 mod tests {
     use super::Wanted::*;
     use super::*;
-    use crate::config::rules::ranges::Bound;
+    use crate::config::response::ranges::Bound;
 
     #[test]
     fn ranges_are_read_as_the_rfc_says() {

@@ -7,8 +7,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 
 use crate::config::meter;
-use crate::config::rules::Rules;
-use crate::config::rules::headers::{Action, HeaderRule, Moment};
+use crate::config::response::Rules;
+use crate::config::response::headers::{Action, HeaderRule, Moment};
 use crate::front::base::refusal::Refusal;
 use crate::front::request::context::{RequestContext, remote_ip, variables};
 use crate::front::routing::Route;

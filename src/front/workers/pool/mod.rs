@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use wire::control::{WorkerId, WorkerState};
 
-use crate::config::admission::{PoolShare, SpeedLimit};
+use crate::config::scheduling::{PoolShare, SpeedLimit};
 use crate::front::base::failure::Failure;
 use concurrency::UnderWay;
 use prefetch::Pace;

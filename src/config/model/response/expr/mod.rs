@@ -12,7 +12,7 @@ use super::variables::Attribute;
 use crate::config::model::access::Network;
 use crate::config::syntax::pattern::{Budget, Pattern};
 
-pub use super::variables::Seen;
+use super::variables::Seen;
 
 /// An expression, understood.
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ impl ExprValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::rules::variables::Variables;
+    use crate::config::model::response::variables::Variables;
 
     fn holds(source: &str) -> bool {
         let mut variables = Variables::default();

@@ -10,7 +10,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use crate::config::admission::PoolShare;
+use crate::config::scheduling::PoolShare;
 
 pub use lane::{Lane, Waiting};
 pub use overload::Change;

@@ -1,7 +1,7 @@
 //! The queue under loads that are played through without a clock.
 
 use super::*;
-use crate::config::admission::ShareSize;
+use crate::config::scheduling::ShareSize;
 
 const MS: Duration = Duration::from_millis(1);
 const WORKERS: u32 = 4;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::config::admission::{Rate, SpeedLimit};
+use crate::config::scheduling::{Rate, SpeedLimit};
 
 /// A client that is refused has one line of the log in so long.
 const QUIET: Duration = Duration::from_secs(60);

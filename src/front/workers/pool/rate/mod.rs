@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Instant;
 
-use crate::config::admission::SpeedLimit;
+use crate::config::scheduling::SpeedLimit;
 
 use account::Account;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::config::admission::Rate;
+use crate::config::scheduling::Rate;
 
 const SECOND: Duration = Duration::from_secs(1);
 

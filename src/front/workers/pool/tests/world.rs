@@ -10,7 +10,7 @@ use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
 use super::super::request::{Request, Stage};
 use super::super::{Action, ClientId, Limits, NewRequest, Pool, RequestId};
-use crate::config::admission::{PoolShare, Rate, ShareSize, SpeedLimit};
+use crate::config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::front::base::failure::Failure;
 
 const MAX_WORKERS: usize = 6;

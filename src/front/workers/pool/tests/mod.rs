@@ -1,6 +1,7 @@
 //! Generated histories of a pool, played against a world of its own: workers that come, take, answer, stop and die,
 //! clients that leave, time that passes. `PROPTEST_CASES` says how many are played.
 
+mod check;
 mod world;
 
 use proptest::prelude::*;

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use wire::control::{WorkerId, WorkerState};
+use wire::control::WorkerId;
 
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
-use super::super::request::{Request, Stage};
+use super::super::request::Stage;
 use super::super::{Action, ClientId, Limits, NewRequest, Pool, RequestId};
 use crate::config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::front::base::failure::Failure;
@@ -18,7 +18,7 @@ const QUEUE_LENGTH: usize = 20;
 /// A worker has one request, and two in its socket.
 const MOST_SENT: usize = 3;
 /// The number of the line MaxConcurrentReqs, and what it says.
-const LINE: u32 = 7;
+pub(super) const LINE: u32 = 7;
 const MOST_UNDER_WAY: u32 = 5;
 /// Rounds of a world in which everybody does what he should; far more than are needed.
 const ROUNDS: usize = 2_000;
@@ -69,7 +69,7 @@ pub enum Op {
 }
 
 #[derive(Debug, Default)]
-struct SimWorker {
+pub(super) struct SimWorker {
     /// In its socket.
     inbox: VecDeque<RequestId>,
     /// What it works on.
@@ -87,18 +87,18 @@ struct SimWorker {
 
 /// See the module's text.
 pub struct World {
-    pool: Pool,
+    pub(super) pool: Pool,
     now: Instant,
-    workers: BTreeMap<WorkerId, SimWorker>,
+    pub(super) workers: BTreeMap<WorkerId, SimWorker>,
     joined: u64,
     submitted: RequestId,
     /// Requests that were let in and have not ended; the lane of each.
-    open: BTreeMap<RequestId, usize>,
+    pub(super) open: BTreeMap<RequestId, usize>,
     ended: BTreeSet<RequestId>,
     /// Requests whose clients have left.
     left: BTreeSet<RequestId>,
     /// Requests that count for the MaxConcurrentReqs.
-    turns: BTreeSet<RequestId>,
+    pub(super) turns: BTreeSet<RequestId>,
     /// Of what was sent something came back since the last thing happened.
     came_back: bool,
 }
@@ -376,44 +376,6 @@ impl World {
         assert!(self.open.remove(&request).is_some(), "request {request} ends that had ended, or never came");
         assert!(self.ended.insert(request));
         self.give_turn_back(request);
-    }
-
-    /// Holds what the pool says against what is.
-    pub fn check(&self) {
-        let pool = &self.pool;
-        assert!(pool.actions.is_empty());
-        assert!(pool.requests.keys().eq(self.open.keys()), "{:?} are known, {:?} are open", pool.requests, self.open);
-        let is = |wanted: fn(&Stage) -> bool| pool.requests.values().filter(move |request| wanted(&request.stage));
-        let waits = pool.requests.values().filter(|r| !matches!(r.stage, Stage::Running(_)) && !r.abandoned);
-        assert_eq!(pool.queued as usize, waits.count(), "queued");
-        assert_eq!(pool.ahead as usize, is(|stage| matches!(stage, Stage::Ahead(_))).count(), "ahead");
-        assert_eq!(pool.busy as usize, is(|stage| matches!(stage, Stage::Running(_))).count(), "busy");
-        assert_eq!(pool.queue.len(), is(|stage| *stage == Stage::Queued).count(), "in the queue");
-        for (number, lane) in pool.queue.lanes().iter().enumerate() {
-            let busy = pool.requests.values().filter(|r| r.lane == number && r.stage != Stage::Queued).count();
-            assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
-            assert!(lane.busy <= lane.most, "lane {number} has {} of {} workers", lane.busy, lane.most);
-        }
-        let charged = |r: &&Request| matches!(r.stage, Stage::Running(_)) && r.charged_to.is_some();
-        assert_eq!(pool.clients.at_work() as usize, pool.requests.values().filter(charged).count(), "charged");
-        assert_eq!(pool.under_way.count(LINE) as usize, self.turns.len(), "under way");
-        self.check_workers();
-    }
-
-    fn check_workers(&self) {
-        let pool = &self.pool;
-        assert!(pool.workers.keys().eq(self.workers.keys()));
-        assert_eq!(pool.held as usize, pool.workers.values().filter(|worker| worker.held).count(), "held");
-        for (id, worker) in &pool.workers {
-            let is_idle = pool.idle.iter().filter(|idle| *idle == id).count();
-            assert_eq!(is_idle, usize::from(worker.state == WorkerState::Idle), "{id:?} {worker:?}");
-            assert!(worker.state != WorkerState::Idle || worker.current.is_none());
-            let running = worker.current.iter().all(|r| pool.requests[r].stage == Stage::Running(*id));
-            let ahead = worker.ahead.iter().all(|r| pool.requests[r].stage == Stage::Ahead(*id));
-            assert!(running && ahead, "{id:?} {worker:?} {:?}", pool.requests);
-        }
-        let next = pool.queue.peek();
-        assert!(pool.idle.is_empty() || next.is_none(), "{:?} are idle and {next:?} waits", pool.idle);
     }
 
     /// From here on everybody does what he should: all requests end, and all workers have nothing left to do.

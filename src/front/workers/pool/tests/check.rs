@@ -1,0 +1,46 @@
+//! What holds at every moment, whatever has happened.
+
+use wire::control::WorkerState;
+
+use super::super::request::{Request, Stage};
+use super::world::{LINE, World};
+
+impl World {
+    /// Holds what the pool says against what is.
+    pub fn check(&self) {
+        let pool = &self.pool;
+        assert!(pool.actions.is_empty());
+        assert!(pool.requests.keys().eq(self.open.keys()), "{:?} are known, {:?} are open", pool.requests, self.open);
+        let is = |wanted: fn(&Stage) -> bool| pool.requests.values().filter(move |request| wanted(&request.stage));
+        let waits = pool.requests.values().filter(|r| !matches!(r.stage, Stage::Running(_)) && !r.abandoned);
+        assert_eq!(pool.queued as usize, waits.count(), "queued");
+        assert_eq!(pool.ahead as usize, is(|stage| matches!(stage, Stage::Ahead(_))).count(), "ahead");
+        assert_eq!(pool.busy as usize, is(|stage| matches!(stage, Stage::Running(_))).count(), "busy");
+        assert_eq!(pool.queue.len(), is(|stage| *stage == Stage::Queued).count(), "in the queue");
+        for (number, lane) in pool.queue.lanes().iter().enumerate() {
+            let busy = pool.requests.values().filter(|r| r.lane == number && r.stage != Stage::Queued).count();
+            assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
+            assert!(lane.busy <= lane.most, "lane {number} has {} of {} workers", lane.busy, lane.most);
+        }
+        let charged = |r: &&Request| matches!(r.stage, Stage::Running(_)) && r.charged_to.is_some();
+        assert_eq!(pool.clients.at_work() as usize, pool.requests.values().filter(charged).count(), "charged");
+        assert_eq!(pool.under_way.count(LINE) as usize, self.turns.len(), "under way");
+        self.check_workers();
+    }
+
+    fn check_workers(&self) {
+        let pool = &self.pool;
+        assert!(pool.workers.keys().eq(self.workers.keys()));
+        assert_eq!(pool.held as usize, pool.workers.values().filter(|worker| worker.held).count(), "held");
+        for (id, worker) in &pool.workers {
+            let is_idle = pool.idle.iter().filter(|idle| *idle == id).count();
+            assert_eq!(is_idle, usize::from(worker.state == WorkerState::Idle), "{id:?} {worker:?}");
+            assert!(worker.state != WorkerState::Idle || worker.current.is_none());
+            let running = worker.current.iter().all(|r| pool.requests[r].stage == Stage::Running(*id));
+            let ahead = worker.ahead.iter().all(|r| pool.requests[r].stage == Stage::Ahead(*id));
+            assert!(running && ahead, "{id:?} {worker:?} {:?}", pool.requests);
+        }
+        let next = pool.queue.peek();
+        assert!(pool.idle.is_empty() || next.is_none(), "{:?} are idle and {next:?} waits", pool.idle);
+    }
+}

@@ -1,4 +1,4 @@
-//! What the master says, and what is done about it.
+//! Messages of the master, and what is done about each.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
     }
 }
 
-/// The generation that cannot serve when this is not done.
+/// The generation that cannot serve if this message fails.
 fn prepares(message: &ToFront) -> Option<Generation> {
     match message {
         ToFront::Configure { generation, .. } | ToFront::Activate { generation } => Some(*generation),
@@ -58,7 +58,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
                 named(listeners, fds)?,
             )?;
             let site = Site { software, ..site };
-            // Before the first client's byte. A front that cannot do it is never activated.
+            // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
             crate::privileges::drop(&site.config)?;
             spool::try_out(&site.config.spooling);
             front.sites().add(Rc::new(site));

@@ -18,15 +18,13 @@ use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
 use crate::tls::{Identity, Servers, Sessions};
 
-/// See the module's text.
 pub struct Site {
-    /// Its number.
     pub generation: Generation,
     /// What was configured.
     pub config: Arc<Config>,
-    /// The same as it was written, for the page about it.
+    /// The directives, for the page `server-info`.
     pub tree: Vec<Directive>,
-    /// What it says that it is.
+    /// For the `Server` header and the pages about the server.
     pub software: String,
     /// Its workers and its queue.
     pub pool: Rc<Workers>,
@@ -42,12 +40,12 @@ pub struct Site {
     pub error_logs: Rc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of its hosts.
     pub shortest_keep_alive: Duration,
-    /// The sockets that it serves, from the time it begins to.
+    /// The listeners that it will accept on, until it is activated.
     pub listeners: Cell<Vec<(String, OwnedFd)>>,
 }
 
 impl Site {
-    /// Understands what the master prepared: a memfd with a bundle, one with certificates, access logs and listeners.
+    /// Builds it from what the master sent: a memfd with the bundle, one with certificates, access logs and listeners.
     pub fn new(
         shared: &Rc<Shared>,
         sessions: &Sessions,
@@ -75,7 +73,7 @@ impl Site {
         })
     }
 
-    /// From the next connection on, these certificates.
+    /// Uses these certificates from the next connection on.
     pub fn renew_identities(&self, sessions: &Sessions, identities: OwnedFd) -> anyhow::Result<()> {
         let servers = servers(sessions, &self.config, identities)?;
         self.tls.replace(servers);
@@ -89,7 +87,7 @@ fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow:
     Ok(Rc::new(Servers::new(config, &identities, sessions).context("certificates")?))
 }
 
-/// The master has shown them all; here there should be none.
+/// The master has checked the configuration and shown all errors, so here there should be none.
 fn first(errors: Vec<crate::config::ConfigError>) -> anyhow::Error {
     errors.into_iter().next().map_or_else(|| anyhow!("configuration"), anyhow::Error::from)
 }
@@ -102,12 +100,12 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// All of them.
+    /// All generations.
     pub fn all(&self) -> Vec<Rc<Site>> {
         self.all.borrow().clone()
     }
 
-    /// That which answers new requests.
+    /// The generation that answers new requests.
     pub fn serving(&self) -> Option<Rc<Site>> {
         self.serving.borrow().clone()
     }
@@ -120,8 +118,7 @@ impl Sites {
         *self.serving.borrow_mut() = Some(site.clone());
     }
 
-    /// Takes a generation in that was prepared. One that was prepared before it and never served has failed: this one takes
-    /// its place.
+    /// Adds a generation that was prepared. It replaces one that was prepared before and never served: that one has failed.
     pub fn add(&self, site: Rc<Site>) {
         let serving = self.serving();
         let serves = |other: &Rc<Site>| serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other));
@@ -130,12 +127,12 @@ impl Sites {
         all.push(site);
     }
 
-    /// Takes those out that are over, and returns them.
+    /// Removes the generations that are over, and returns them.
     pub fn remove(&self, is_over: impl Fn(&Site) -> bool) -> Vec<Rc<Site>> {
         self.all.borrow_mut().extract_if(.., |site| is_over(site)).collect()
     }
 
-    /// That of a number.
+    /// The generation of this number.
     pub fn get(&self, generation: Generation) -> anyhow::Result<Rc<Site>> {
         let all = self.all.borrow();
         let site = all.iter().find(|site| site.generation == generation);

@@ -8,18 +8,17 @@ use tokio::net::{TcpStream, UnixStream};
 use crate::front::base::address::Address;
 use crate::front::client::transport::Socket;
 
-/// A connection that nobody serves yet.
+/// A connection that the kernel has accepted and nobody serves yet.
 pub struct Accepted {
-    /// What it is spoken over.
     pub socket: Socket,
-    /// Who it is with.
+    /// The client's end.
     pub remote: Address,
     /// Our end.
     pub local: Address,
 }
 
 impl Accepted {
-    /// Of a listener at `local`, unless that listens on all addresses.
+    /// Of a TCP listener; `local` is its address, `None` for one that listens on all.
     pub fn tcp(socket: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
         let local = match local {
             Some(local) => local.clone(),
@@ -28,13 +27,13 @@ impl Accepted {
         Ok(Accepted { socket: Socket::Tcp(socket), remote: Address::tcp(remote), local })
     }
 
-    /// Of a listener in the file system.
+    /// Of a listener that is a unix socket.
     pub fn unix(socket: UnixStream) -> Accepted {
         Accepted { socket: Socket::Unix(socket), remote: Address::unix(), local: Address::unix() }
     }
 }
 
-/// Whether the next one may well be accepted.
+/// Whether `accept` failed because of this one connection: the next one may well be accepted.
 pub fn is_clients_fault(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)

@@ -21,16 +21,17 @@ use crate::front::base::address::Address;
 use crate::front::base::blocking;
 use crate::front::client::last_call::LAST_CALL;
 
-/// Between two looks. The kernel may be at a segment that came before it was told to drop such.
+/// Between two looks at the queue. The kernel may still be at a segment that came before it was told to drop new ones.
 const PAUSE: Duration = Duration::from_millis(10);
-/// As many looks as there are at least.
+/// At least as many looks at the queue.
 const LOOKS: u32 = 2;
-/// So many are accepted before the others go on.
+/// So many connections are accepted before other tasks have their turn.
 const A_TURN: u32 = 64;
 /// How /proc writes that a handshake has begun.
 const SYN_RECV: &str = "03";
 
-/// A listener that waits for nobody any more. The runtime only knows what it was told of; here the kernel is asked.
+/// A listener whose queue is emptied before it is closed. The runtime only knows of connections that it was told of, so the
+/// kernel is asked.
 pub enum Backlog {
     /// With its address, unless it listens on all.
     Tcp(TcpListener, Option<Address>),
@@ -52,7 +53,7 @@ impl Backlog {
         self.empty(acceptor, by).await;
     }
 
-    /// Where somebody else listens on the same socket there may be no end.
+    /// Accepts until the queue is empty. Where another process listens on the same socket that may be never, hence `by`.
     async fn empty(&self, acceptor: &Rc<Acceptor>, by: Instant) {
         for count in 1_u32.. {
             if count.is_multiple_of(A_TURN) {
@@ -89,7 +90,7 @@ impl Backlog {
     async fn is_amid_a_handshake(&self) -> bool {
         let Backlog::Tcp(listener, _) = self else { return false };
         let Ok(address) = listener.local_addr() else { return false };
-        // Thousands of connections are a long text.
+        // With thousands of connections the files in /proc are long: they are read on another thread.
         let begun = move || ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().any(|file| begins(file, address.port()));
         blocking::run("look for handshakes that have begun", begun).await.unwrap_or(false)
     }

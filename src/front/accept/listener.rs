@@ -26,23 +26,23 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The accept loops, by the address as the master wrote it.
 #[derive(Default)]
 pub struct Listeners {
-    /// Dropped to end one.
+    /// Dropping the sender ends the loop.
     running: RefCell<HashMap<String, oneshot::Sender<()>>>,
-    /// How many have a socket still.
+    /// How many loops still have their socket.
     open: Rc<Cell<u32>>,
 }
 
 enum Listener {
-    /// With its address, unless connections must be asked because it listens on all.
+    /// With its address, unless it listens on all: then each connection is asked for its own.
     Tcp(TcpListener, Option<Address>),
     Unix(UnixListener),
 }
 
-/// One that still has its socket.
+/// Counts a loop as long as it has its socket.
 struct Open(Rc<Cell<u32>>);
 
 impl Listeners {
-    /// Accepts on exactly these; connections of a listener that goes live on.
+    /// Accepts on exactly these sockets. Connections that came by a listener that is closed go on.
     pub fn set(&self, acceptor: &Rc<Acceptor>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
         let mut running = self.running.borrow_mut();
         running.retain(|address, _| wanted.iter().any(|(name, _)| name == address));
@@ -57,7 +57,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Accepts no more but those that the kernel has accepted; [`Self::are_closed`] says when that is done.
+    /// Accepts no connection any more but those in the kernel's queues; [`Self::are_closed`] says when that is done.
     pub fn close(&self) {
         self.running.borrow_mut().clear();
     }

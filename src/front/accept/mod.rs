@@ -1,4 +1,4 @@
-//! From a listening socket to a connection of which is known who has it and what it speaks.
+//! New connections: who the client is, whether there is a permit for one more, and which protocol it speaks.
 
 mod accepted;
 mod backlog;
@@ -21,19 +21,19 @@ use crate::log;
 use accepted::Accepted;
 use negotiate::{Negotiated, negotiate};
 
-/// What the accept loops share.
+/// Serves what the accept loops accept.
 pub struct Acceptor {
     services: Rc<Services>,
     limit: ConnectionLimit,
 }
 
 impl Acceptor {
-    /// Of a process that may have so many open files.
+    /// `descriptors`: how many open files the process may have.
     pub fn new(services: Rc<Services>, descriptors: u64) -> Acceptor {
         Acceptor { services, limit: ConnectionLimit::new(descriptors) }
     }
 
-    /// Gives a connection a task of its own, if there is a place for it.
+    /// Gives a connection a task of its own, or tells its client to come back when there is no permit.
     fn serve(self: &Rc<Self>, accepted: Accepted) {
         let Accepted { socket, remote, local } = accepted;
         let Some(site) = self.services.sites.serving() else { return };

@@ -1,4 +1,4 @@
-//! The beginning of a connection: what is spoken on it.
+//! The beginning of a connection: TLS or not, HTTP/1 or HTTP/2.
 //!
 //! ```text
 //!   TLS here? ──yes──▶ first byte a handshake's? ──yes──▶ ClientHello ─SNI─▶ host ─▶ handshake ─ALPN─▶ HTTP/2 or HTTP/1
@@ -54,7 +54,7 @@ pub async fn negotiate(connection: &Connection, socket: Socket) -> io::Result<Ne
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
-/// The host that speaks for its address until the client has named another.
+/// The first host of the address, whose settings hold until the client has named another.
 fn first(client: &Client) -> Option<&Host> {
     let config = &client.config;
     config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
@@ -67,7 +67,7 @@ async fn begins_with_handshake(line: &mut CountedIo) -> io::Result<bool> {
     Ok(line.ahead().first() == Some(&HANDSHAKE))
 }
 
-/// Waits only as long as it can still become one.
+/// Reads on only while what has come is the beginning of a preface.
 async fn begins_with_preface(line: &mut CountedIo) -> io::Result<bool> {
     loop {
         let came = line.ahead();
@@ -84,7 +84,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     let client = &connection.client;
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
-    // A renewal meanwhile is for others.
+    // Certificates that are renewed during this handshake are for later ones.
     let servers = connection.site.tls.borrow().clone();
     let Some((host, server)) = server(client, &servers, name.as_deref()) else {
         return Err(io::Error::other("no host of this address has a certificate"));
@@ -100,7 +100,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
-/// The host by that name; one without a certificate, and an unknown one, are the first's of the address that has one.
+/// The host of that name. For an unknown name, and for a host without a certificate, the first host of the address that has one.
 fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
     let (config, local) = (&client.config, client.local.socket);
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));

@@ -1,4 +1,4 @@
-//! Connections of a balancer that begins them with a PROXY header: whoever that names is the client, from then on.
+//! Connections of a balancer that begins each with a PROXY header: the client is the one that the header names.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,13 +15,13 @@ use crate::front::client::transport::Socket;
 use crate::front::limits::connections::Permit;
 use crate::front::request::services::Connection;
 
-/// Whether a connection from `remote` to `local` begins with such a header.
+/// Whether a connection from `remote` to `local` begins with a PROXY header.
 pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
     let host = config.hosts.get(usize::from(config.host(local.socket, "")));
     host.is_some_and(|host| host.remote_ip.expects_proxy_header(remote.socket.map(|remote| remote.ip())))
 }
 
-/// Serves a connection whose permit is nobody's until it has said whose it is.
+/// Serves a connection whose permit counts for no client until the PROXY header has named one.
 pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: Socket, mut permit: Permit) {
     let Some((connection, is_named)) = meet(connection, &mut socket).await else { return };
     let (limits, remote) = (&connection.site.config.clients, &connection.client.remote);
@@ -32,7 +32,8 @@ pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: S
     super::serve(connection, socket, permit).await;
 }
 
-/// Waits for the header like for the head of a request. The connection as it names it, and whether it does.
+/// Waits for the header as long as for the head of a request. Returns the connection with the client that the header names, and
+/// whether it names one.
 async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connection, bool)> {
     let client = &connection.client;
     let registration = connection.services.connections.enter(client);
@@ -44,7 +45,7 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
             said.inspect(|named| client.remote = Address::tcp(*named));
             return Some((connection, said.is_some()));
         }
-        // How balancers look whether we are there.
+        // A balancer's health check: it connects and closes.
         Some(Err(_)) if !has_begun => return None,
         Some(Err(error)) => error.to_string(),
         None if client.shared.is_stopping() => return None,

@@ -1,8 +1,8 @@
-//! Who is at an end of a connection.
+//! An end of a connection.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// An end of the connection.
+/// IP address and port, or a unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// As text, without port.
@@ -20,7 +20,7 @@ impl Address {
         Address { ip: socket.ip().to_string(), port: socket.port(), socket: Some(socket) }
     }
 
-    /// Of a unix socket: whoever is there is on this host.
+    /// Of a unix socket, whose other end is on this host.
     pub fn unix() -> Address {
         Address { ip: "127.0.0.1".to_owned(), port: 0, socket: None }
     }

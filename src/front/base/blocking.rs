@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use super::refusal::Refusal;
 use crate::log;
 
-/// So much runs at once; what is more waits its turn.
+/// Threads at most; further work waits its turn.
 const MOST: usize = 64;
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
@@ -55,7 +55,7 @@ impl From<NoThread> for Refusal {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One for the process, as its limit on threads is.
+/// One pool for the process, as the limit on threads is the process's.
 static POOL: Pool =
     Pool { state: Mutex::new(State { jobs: VecDeque::new(), threads: 0, idle: 0 }), news: Condvar::new() };
 
@@ -88,7 +88,7 @@ impl Pool {
                     state.jobs.pop_back();
                     return Err(error);
                 }
-                // Those that there are come to it.
+                // No further thread: those that there are will do it.
                 Err(_) => {}
             }
         }

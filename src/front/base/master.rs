@@ -1,4 +1,4 @@
-//! The way to the master.
+//! The control channel to the master.
 
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ use wire::outbox::Outbox;
 
 use crate::log;
 
-/// The control channel. Messages never wait for the master: what it does not take is kept and sent later.
+/// Messages never wait for the master: what it does not take is kept and sent later.
 pub struct Master {
     channel: AsyncFd<Channel<FromFront, ToFront>>,
     kept: RefCell<Outbox<OwnedFd>>,

@@ -4,7 +4,7 @@ use http::Version;
 
 use crate::config::Limits;
 
-/// The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
+/// Longer methods are answered 501. The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
 pub const LONGEST_METHOD: usize = 32;
 
 /// `HTTP/1.1`

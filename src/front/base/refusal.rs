@@ -6,7 +6,7 @@ use http::header::{HeaderName, HeaderValue};
 use super::failure::Failure;
 use crate::path::BadPath;
 
-/// After so many seconds there may be room for what was refused.
+/// `Retry-After` of a 503, in seconds.
 const SOON: u32 = 2;
 
 /// A request that is answered with a page that says no.
@@ -23,7 +23,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Only a status; the connection can go on.
+    /// With nothing but a status; the connection can go on.
     pub fn new(status: StatusCode) -> Refusal {
         Refusal { status, header: None, close: false, why: None }
     }
@@ -43,7 +43,7 @@ impl Refusal {
         Refusal { why: Some(why), ..self }
     }
 
-    /// There is no place for it now; the client should ask again soon.
+    /// 503: there is no room for the request now, and the client should ask again soon.
     pub fn busy() -> Refusal {
         Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
     }

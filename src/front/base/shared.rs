@@ -13,7 +13,6 @@ const SPARE_FRAMES: usize = 64;
 /// A buffer that a large request has grown is not kept.
 const SPARE_FRAME_SIZE: usize = 128 * 1024;
 
-/// See the module's text.
 pub struct Shared {
     /// When this process began to serve.
     pub started: SystemTime,
@@ -56,7 +55,6 @@ pub struct Counters {
     pub duration_us: Cell<u64>,
 }
 
-/// Adds one.
 pub fn count(counter: &Cell<u64>) {
     counter.update(|n| n + 1);
 }
@@ -88,7 +86,6 @@ impl Clock {
 }
 
 impl Shared {
-    /// Of a front that begins to serve.
     pub fn new(master: Master) -> Shared {
         Shared {
             started: SystemTime::now(),
@@ -114,7 +111,7 @@ impl Shared {
         self.frames.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes such a buffer back.
+    /// Takes a buffer of a frame back, for another.
     pub fn spare_frame(&self, frame: Vec<u8>) {
         let mut frames = self.frames.borrow_mut();
         if frames.len() < SPARE_FRAMES && frame.capacity() <= SPARE_FRAME_SIZE {
@@ -132,7 +129,7 @@ impl Shared {
         self.stopping.get().is_some()
     }
 
-    /// Since when.
+    /// When [`Shared::stop`] was called.
     pub fn stopping_since(&self) -> Option<Instant> {
         self.stopping.get()
     }
@@ -142,7 +139,7 @@ impl Shared {
         self.serving.set(Some(generation));
     }
 
-    /// A pool is busier than before, or less busy. The clock reports most changes; that requests begin to wait is said at
+    /// The load of a pool has changed. The clock reports most changes; that requests begin to wait is said at
     /// once, so that workers can be added.
     pub fn pool_changed(&self, load: Load) {
         self.clock.start();

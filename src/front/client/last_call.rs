@@ -1,4 +1,4 @@
-//! A stop, as one connection sees it. A request may be on its way that the client has sent before it could know: it is
+//! A stop, as one connection sees it. A request that the client sent before it could know of the stop is
 //! answered, and the answer says `Connection: close`.
 //!
 //! ```text
@@ -17,7 +17,7 @@ use super::{Client, Phase};
 pub const LAST_CALL: Duration = Duration::from_secs(1);
 
 impl Client {
-    /// When it has to have sent what it is waited for, while the front stops.
+    /// While the front stops: by when the client must have sent what the connection waits for.
     pub(super) fn last_call(&self) -> Option<Instant> {
         let stopping = self.shared.stopping_since()?;
         match self.phase() {

@@ -39,13 +39,13 @@ pub enum Phase {
 
 /// A request of the client, as its connection sees it.
 pub trait Pending {
-    /// Its answer has gone out as far as it will: so many bytes were received and sent for it.
+    /// The answer has gone out as far as it ever will; so many bytes were received and sent for this request.
     fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant);
 
     /// The client does not get all of its answer.
     fn cut(&self);
 
-    /// The client sends nothing more. Says whether it may still listen to the answer.
+    /// The client sends nothing more. Says whether it is to be sent the answer all the same.
     fn hang_up(&self) -> bool;
 }
 
@@ -59,7 +59,6 @@ pub struct Terms {
     pub shortest_keep_alive: Duration,
 }
 
-/// See the module's text.
 pub struct Client {
     /// What all parts of the front share.
     pub shared: Rc<Shared>,
@@ -69,7 +68,7 @@ pub struct Client {
     error_logs: Rc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     shortest_keep_alive: Duration,
-    /// Its own end.
+    /// The client's end.
     pub remote: Address,
     /// Our end.
     pub local: Address,
@@ -81,27 +80,27 @@ pub struct Client {
     pub security: Security,
     /// Requests under way, when the connection carries several at once.
     streams: Cell<Option<u32>>,
-    /// How slowly the head of a request may come; its host is not known then, so that of the first on this address.
+    /// How slowly the head of a request may come, by the first host of the address: the request's own is not known yet.
     head_pace: Pace,
     phase: Cell<Phase>,
     since: Cell<Instant>,
     /// When bytes last came.
     heard: Cell<Instant>,
-    /// Its place is needed for another, as soon as it is idle.
+    /// The connection is to be closed for another one, as soon as it is idle.
     evicted: Cell<bool>,
     /// Since when it accepts no bytes.
     stalled: Cell<Option<Instant>>,
-    /// The answer was handed to hyper whole.
+    /// An answer was handed to hyper whole, and is not flushed yet.
     answered: Cell<bool>,
     /// See [`Client::close`].
     close: Cell<bool>,
     /// See [`Client::reads_to_the_end`].
     open_ended: Cell<bool>,
-    /// What the host of its last request says of the wait for the next; before the first that of the address.
+    /// `KeepAlive` of the host of the last request; before there was one, of the first host of the address.
     keep_alive: Cell<KeepAlive>,
-    /// Received and not yet counted for a request.
+    /// Bytes received that are not counted for a request yet.
     received: Cell<u64>,
-    /// Sent and not yet counted for a request.
+    /// Bytes sent that are not counted for a request yet.
     sent: Cell<u64>,
     /// The request that it has sent last, when its connection carries one at a time.
     awaited: RefCell<Option<Weak<dyn Pending>>>,
@@ -217,34 +216,34 @@ impl Client {
         self.streams.set(Some(0));
     }
 
-    /// How slowly what it is at may come.
+    /// How slowly a handshake or a head may come.
     pub(super) fn pace(&self) -> Pace {
         self.security.pace().unwrap_or(self.head_pace)
     }
 
-    /// It has agreed on how to speak: its first head is waited for from now on.
+    /// The TLS handshake is over: the first head is waited for from now on.
     pub fn secured(&self, session: Session) {
         self.security.agree(session);
         self.enter(Phase::Fresh, Instant::now());
     }
 
-    /// What was agreed on, when it came by TLS.
+    /// The TLS session, if the client speaks TLS.
     pub fn session(&self) -> Option<&Session> {
         self.security.session()
     }
 
-    /// Whether each of `requests` has its answer, and all of it has gone out.
+    /// Whether so many requests were answered, and the last answer has gone out.
     pub fn has_answered(&self, requests: u32) -> bool {
         self.served.get() == requests && !self.answered.get()
     }
 
-    /// It sends nothing more, while it is owed an answer. Says whether it may still listen to that.
+    /// The client has ended its half while it waits for an answer. Says whether it is to be sent the answer all the same.
     pub fn hangs_up(&self) -> bool {
         let awaited = self.awaited.borrow().as_ref().and_then(Weak::upgrade);
         awaited.is_none_or(|request| request.hang_up())
     }
 
-    /// What was sent to it says something wrong about its own end: no further request may follow.
+    /// The answer is longer or shorter than it says: no further request may follow on this connection.
     pub fn close(&self) {
         self.close.set(true);
     }
@@ -254,7 +253,7 @@ impl Client {
         self.close.get()
     }
 
-    /// The body that is on its way ends where the connection does: a connection that is merely closed makes it look whole.
+    /// The body on its way has no length and ends with the connection. If it breaks off, only a reset can tell the client.
     pub fn reads_to_the_end(&self) {
         self.open_ended.set(true);
     }
@@ -264,7 +263,7 @@ impl Client {
         self.open_ended.get()
     }
 
-    /// It broke the rules.
+    /// Writes what the client did wrong to the error log.
     pub fn complain(&self, why: &str) {
         self.error_logs.error(0, Some(&self.remote), &why);
     }
@@ -283,12 +282,12 @@ impl Client {
         self.phase.get() == Phase::Kept
     }
 
-    /// Whether nothing of its next request has come, be it the first.
+    /// Whether nothing of the next request has come, be it the first one.
     pub fn waits_for_a_request(&self) -> bool {
         matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
     }
 
-    /// Its place is given to another.
+    /// Has the connection closed for another one, as soon as it is idle.
     pub fn evict(&self) {
         self.evicted.set(true);
         self.wake();
@@ -317,12 +316,12 @@ impl Client {
         self.stalled.get()
     }
 
-    /// Of the request that is on its way.
+    /// Bytes received of the request that is on its way.
     pub(super) fn received_bytes(&self) -> u64 {
         self.received.get()
     }
 
-    /// What holds for the wait for its next request.
+    /// How long the next request is waited for.
     pub(super) fn keep_alive(&self) -> KeepAlive {
         self.keep_alive.get()
     }

@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::Client;
 
-/// So long nobody looks again for an idle one: a flood of new connections must not cost a look at all of them for each.
+/// After a search that found no idle connection there is none for so long: in a flood each new connection would search all.
 const BUSY_FOR: Duration = Duration::from_millis(50);
 
-/// See the module's text.
 #[derive(Default)]
 pub struct Connections {
     next: Cell<u64>,
-    /// When none was idle that could have been closed for another.
+    /// When the last search found no idle connection.
     all_busy_at: Cell<Option<Instant>>,
     entries: RefCell<HashMap<u64, Weak<Client>>>,
 }
@@ -38,14 +37,13 @@ impl Connections {
         self.entries.borrow().len()
     }
 
-    /// Those that wait for a further request.
+    /// Clients that wait for a further request: kept alive.
     pub fn kept(&self) -> Vec<Rc<Client>> {
         let entries = self.entries.borrow();
         entries.values().filter_map(Weak::upgrade).filter(|client| client.is_kept()).collect()
     }
 
-    /// Closes up to `most` of those that wait for a further request, first those that have waited for longest. Says how
-    /// many these are.
+    /// Closes up to `most` connections that are kept alive, those first that were idle longest. Returns how many.
     pub fn evict(&self, most: usize) -> usize {
         if self.all_busy_at.get().is_some_and(|at| at.elapsed() < BUSY_FOR) {
             return 0;

@@ -25,21 +25,21 @@ use super::{Client, Phase};
 /// What to do about a client that was too slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timeout {
-    /// It uses its right to keep quiet for too long: close in order.
+    /// No further request within `KeepAliveTimeout`: close in order.
     Idle,
-    /// It has begun a head and never gets to an end: tell it so.
+    /// The head of a request does not end: answer 408.
     Late,
-    /// It says nothing, or takes nothing: give it up.
+    /// The client sends nothing, or takes nothing: close without a word.
     Stalled,
 }
 
-/// However long the limits are.
+/// Between two looks at most, however long the limits are.
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
-/// However short they are.
+/// Between two looks at least, however short the limits are.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
 impl Client {
-    /// Whether it was too slow, and otherwise when to look again.
+    /// Which limit the client has passed, if any; otherwise when to look again.
     pub fn timed_out(&self, now: Instant) -> Result<Instant, Timeout> {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
             (Some(since), _) => (Some(since + self.timeouts().client), Timeout::Stalled),
@@ -55,14 +55,14 @@ impl Client {
         }
     }
 
-    /// By when more of a head must come, and all of it; a field a second does not help.
+    /// By when the next bytes of a head must come, or all of it when that is sooner: one field a second does not help a client.
     fn head_by(&self) -> Option<Instant> {
         let more = self.heard_at() + self.timeouts().client;
         let whole = self.pace().deadline(self.since(), self.received_bytes());
         Some(whole.map_or(more, |whole| whole.min(more)))
     }
 
-    /// Early enough for a shorter limit that begins meanwhile.
+    /// When to look again: early enough for the shortest limit that may begin meanwhile.
     pub fn look_again(&self, now: Instant) -> Instant {
         let timeouts = self.timeouts();
         let shortest = self.shortest_keep_alive.min(timeouts.client);
@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-/// What comes of `beginning`, unless the client is too slow for it.
+/// Waits for `beginning`; `None` when the client is too slow for it.
 pub async fn patiently<T>(client: &Client, beginning: impl Future<Output = T>) -> Option<T> {
     let mut beginning = pin!(beginning);
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));

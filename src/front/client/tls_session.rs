@@ -13,7 +13,7 @@ use crate::tls::names::Variables;
 #[derive(Debug, Default)]
 pub struct Security {
     session: OnceCell<Session>,
-    /// It speaks in the open where TLS is spoken.
+    /// The client speaks plain HTTP on a port of TLS.
     lost: Cell<bool>,
     /// How slowly its handshake may come, while there is one.
     handshake: Cell<Option<Pace>>,
@@ -25,7 +25,7 @@ impl Security {
         self.handshake.set(pace);
     }
 
-    /// What came instead is no handshake.
+    /// The first byte is no handshake's: the client speaks plain HTTP.
     pub fn give_up(&self) {
         self.handshake.set(None);
         self.lost.set(true);
@@ -34,7 +34,7 @@ impl Security {
     /// The handshake is over.
     pub fn agree(&self, session: Session) {
         self.handshake.set(None);
-        // There is one a connection.
+        // A connection has one handshake, so none was set before.
         let _ = self.session.set(session);
     }
 
@@ -43,7 +43,7 @@ impl Security {
         self.session.get()
     }
 
-    /// Whether it speaks in the open where TLS is spoken.
+    /// Whether the client speaks plain HTTP on a port of TLS.
     pub fn is_lost(&self) -> bool {
         self.lost.get()
     }

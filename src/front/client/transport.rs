@@ -1,4 +1,4 @@
-//! The bytes of a connection as they travel: TCP or unix, in the open or in TLS. They are counted as the network sees
+//! The bytes of a connection as they travel: TCP or unix, with or without TLS. They are counted as the network sees
 //! them.
 
 use std::io::{self, IoSlice};
@@ -37,9 +37,9 @@ pub struct CountedIo {
 
 /// What HTTP is spoken over.
 pub enum Transport {
-    /// As it is.
+    /// Without TLS.
     Plain(CountedIo),
-    /// In TLS.
+    /// With TLS.
     Tls(Box<TlsStream<CountedIo>>),
 }
 
@@ -54,7 +54,7 @@ impl Socket {
 }
 
 impl Transport {
-    /// Whether its end is a reset, whoever brings it about: a close by us, or the end of this process. A unix socket has none.
+    /// Whether closing it sends a reset, be it closed by us or by the end of this process. A unix socket has no resets.
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
         match self.socket() {
             Socket::Tcp(socket) => {
@@ -88,7 +88,7 @@ impl CountedIo {
         CountedIo { socket, client, ahead: Vec::new() }
     }
 
-    /// What has come so far of what nobody has read.
+    /// The bytes that [`CountedIo::look_ahead`] has read.
     pub fn ahead(&self) -> &[u8] {
         &self.ahead
     }

@@ -13,7 +13,6 @@ use crate::front::client::transport::Transport;
 /// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
 const SMALL: usize = 4096;
 
-/// See the module's text.
 pub struct Stream {
     line: Transport,
     client: Rc<Client>,

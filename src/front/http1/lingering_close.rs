@@ -1,5 +1,5 @@
 //! The end of an HTTP/1 connection. A socket that is closed while the client still sends is reset, and the client loses
-//! the very answer that says why: so we end our half, and let it send for a while into the void.
+//! the very answer that says why: so we end our half and for a while read and throw away what comes.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -24,7 +24,7 @@ use crate::front::routing::server_name;
 /// httpd's numbers: the longest silence, and the longest in all.
 const SILENCE: Duration = Duration::from_secs(2);
 const IN_ALL: Duration = Duration::from_secs(30);
-/// What is thrown away at once.
+/// So many bytes are read and thrown away at once.
 const PIECE: usize = 16 * 1024;
 
 /// Answers what the strict reader has refused, and closes.
@@ -35,11 +35,11 @@ pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Viola
     }
 }
 
-/// Tells a client that it was too slow. It has had its time: nobody waits for what it still sends.
+/// Answers 408 to a client that was too slow, and closes without reading what it still sends.
 pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
     let told = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
     if timeout(SILENCE, told).await.is_ok() {
-        // It is closed next, whether this works or not.
+        // The connection is closed next, whether this works or not.
         let _ = poll_fn(|cx| io.poll_end(cx)).await;
     }
 }
@@ -89,7 +89,7 @@ pub fn unreadable(line: Vec<u8>) -> Parts {
     head
 }
 
-/// Whether the client has sent nothing that was not read, and is not about to: a mere close ends such a connection well.
+/// Whether all that the client has sent was read and whole: then a plain close resets nothing.
 async fn is_done(io: &StrictIo) -> bool {
     let mut byte = [0];
     let nothing = poll_fn(|cx| Poll::Ready(io.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
@@ -105,7 +105,7 @@ async fn linger(client: &Client, io: &StrictIo) {
             client.remember(cx);
             let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
             match io.poll_discard(cx, &mut into) {
-                // Nothing is under way, or nobody waits any more for what is.
+                // The client is not in the middle of a request, or the front stops.
                 Poll::Pending if !is_amid || client.shared.is_stopping() => Poll::Ready(0),
                 read => read.map(|read| read.map_or(0, |()| into.filled().len())),
             }

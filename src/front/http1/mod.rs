@@ -33,7 +33,7 @@ use strict_io::StrictIo;
 /// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// What lies in a socket is read as soon as the runtime has heard of it; should it not be, nobody waits for ever.
+/// A request that lies in the socket unread gets so many short delays before the connection is closed as idle.
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
 
@@ -52,9 +52,9 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
 
 /// How a connection's last exchange has ended.
 enum End {
-    /// What was to be answered was.
+    /// All requests were answered.
     InOrder,
-    /// The same, but for this.
+    /// All requests were answered but the one that this is about.
     Refused(Violation),
     /// The head of a request took too long.
     Late,
@@ -88,10 +88,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
                     record_unreadable(connection, &error);
                     return Poll::Ready(End::InOrder);
                 }
-                // An answer that broke off: no word of farewell may make it look whole.
+                // An answer broke off: an orderly end of the connection could make it look whole.
                 Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
-                // Even if this process should not live to see how it ends.
+                // If this process dies now, the kernel tells the client by a reset.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
                 Poll::Pending => {}
             }
@@ -103,7 +103,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
             }
             match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
-                // It has come and was not read yet. Closed now, it would be reset.
+                // A request has come and was not read yet: a close now would reset the connection.
                 Err(_) if client.waits_for_a_request() && looks < LOOKS && io.has_unread() => {
                     looks += 1;
                     timer.as_mut().reset((Instant::now() + LOOK).into());

@@ -39,7 +39,7 @@ impl StrictIo {
         })))
     }
 
-    /// What was wrong with a head, once every request before it has its answer: this one has none yet.
+    /// What is wrong with the head that came last, once every request before it was answered.
     pub fn unanswered(&self) -> Option<Violation> {
         let inner = self.0.borrow();
         let violation = inner.buffer.violation().filter(|violation| !violation.in_body)?;
@@ -71,7 +71,7 @@ impl StrictIo {
     pub fn end_with_reset(&self, reset: bool) {
         let mut inner = self.0.borrow_mut();
         if inner.resets != reset {
-            // A client that has gone takes it for nothing any more.
+            // It fails for a client that has gone, which does not matter.
             inner.resets = inner.stream.end_with_reset(reset).is_ok() && reset;
         }
     }
@@ -84,12 +84,12 @@ impl StrictIo {
 
 impl Inner {
     /// The client has ended its half. hyper would take that for the end of the connection and drop the answer that is on
-    /// its way, so it hears of it afterwards.
+    /// its way, so hyper is told after the answer.
     fn at_end(&self) -> Poll<io::Result<()>> {
         if self.is_owed_an_answer() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Whether all that came were whole requests, and one of them has not been answered.
+    /// Whether only whole requests have come, and one of them was not answered yet.
     fn is_owed_an_answer(&self) -> bool {
         self.buffer.is_between_requests() && !self.client.has_answered(self.buffer.heads())
     }

@@ -9,7 +9,6 @@ use wire::reply::Head;
 
 use crate::front::request::respond::from_worker;
 
-/// See the module's text.
 #[derive(Default)]
 pub struct Interim(RefCell<Vec<Response<()>>>);
 
@@ -19,7 +18,7 @@ impl Interim {
         self.0.borrow_mut().extend(from_worker::interim_of_stream(head));
     }
 
-    /// The client waits for a word before it sends its body.
+    /// Has `100 Continue` sent: the client waits for it before it sends its body.
     pub fn go_on(&self) {
         let mut response = Response::new(());
         *response.status_mut() = StatusCode::CONTINUE;
@@ -29,7 +28,7 @@ impl Interim {
     /// Sends what there is.
     pub fn flush(&self, respond: &mut SendResponse<Bytes>) {
         for response in self.0.borrow_mut().drain(..) {
-            // A stream that was reset is seen where we wait for that.
+            // It fails for a stream that was reset, which the stream's task sees by itself.
             let _ = respond.send_informational(response);
         }
     }

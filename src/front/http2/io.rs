@@ -1,5 +1,5 @@
-//! The line of a connection, whose frames are looked at on their way: before h2 sees those of the client, and when ours go
-//! out.
+//! The transport of a connection. Frames are counted on their way: those of the client before h2 sees them, ours when they
+//! go out.
 
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +16,7 @@ use super::meter::{Meter, Traffic};
 use crate::config::protocols::Http2;
 use crate::front::client::transport::Transport;
 
-/// See the module's text; all clones are one.
+/// See the module's text. All clones are the same transport.
 #[derive(Clone)]
 pub struct FrameIo(Rc<RefCell<Inner>>);
 
@@ -26,7 +26,7 @@ struct Inner {
     outgoing: Frames,
     floods: Floods,
     meter: Meter,
-    /// Nobody wants to know any more.
+    /// The connection is over: frames are not counted any more.
     blind: bool,
 }
 
@@ -38,7 +38,7 @@ impl FrameIo {
             incoming: Frames::of_client(),
             outgoing: Frames::of_server(),
             floods: Floods::new(limits),
-            // h2 keeps no more before we ask: those that may be under way, and those that were reset meanwhile.
+            // h2 holds at most so many streams that we have not accepted: those that may be open, and those that were reset.
             meter: Meter::new(limits.streams.saturating_add(limits.resets) as usize),
             blind: false,
         })))
@@ -59,7 +59,7 @@ impl FrameIo {
         self.0.borrow_mut().meter.close();
     }
 
-    /// Sends nothing more, and reads what still comes, for nobody.
+    /// Ends our half, then reads what still comes and throws it away.
     pub async fn discard(&self) {
         let mut this = self.clone();
         this.0.borrow_mut().blind = true;

@@ -13,9 +13,9 @@ use crate::front::client::Pending;
 /// All streams of a connection that are not over.
 #[derive(Default)]
 pub struct Meter {
-    /// Those that are requests.
+    /// Streams that h2 has handed to us as requests.
     known: HashMap<u32, Rc<Traffic>>,
-    /// Those that h2 has not told us of yet, and may never: they are malformed, or too many.
+    /// Streams that h2 has not handed to us; it never will if they are malformed or too many.
     fresh: BTreeMap<u32, Fresh>,
     most_fresh: usize,
     newest: u32,
@@ -35,7 +35,7 @@ pub struct Traffic {
     /// The frame that is passing, or one before it, said that it ends the answer.
     ending: Cell<bool>,
     end: Cell<Option<End>>,
-    /// When its answer has been handed to h2.
+    /// The request, once its answer was handed to h2.
     request: RefCell<Option<Rc<dyn Pending>>>,
 }
 
@@ -53,7 +53,7 @@ impl Meter {
         Meter { most_fresh, ..Meter::default() }
     }
 
-    /// That of a request's stream.
+    /// The traffic of a stream that is a request.
     pub fn traffic(&mut self, stream: u32) -> Rc<Traffic> {
         let fresh = self.fresh.remove(&stream).unwrap_or_default();
         let traffic = Rc::new(Traffic { received: Cell::new(fresh.received), ..Traffic::default() });
@@ -138,7 +138,7 @@ impl Traffic {
         self.log();
     }
 
-    /// When all is known.
+    /// Logs the request when both its answer and the end of its stream are known.
     fn log(&self) {
         let Some(end) = self.end.get() else { return };
         let Some(request) = self.request.take() else { return };

@@ -40,7 +40,7 @@ use io::FrameIo;
 /// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
 /// packet, one of HTTP/1 has one.
 const TURN: usize = 8;
-/// A connection without requests that was told to go has so long to do it.
+/// After GOAWAY a connection without streams is closed after so long.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Serves a connection to its end.
@@ -58,7 +58,7 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     };
     io.close();
     if let End::Closed = end {
-        // Closed with bytes unread, the kernel would take back what we have said.
+        // A close with bytes unread is a reset, which would take our last frames with it.
         let _ = tokio::time::timeout(LEAVE, io.discard()).await;
     }
 }
@@ -89,9 +89,9 @@ struct Driver<'a> {
     connection: &'a Rc<Connection>,
     machine: server::Connection<FrameIo, Bytes>,
     io: FrameIo,
-    /// Since when the client knows that it should go.
+    /// When the client was sent GOAWAY.
     leaving: Option<Instant>,
-    /// It was told that it floods us.
+    /// The client was sent ENHANCE_YOUR_CALM.
     calmed: bool,
 }
 
@@ -125,7 +125,7 @@ impl Driver<'_> {
         .await
     }
 
-    /// Lets h2 work, and begins what it brings.
+    /// Lets h2 work, and starts a task for each stream that it accepts.
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..TURN {
             let Some(Ok((request, respond))) = ready!(self.machine.poll_accept(cx)) else { return Poll::Ready(()) };

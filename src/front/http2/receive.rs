@@ -11,7 +11,6 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::Interim;
 
-/// See the module's text.
 pub struct Upload {
     stream: RecvStream,
     /// `Content-Length`, less what has come.

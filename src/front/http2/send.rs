@@ -24,7 +24,7 @@ enum Cut {
     Reset,
     /// It takes nothing.
     Stalled,
-    /// There is more that will never come.
+    /// The rest of the body will never come.
     Broken,
 }
 

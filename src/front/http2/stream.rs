@@ -1,4 +1,4 @@
-//! One stream: a request, its answer.
+//! One stream: a request and its answer.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -28,7 +28,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// One that nothing was answered on yet.
     pub fn new(traffic: Rc<Traffic>) -> Rc<Stream> {
         Rc::new(Stream { interim: Rc::default(), traffic })
     }

@@ -1,5 +1,5 @@
-//! How many connections there may be: of all clients, and of one. For a new one those make room that were idle for longest;
-//! when none is idle, or its client has enough, it is told to come back and closed.
+//! How many connections there may be: of all clients, and of one. A new one takes the place of those that were idle
+//! longest; when none is idle, or its client has as many as it may, it gets 503 and is closed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,9 +22,9 @@ pub const EVICTED_AT_ONCE: usize = 32;
 const OURS: u64 = 32;
 /// And for each worker: its socket, the copy of its end, a body on its way.
 const OF_A_WORKER: u64 = 3;
-/// One line an event and minute.
+/// The same warning is logged once in so long.
 const TOLD_FOR: Duration = Duration::from_secs(60);
-/// Clients that were complained about; more are forgotten early.
+/// Clients whose last warning is remembered.
 const MAX_TOLD: usize = 1000;
 /// Connections at one time that are told why they are closed; further ones are just closed.
 const MAX_GOODBYES: u32 = 32;
@@ -32,7 +32,6 @@ const GOODBYE_TIME: Duration = Duration::from_secs(2);
 const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
     Retry-After: 2\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
 
-/// See the module's text.
 pub struct ConnectionLimit {
     descriptors: u64,
     total: Rc<Cell<u32>>,
@@ -54,7 +53,7 @@ pub struct Taken {
     pub logs: usize,
 }
 
-/// That a connection may be there, until this goes.
+/// A connection that is counted until this is dropped.
 pub struct Permit {
     network: Option<Network>,
     total: Rc<Cell<u32>>,
@@ -73,7 +72,7 @@ impl Network {
 }
 
 impl ConnectionLimit {
-    /// Nobody yet, in a process that may have so many open files.
+    /// `descriptors`: how many open files the process may have.
     pub fn new(descriptors: u64) -> ConnectionLimit {
         ConnectionLimit {
             descriptors,
@@ -100,7 +99,7 @@ impl ConnectionLimit {
         Permit { network: None, total: self.total.clone(), by_client: self.by_client.clone() }
     }
 
-    /// Says it, unless that was said within the last minute.
+    /// Logs a warning, unless the same was logged within the last minute.
     fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
         let mut told = self.told.borrow_mut();
@@ -183,7 +182,7 @@ impl ConnectionLimit {
 }
 
 impl Permit {
-    /// Whose it is; it was nobody's.
+    /// Counts it for a client from now on; it counted for none.
     fn take(&mut self, network: Option<Network>) {
         if let Some(network) = network {
             *self.by_client.borrow_mut().entry(network).or_default() += 1;

@@ -1,4 +1,4 @@
-//! How much clients may have at once: connections. What is limited in
-//! requests the pool counts: `workers/pool/concurrency.rs`, `workers/pool/rate/`.
+//! How many connections there may be. What is limited in requests the pool counts: `workers/pool/concurrency.rs` and
+//! `workers/pool/rate/`.
 
 pub mod connections;

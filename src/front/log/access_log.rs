@@ -14,12 +14,11 @@ use crate::config::Config;
 use crate::config::response::setenv::Condition;
 use crate::log;
 
-/// As much as is gathered before it is written without waiting for the clock.
+/// So many bytes are written without waiting for the clock.
 const FULL: usize = 32 * 1024;
-/// As much as is kept for a program that does not read; further lines are lost.
+/// So many bytes are kept for a piped program that does not read; further lines are lost.
 const KEPT: usize = 1024 * 1024;
 
-/// See the module's text.
 pub struct AccessLogs {
     files: RefCell<Vec<LogFile>>,
     /// For each host: index of the file, format, for which requests.
@@ -76,7 +75,7 @@ impl AccessLogs {
         self.files.borrow_mut().iter_mut().filter_map(LogFile::flush).count() > 0
     }
 
-    /// Goes on in other files.
+    /// Writes to these files from now on: logs were rotated.
     pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
         self.flush();
         let mut files = self.files.borrow_mut();
@@ -123,7 +122,7 @@ impl LogFile {
             match self.file.write(&self.lines) {
                 Ok(written) => drop(self.lines.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // A pipe that is full: later.
+                // The pipe is full; the clock will try again.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
                 Err(error) => {
                     log::error("front", format_args!("access log: {error}"));

@@ -26,13 +26,12 @@ pub enum Ending {
 #[derive(Debug, Clone)]
 pub struct Unreadable(pub Vec<u8>);
 
-/// See the module's text.
 pub struct Entry<'a> {
     /// The virtual host.
     pub host: &'a Host,
     /// The request's head.
     pub head: &'a Parts,
-    /// Who asked, when a proxy is believed.
+    /// Who asked: by the word of a trusted proxy, or else the peer.
     pub client: &'a Address,
     /// Its name, if that was looked up and it has one.
     pub client_name: Option<&'a str>,
@@ -50,7 +49,6 @@ pub struct Entry<'a> {
     pub tls: &'a dyn Fn(&str) -> Option<String>,
     /// Where it led, once known.
     pub place: Option<Place<'a>>,
-    /// Of the answer.
     pub status: u16,
     /// The answer's headers, kept only when a format names one.
     pub answer: Option<&'a HeaderMap>,
@@ -64,7 +62,6 @@ pub struct Entry<'a> {
     pub received_bytes: u64,
     /// All bytes sent for it.
     pub sent_bytes: u64,
-    /// See [`Ending`].
     pub ending: Ending,
     /// The worker's part, if a worker was asked.
     pub worker: Option<Worker<'a>>,

@@ -1,4 +1,4 @@
-//! Error logs of hosts that have their own. What is about a request goes to its host's.
+//! Error logs of hosts that have their own. An error about a request goes to the log of the request's host.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::config::{Config, LogLevel};
 use crate::log;
 
-/// See the module's text.
 pub struct ErrorLogs {
     config: Arc<Config>,
     files: RefCell<Vec<File>>,
@@ -21,7 +20,7 @@ impl ErrorLogs {
         ErrorLogs { config: config.clone(), files: RefCell::new(logs.into_iter().map(File::from).collect()) }
     }
 
-    /// Goes on in other files.
+    /// Writes to these files from now on: logs were rotated.
     pub fn reopen(&self, logs: Vec<OwnedFd>) {
         *self.files.borrow_mut() = logs.into_iter().map(File::from).collect();
     }

@@ -1,4 +1,4 @@
-//! Has a worker answer a request, and makes a response of what it says.
+//! Sends a request to a worker and makes a response of what the worker says.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, once_read};
 
-/// Has a worker answer.
+/// Receives the body, submits the request and waits for the head of the answer.
 pub async fn work(
     context: &RequestContext,
     head: &Parts,
@@ -100,7 +100,7 @@ async fn send_file(
     .map(Answer::Here)
 }
 
-/// A page that stands in the place of another is sent whole: what the client knows is about the other.
+/// Without conditions and ranges, which are about the page that this one stands in for.
 fn unconditional(head: &Parts) -> Parts {
     let mut head = head.clone();
     head.method = if head.method == Method::HEAD { Method::HEAD } else { Method::GET };

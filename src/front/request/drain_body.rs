@@ -1,5 +1,5 @@
-//! Bodies that nobody wanted. What is small is read and thrown away, as httpd does, and the connection goes on; of the
-//! others the answer says that it is the last.
+//! Bodies that no program wanted. A small one is read and thrown away, as httpd does, and the connection goes on; with a
+//! larger one the connection ends.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum Left {
     /// The next request can follow.
     Nothing,
-    /// It stands between this request and the next.
+    /// The body lies between this request and the next.
     InTheWay,
     /// More than `LimitRequestBody` allows came.
     TooLarge,
@@ -43,7 +43,7 @@ pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
     }
 }
 
-/// A client that waits for a word (100-continue) may never send it, and must not be asked to.
+/// A client that waits for `100 Continue` may never send its body, and must not be asked to.
 fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
     let waits = context.head.version >= Version::HTTP_11 && context.head.headers.contains_key(EXPECT);
     let goes_on = context.keep_alive().is_on() && context.wants_keep_alive() && !context.client.must_close();

@@ -13,7 +13,7 @@ const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the pag
 /// What is allowed where CONNECT and TRACE are not, which is everywhere.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// What no request may be. HTTP/1's were measured as they came, HTTP/2's are here.
+/// Refuses what no place may answer. The lengths of HTTP/1 were checked as the head came, those of HTTP/2 are checked here.
 pub fn check(context: &RequestContext) -> Result<(), Refusal> {
     let limits = &context.site.config.limits;
     let head = &context.head;

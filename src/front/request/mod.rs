@@ -66,20 +66,20 @@ pub async fn answer(
     respond::finish(context, response, Ending { refused, close })
 }
 
-/// What a place of the site says to a request.
+/// What comes of a request at the place that it leads to.
 enum Answer {
-    /// This.
+    /// A response.
     Here(Response<BodySource>),
-    /// Look at that path instead.
+    /// A GET of that path is to be answered instead.
     Elsewhere(Vec<u8>),
-    /// This request is asked in its place, with the same body.
+    /// That request is to be answered instead, with the same body.
     Onward(Box<Parts>),
 }
 
-/// A script may send the request on this often; Apache's number.
+/// A script may send the request on so often; Apache's number.
 const MAX_REDIRECTS: usize = 10;
 
-/// A body that is asked for is taken out of `body`.
+/// Answers the request. Whoever reads its body takes that out of `body`.
 async fn dispatch(
     context: &RequestContext,
     named: Result<(), Refusal>,
@@ -173,14 +173,14 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     settle(context, head, &route)?;
     keep_pace(context, &route)?;
     take_turn(context, head, &route)?;
-    // Its name may be known since it was let in.
+    // The client's name may be known since the access check.
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
     ask_worker::work(context, &head, route, body).await
 }
 
-/// Looks for the file of `route`. Even that there is none is said only to those who may come in; an index must be open to
-/// them, and its folder too.
+/// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
+/// names. For an index both the folder and the index file must be open to the client.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<Found, Refusal> {
     let found = once_read(&context.site.routes, || files::find(&context.site, route, head)).await;
     let file = found.as_ref().ok().and_then(Found::file);
@@ -193,7 +193,7 @@ async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Res
     found
 }
 
-/// A body that nobody wants is no longer than one may be, either. Who may not come in hears of that first.
+/// `LimitRequestBody` holds for bodies that nobody reads, too; but 401 and 403 come before 413.
 fn measure(head: &Parts, route: &Route, found: &Result<Found, Refusal>) -> Result<(), Refusal> {
     let route = match found {
         Ok(found) => found.file().unwrap_or(route),
@@ -208,7 +208,7 @@ fn measure(head: &Parts, route: &Route, found: &Result<Found, Refusal>) -> Resul
     }
 }
 
-/// Not about who asks.
+/// Whether a refusal is about the file, not about who asks.
 fn is_about_what_is_there(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
 }

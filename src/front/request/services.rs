@@ -17,7 +17,6 @@ use crate::front::site::{Site, Sites};
 /// How many idle clients a status names; their number is told in any case.
 const SHOWN_CLIENTS: usize = 100;
 
-/// See the module's text.
 pub struct Services {
     /// What all parts of the front share.
     pub shared: Rc<Shared>,
@@ -27,17 +26,16 @@ pub struct Services {
     pub sites: Sites,
     /// Who users are.
     pub passwords: Passwords,
-    /// ReverseDns of clients.
+    /// Names of clients.
     pub names: ReverseDns,
 }
 
 /// The connection that a request comes on.
 pub struct Connection {
-    /// Who is at its other end.
+    /// Its client.
     pub client: Rc<Client>,
     /// The generation that served when it was made.
     pub site: Rc<Site>,
-    /// What its requests use.
     pub services: Rc<Services>,
 }
 

@@ -33,7 +33,7 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     Ok(())
 }
 
-/// An old client names no host, and comes where it comes.
+/// A client of HTTP/1.0 may name no host; that is no unknown one.
 fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
     let config = &context.site.config;
     let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {

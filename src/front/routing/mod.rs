@@ -30,7 +30,7 @@ use htaccess::{Chain, RECHECK, Store, Unread};
 
 /// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
 const KEPT: usize = 4096;
-/// Longer ones are probably never asked for again.
+/// Routes with longer keys are not kept: they are probably never asked for again.
 const LONGEST: usize = 512;
 
 /// The table of routes of one configuration.

@@ -6,13 +6,13 @@ use crate::config::meter;
 use crate::front::base::refusal::Refusal;
 use crate::path::BadPath;
 
-/// Why a question has no answer.
+/// Why a question about a route has no answer.
 pub enum NotYet {
-    /// It has one when these were read.
+    /// These `.htaccess` files must be read first.
     Unread(Unread),
-    /// Such a path has none.
+    /// The path is malformed.
     Bad(BadPath),
-    /// It never will.
+    /// The answer is this refusal.
     Refused(Refusal),
 }
 

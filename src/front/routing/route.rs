@@ -32,7 +32,7 @@ pub struct Route {
     pub script_alias: bool,
     /// The sections that apply, in merge order.
     pub sections: Vec<u16>,
-    /// What they say.
+    /// The merged settings of those sections.
     pub settings: Rc<Settings>,
     /// `Redirect`: the client is sent elsewhere.
     pub redirect: Option<Answer>,
@@ -42,18 +42,18 @@ pub struct Route {
     pub resolved: bool,
     /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
     pub overrides: Rc<[u8]>,
-    /// Those files.
+    /// The `.htaccess` files that apply.
     pub files: Rc<[Arc<Htaccess>]>,
-    /// Why it is not answered: one of those files is broken, or the file is one of them.
+    /// Why nothing is answered: a `.htaccess` file is broken, or was asked for itself.
     pub refusal: Option<StatusCode>,
     /// Until when a folder that cannot be watched is believed to be as it was.
     pub(super) until: Option<Instant>,
-    /// What stands as a folder in `filename` may be a file with rules of its own: only the disk knows.
+    /// A name within `filename` may be a file with rules of its own and not a folder: only the disk knows.
     pub ambiguous: bool,
 }
 
 impl AsRef<[u8]> for Route {
-    /// What logs and tables show of it.
+    /// The path, for logs and tables.
     fn as_ref(&self) -> &[u8] {
         &self.path
     }
@@ -64,7 +64,7 @@ impl Route {
         self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
     }
 
-    /// The same under another name of the server.
+    /// The same route with another name of the server.
     pub fn named(&self, server_name: Rc<str>) -> Route {
         Route { server_name, ..self.clone() }
     }

@@ -33,14 +33,14 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
     }
     if rules.lookups != Lookups::Off {
-        // Nobody is let in or kept out by it: what cannot be looked up is not in the log.
+        // The name is for logs and programs only; an address without one is no reason to refuse.
         let name = look_up(context, rules.lookups == Lookups::Double).await;
         context.visitor.borrow_mut().name = name.unwrap_or_default();
     }
     if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
 }
 
-/// Finds out what the verdict hangs on until there is one.
+/// Judges by the rules, and finds out what they need to know (name, user) until there is a verdict.
 async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     variables::settle(context, head, route)?;
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());

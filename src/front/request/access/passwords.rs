@@ -13,7 +13,6 @@ const HASHES_AT_ONCE: usize = 2;
 /// Password files that are read at once: many requests may wait for the same.
 const FILES_AT_ONCE: usize = 2;
 
-/// See the module's text.
 pub struct Passwords {
     users: Users,
     hashing: Semaphore,
@@ -49,7 +48,7 @@ impl Passwords {
         }
     }
 
-    /// Looks at the file that is needed, unless another request has done so while this one waited for its turn.
+    /// Reads the file that is needed, unless another request has read it while this one waited for its turn.
     async fn read(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
         let _permit = self.reading.acquire().await;
         if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {

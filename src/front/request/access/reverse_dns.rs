@@ -1,5 +1,5 @@
-//! ReverseDns of clients. Looking one up can take seconds, so it happens on other threads, a few at once; the request waits, and
-//! nobody else does. What was found is good for a minute.
+//! Names of clients. Looking one up can take seconds, so it happens on other threads, a few at once; only the
+//! request waits. An answer is good for a minute.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,7 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const GOOD_FOR: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
 
-/// See the module's text.
 pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
@@ -40,7 +39,6 @@ struct Known {
 }
 
 impl ReverseDns {
-    /// Nothing is known yet.
     pub fn new(resolver: Arc<dyn Resolver>) -> ReverseDns {
         ReverseDns { resolver, threads: Arc::new(Semaphore::new(AT_ONCE)), known: RefCell::default() }
     }
@@ -69,7 +67,7 @@ impl ReverseDns {
         entry.name.clone()
     }
 
-    /// The permit goes with the thread: one that still waits for an answer nobody wants counts.
+    /// The thread keeps the permit: it counts until the name server has answered, even when no request waits any more.
     async fn ask(&self, (address, verified): Question) -> Result<Option<Rc<str>>, NoThread> {
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let resolver = self.resolver.clone();

@@ -88,7 +88,7 @@ fn broken() -> Refusal {
     Refusal::closing(StatusCode::BAD_REQUEST)
 }
 
-/// There is no room for it.
+/// The disk has no room for the body.
 pub fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
     let folder = spool::folder(rules);
     log::error("front", format_args!("cannot store a request's body in {}: {error}", folder.display()));
@@ -128,7 +128,7 @@ impl Store {
         Ok(())
     }
 
-    /// There is no more.
+    /// The body is whole.
     pub fn close(self) -> std::io::Result<Body> {
         match self.file {
             None => Ok(Body::Memory(self.memory.into())),

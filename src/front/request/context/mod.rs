@@ -1,5 +1,5 @@
-//! What the access log says of one request. It is gathered while the request is answered and written when the last
-//! byte has gone out, or the client has left, and the worker has told what only it knows.
+//! One request while it is answered: who asked, where it led, what was found out on the way. When the last byte has gone out
+//! or the client has left, and the worker has said its last word, it becomes a line of the access log.
 
 pub mod host_header;
 pub mod remote_ip;
@@ -41,11 +41,10 @@ pub trait Stream {
     fn answered(&self, request: Rc<dyn Pending>);
 }
 
-/// See the module's text.
 pub struct RequestContext {
     /// Who asked.
     pub client: Rc<Client>,
-    /// What it uses beside its site.
+    /// What all requests use.
     pub services: Rc<Services>,
     /// The generation that answered.
     pub site: Rc<Site>,
@@ -57,25 +56,24 @@ pub struct RequestContext {
     pub served: u32,
     /// When the head was whole.
     pub received: SystemTime,
-    /// The same on the clock that never jumps.
+    /// The same moment on the monotonic clock.
     pub started: Instant,
-    /// Who asks, when a proxy is believed; see [`RequestContext::remote`].
+    /// Who asks, when a trusted proxy says so; see [`RequestContext::remote`].
     pub origin: OnceCell<Origin>,
-    /// Whether the client speaks TLS, when a proxy is believed; see [`RequestContext::is_secure`].
+    /// Whether the client speaks TLS, when a trusted proxy says so; see [`RequestContext::is_secure`].
     pub proto: OnceCell<bool>,
     /// Where it led, once known.
     pub route: RefCell<Option<Rc<Route>>>,
     /// The variables that the configuration sets for it.
     pub variables: RefCell<Variables>,
-    /// What they were worked out from.
+    /// What `variables` were worked out from.
     pub basis: RefCell<Option<Basis>>,
-    /// Those that it brings from before it was sent on to an error document.
+    /// The variables from before the request was sent on, to an error document or an action.
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
     pub exchange: RefCell<Option<Shared>>,
-    /// What was found out about who asks.
+    /// What the access check found out about the client.
     pub visitor: RefCell<Visitor>,
-    /// Of the answer.
     pub status: Cell<u16>,
     /// The answer's headers, kept only when a format names one.
     pub answer: OnceCell<HeaderMap>,
@@ -87,13 +85,11 @@ pub struct RequestContext {
     pub received_bytes: Cell<u64>,
     /// All bytes sent for it.
     pub sent_bytes: Cell<u64>,
-    /// See [`Ending`].
     pub ending: Cell<Ending>,
 }
 
 impl RequestContext {
-    /// The last byte has gone out, or the client has left: writes it, or leaves it with the exchange until the worker
-    /// has ended.
+    /// The last byte has gone out, or the client has left: logs the request, at once or when its worker has ended.
     fn finish(self: Rc<Self>) {
         let counters = &self.services.shared.counters;
         counters.bytes.update(|bytes| bytes + self.body_bytes.get());
@@ -108,7 +104,7 @@ impl RequestContext {
         }
     }
 
-    /// Writes it to the access logs of its host.
+    /// Writes the request to the access logs of its host.
     fn write(&self, exchange: Option<&Exchange>) {
         let (route, visitor) = (self.route.borrow(), self.visitor.borrow());
         let entry = Entry {
@@ -145,7 +141,7 @@ impl RequestContext {
         self.services.shared.clock.start();
     }
 
-    /// Writes what is wrong with its answer to its host's error log.
+    /// Writes what is wrong with the request or its answer to the error log of its host.
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let message = format_args!("{}: {why}", path);
@@ -167,7 +163,7 @@ impl RequestContext {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
     }
 
-    /// What its virtual host says of further requests.
+    /// `KeepAlive` of its virtual host.
     pub fn keep_alive(&self) -> KeepAlive {
         self.site.config.hosts.get(self.host()).map(|host| host.keep_alive).unwrap_or_default()
     }
@@ -185,7 +181,7 @@ impl Promised for RequestContext {
         }
     }
 
-    /// A stream has an end of its own.
+    /// Only HTTP/1: a stream is ended by itself.
     fn end_connection(&self) {
         if self.stream.is_some() {
             return;
@@ -216,7 +212,7 @@ impl Pending for RequestContext {
     }
 }
 
-/// A request that is being answered. When this goes, the answer is over, whichever way it went.
+/// Held while a request is answered. When it is dropped, the answer was handed over whole or never will be.
 pub struct RequestGuard(Rc<RequestContext>);
 
 impl RequestGuard {

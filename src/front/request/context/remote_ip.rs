@@ -1,4 +1,5 @@
-//! Who asks, when proxies stand between: reads what they say from its end, as long as it can be believed.
+//! Who asks, when proxies stand between. The list of addresses is read from its end, as long as each was added by a trusted
+//! proxy.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,29 +16,29 @@ use crate::front::routing::Route;
 pub struct Origin {
     /// Who asks.
     pub address: Address,
-    /// The header that said so, and what it says of others.
+    /// The header that named it, with what is left of its value.
     header: (HeaderName, Option<HeaderValue>),
-    /// The header for the proxies that were believed, and they.
+    /// The header that names trusted proxies to programs, and its value.
     proxies: Option<(HeaderName, HeaderValue)>,
-    /// How many of them were believed.
+    /// How many entries were taken off the list.
     believed: usize,
 }
 
-/// Finds out once, for the host that `route` leads to.
+/// Finds out once a request, by the rules of the host that `route` leads to.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &context.site.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
         && context.origin.get().is_none()
         && let Some(origin) = find(rules, &context.client.remote, &head.headers)
     {
-        // It was empty a line above.
+        // It cannot fail: the cell was empty a line above.
         let _ = context.origin.set(origin);
     }
     if rules.proto_header.is_some()
         && context.proto.get().is_none()
         && let Some(secure) = is_secure(rules, context, &head.headers)
     {
-        // The same.
+        // It cannot fail, either.
         let _ = context.proto.set(secure);
     }
 }
@@ -67,7 +68,7 @@ fn joined(headers: &HeaderMap, name: &HeaderName) -> String {
     said.join(",")
 }
 
-/// The headers as programs see them: what was believed is taken out.
+/// The headers as programs see them: without the addresses that were taken off the list.
 pub fn rewrite(origin: &Origin, headers: &mut HeaderMap) {
     match &origin.header {
         (name, Some(rest)) => drop(headers.insert(name, rest.clone())),
@@ -105,7 +106,7 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origi
     Some(Origin { address: Address::tcp(socket), header: (name, rest), proxies: proxies_name.zip(proxies), believed })
 }
 
-/// At commas that do not stand in quotation marks.
+/// Splits at commas that are not in quotation marks.
 fn split(said: &str) -> Vec<&str> {
     let mut quoted = false;
     let at_comma = |c: char| {

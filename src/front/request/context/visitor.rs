@@ -12,9 +12,9 @@ pub struct Visitor {
     pub name: Option<Rc<str>>,
     /// Who it proved to be.
     pub user: Option<User>,
-    /// What it is counted in until it has its answer and the worker has ended.
+    /// The `MaxConcurrentReqs` that count the request until it was answered and its worker has ended.
     pub turns: Vec<Turn>,
-    /// Where its speed is counted; an error when it was too fast.
+    /// Who `SpeedLimit` takes it for; when it was too fast, after how many seconds it may come again.
     pub speed: Option<Result<ClientId, u32>>,
 }
 

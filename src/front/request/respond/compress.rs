@@ -30,7 +30,7 @@ pub fn apply(context: &RequestContext, head: &mut Parts, kind: BodySource) -> Bo
     if variables.get("no-gzip").is_some() || only_pages {
         return kind;
     }
-    // Whoever keeps the answer for others has to know, also when this client does not take gzip.
+    // A cache has to know that there are two forms, also when this client gets the plain one.
     head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
     let short = kind.length().is_some_and(|length| length < WORTH_IT) || matches!(kind, BodySource::Empty);
     if short || context.head.method == Method::HEAD || !takes_gzip(&context.head.headers) {
@@ -41,7 +41,7 @@ pub fn apply(context: &RequestContext, head: &mut Parts, kind: BodySource) -> Bo
     BodySource::Gzip(Box::new(Gzip::new(kind, level)))
 }
 
-/// Parts, and what is encoded already, stay as they are.
+/// Not parts of a file, nor what is encoded already.
 fn may_change(head: &Parts) -> bool {
     let headers = &head.headers;
     use StatusCode as Is;
@@ -69,7 +69,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     any.unwrap_or(false)
 }
 
-/// The tag named these bytes; the compressed ones only mean the same.
+/// A strong tag names bytes; of the compressed body it can only be a weak one.
 fn relabel(headers: &mut HeaderMap) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.remove(ACCEPT_RANGES);

@@ -48,7 +48,7 @@ pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<
     Ok(file)
 }
 
-/// Then its Content-Type says how the parts are told apart.
+/// In a multipart answer Content-Type has the boundary, which a handler does not know.
 fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }

@@ -13,7 +13,7 @@ use crate::front::base::refusal::Refusal;
 use crate::front::request::context::{RequestContext, remote_ip, variables};
 use crate::front::routing::Route;
 
-/// The request's head as programs are to see it. An error when to make it takes too long.
+/// The request's head as programs are to see it. An error when the rules of a `.htaccess` file take too long.
 pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.rules.request_headers;
     let origin = context.origin.get();
@@ -33,8 +33,8 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
     Ok(Cow::Owned(changed))
 }
 
-/// By these a program and the server before it agree which files the server sends; a client that names one would have a
-/// part in that.
+/// With these headers a program tells the server which file to send, and a proxy tells the program that it may. A client must
+/// not say the latter.
 fn is_between_servers(name: &HeaderName) -> bool {
     let Some(name) = name.as_str().strip_prefix("x-") else { return false };
     matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
@@ -122,7 +122,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
 /// What rules make of a header's value is no longer: one could double what another has made, and the next again.
 const LONGEST: usize = 32 << 10;
 
-/// To the first field of the name; the others stay as they are.
+/// Appends to the first field of the name; the others stay as they are.
 fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
     let joined = match values.first() {

@@ -18,7 +18,7 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 /// What [`finish`] has to know besides the response.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
-    /// Nobody has answered: the page is the front's.
+    /// The page is the front's own.
     pub refused: bool,
     /// The connection cannot go on.
     pub close: bool,
@@ -28,11 +28,11 @@ pub struct Ending {
 pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Ending) -> Response<ResponseBody> {
     let (mut head, mut kind) = response.into_parts();
     let keep_alive = context.keep_alive();
-    // A connection of HTTP/2 has a way of its own to end.
+    // A connection of HTTP/2 ends by GOAWAY.
     let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
     kind = compress::apply(&context, &mut head, kind);
     if headers::complete(&context, &mut head.headers, ending.refused).is_err() {
-        // What was to be taken out of the answer may still be in it.
+        // The rules that were not applied may have been to take something secret out.
         head.headers.clear();
         head.status = StatusCode::INTERNAL_SERVER_ERROR;
         kind = BodySource::Empty;

@@ -29,7 +29,7 @@ impl Refusal {
     }
 }
 
-/// Nothing that a client sent is on it, so there is nothing to escape.
+/// The page has nothing that a client sent, so there is nothing to escape.
 fn page(status: StatusCode, why: &str, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();

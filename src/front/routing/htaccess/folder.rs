@@ -25,7 +25,6 @@ const MAX_MISSED: usize = 1000;
 /// were there.
 const LISTS: u8 = 3;
 
-/// See the module's text.
 pub struct Folder {
     sight: Sight,
     /// When it must be looked at again, if it is not watched.

@@ -36,7 +36,6 @@ const AT_ONCE: usize = 4;
 /// How often what cannot be watched is looked at.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
-/// See the module's text.
 pub struct Store {
     config: Arc<Config>,
     folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,

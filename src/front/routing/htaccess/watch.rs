@@ -41,7 +41,6 @@ pub enum Sight {
     Missing,
 }
 
-/// See the module's text.
 pub struct Watcher {
     inotify: Option<Rc<Handle>>,
     /// One folder may have several paths.

@@ -20,9 +20,8 @@ pub struct FileBody {
 /// A stretch of a file's body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Of our own making.
+    /// Between parts of the file: heads of a multipart answer.
     Text(Bytes),
-    /// From the file.
     Range {
         /// First byte.
         from: u64,

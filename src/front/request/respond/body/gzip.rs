@@ -1,4 +1,4 @@
-//! A body is compressed as it is sent: what the client has not taken is not made.
+//! A body that is compressed as it is sent, no faster than the client takes it.
 
 use std::io::{self, Write};
 use std::task::{Context, Poll, ready};
@@ -9,20 +9,20 @@ use flate2::write::GzEncoder;
 
 use super::{BodySource, PIECE};
 
-/// As much is gathered before it is sent, unless there is nothing more to wait for.
+/// Compressed bytes are sent when there are so many, or when the program pauses.
 const FULL: usize = 16 * 1024;
 
-/// As much is compressed before others have their turn: what compresses well fills no packet for a long time.
+/// So many bytes are compressed before other tasks have their turn.
 const TURN: usize = 256 * 1024;
 
 /// A body on its way through gzip.
 pub struct Gzip {
     inner: BodySource,
-    /// Of a piece that came all at once, what has not gone through yet.
+    /// The rest of the piece that is being compressed.
     rest: Bytes,
-    /// `None` when everything went through it.
+    /// `None` when everything was compressed.
     encoder: Option<GzEncoder<Vec<u8>>>,
-    /// It holds bytes that nobody has seen yet.
+    /// The encoder holds bytes that were not sent.
     holds: bool,
 }
 
@@ -79,7 +79,7 @@ impl Gzip {
         Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
     }
 
-    /// What goes through it.
+    /// The body that is compressed.
     pub fn inner(&self) -> &BodySource {
         &self.inner
     }

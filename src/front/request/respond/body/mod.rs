@@ -25,7 +25,6 @@ pub const PIECE: usize = 64 * 1024;
 
 /// Where the bytes come from.
 pub enum BodySource {
-    /// There are none.
     Empty,
     /// All at once.
     Whole(Bytes),
@@ -58,7 +57,6 @@ impl Ticket {
         Ticket { workers, exchange }
     }
 
-    /// The exchange.
     pub fn exchange(&self) -> &Shared {
         &self.exchange
     }
@@ -93,7 +91,6 @@ impl Drop for Ticket {
 }
 
 impl BodySource {
-    /// Of bytes that are there.
     pub fn whole(bytes: Bytes) -> BodySource {
         if bytes.is_empty() { BodySource::Empty } else { BodySource::Whole(bytes) }
     }
@@ -109,7 +106,7 @@ impl BodySource {
         }
     }
 
-    /// Whether only its end can say how long it was.
+    /// Whether the client can know its length only by its end.
     pub fn is_of_unknown_length(&self) -> bool {
         !matches!(self, BodySource::Empty) && self.length().is_none()
     }
@@ -155,12 +152,12 @@ impl ResponseBody {
         body
     }
 
-    /// Whether the body that it has not got is that of a GET.
+    /// Whether the request is a HEAD, whose answer has no body.
     pub fn answers_head(&self) -> bool {
         self.context.head.method == Method::HEAD
     }
 
-    /// The client will not get the rest.
+    /// The client will not get the rest of it.
     pub fn cut(&self) {
         self.context.ending.set(Ending::Aborted);
     }

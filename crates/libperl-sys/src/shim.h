@@ -5,8 +5,10 @@
  * back unread.
  *
  *   boot.c   an interpreter from nothing to ready, and its end
- *   call.c   running Perl: eval, require, handlers, PSGI applications; die and exit become a status
+ *   call.c   running Perl: eval, require, handlers; die and exit become a status
+ *   psgi.c   environments and plain answers of PSGI applications
  *   io.c     STDIN, STDOUT, STDERR of a request, as Perl's handles
+ *   print.c  print and say of a reference to a text
  *   descriptors.c  the same as descriptors 0, 1 and 2, which children have too
  *   env.c    %ENV of a request, and what processes that Perl code starts see of it
  *   operators.c  the operators that start those processes, wait for them, or exit
@@ -17,6 +19,7 @@
  *   watch.c  that the process was changed
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
+ *   fork.c   what the mold does before it forks workers
  */
 #ifndef CML_SHIM_H
 #define CML_SHIM_H

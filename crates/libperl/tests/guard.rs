@@ -1,7 +1,8 @@
 //! `die` and `exit` never pass the wall. One test function: one interpreter a process.
 
 use std::cell::RefCell;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libperl::{Hooks, Interpreter, Interrupted};
 
@@ -17,7 +18,17 @@ mod hooks {
     pub unsafe extern "C" fn flush() -> c_int {
         1
     }
-    pub unsafe extern "C" fn extend(_: f64) {}
+    /// A Rust frame between Perl and Perl, as each subrequest has them.
+    pub unsafe extern "C" fn extend(_: f64) {
+        let _frame = Frame;
+        let run = |code: &CStr| {
+            let _frame = Frame;
+            // SAFETY: both texts are valid; whatever the code does comes back as a status.
+            unsafe { libperl_sys::cml_eval(code.as_ptr(), code.count_bytes(), c"inside".as_ptr(), 1) }
+        };
+        let codes = [c"die 'inside'", c"exit 3", c"sub Dies::DESTROY { die 'gone' } bless [], 'Dies'; 1"];
+        assert_eq!(codes.map(run), [libperl_sys::DIED, libperl_sys::EXITED, libperl_sys::OK]);
+    }
     pub unsafe extern "C" fn log(bytes: *const c_char, length: usize) {
         // SAFETY: as above.
         eprint!("{}", String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(bytes.cast(), length) }));
@@ -41,12 +52,23 @@ unsafe extern "C" fn environment() {
     libperl::env_put(b"GREETING", b"hello");
 }
 
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+/// What has a destructor.
+struct Frame;
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        ENDED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 fn output() -> String {
     OUT.with_borrow_mut(|o| String::from_utf8(std::mem::take(o)).expect("UTF-8"))
 }
 
 #[test]
-fn die_and_exit_become_values_and_output_arrives_in_order() {
+fn die_and_exit_become_values_and_pass_no_rust_frame() {
     let hooks = Hooks {
         write: hooks::write,
         flush: hooks::flush,
@@ -124,8 +146,10 @@ fn die_and_exit_become_values_and_output_arrives_in_order() {
     assert_eq!(perl.psgi_cleanup(), (Ok(()), false));
     assert_eq!(output(), "201\nx", "what an application prints is the log's");
 
-    let app = perl.load_psgi("sub { die 'in app' }", false).expect("loads");
+    let app = "sub { $_[0]{'cameleer.extend_timeout'}->(1); die 'in app' }";
+    let app = perl.load_psgi(app, false).expect("loads");
     perl.psgi_begin(false, 1);
     let (result, _) = perl.psgi_run(&app);
     assert!(matches!(result, Err(Interrupted::Died(text)) if text.starts_with("in app at ")));
+    assert_eq!(ENDED.load(Ordering::Relaxed), 4, "each frame between Perl and Perl has ended as Rust frames do");
 }

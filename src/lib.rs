@@ -51,5 +51,8 @@ pub mod config;
 // Paths of URLs, normalised.
 pub mod path;
 
+// What tells whether a file is as it was.
+pub mod stamp;
+
 // Strangers' words where a person reads them.
 pub mod printable;

@@ -3,14 +3,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::regular;
+use crate::stamp::Stamp;
 
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Files that are kept; `.htaccess` files can name any number.
@@ -38,23 +37,20 @@ pub struct Files<T>(RefCell<HashMap<PathBuf, Known<T>>>);
 
 struct Known<T> {
     looked: Instant,
-    version: Option<Version>,
+    stamp: Option<Stamp>,
     held: Held<T>,
 }
-
-/// What changes when a file does.
-type Version = (u64, u64, u64, i64, i64);
 
 /// A look at a file that is to be taken.
 pub struct Reading<T> {
     path: PathBuf,
-    before: Option<(Version, Arc<T>)>,
+    before: Option<(Stamp, Arc<T>)>,
 }
 
 /// A look that was taken.
 pub struct Look<T> {
     path: PathBuf,
-    version: Option<Version>,
+    stamp: Option<Stamp>,
     held: Held<T>,
 }
 
@@ -72,7 +68,7 @@ impl<T: Contents> Files<T> {
         if let Some(known) = known.filter(|known| known.looked >= since || known.looked.elapsed() < LOOK_AGAIN) {
             return Ok(known.held.clone());
         }
-        let before = known.and_then(|known| Some((known.version?, known.held.clone().ok()?)));
+        let before = known.and_then(|known| Some((known.stamp?, known.held.clone().ok()?)));
         Err(Reading { path: path.to_owned(), before })
     }
 
@@ -90,7 +86,7 @@ impl<T: Contents> Files<T> {
             free = free.saturating_sub(size);
             fits
         }));
-        files.insert(look.path, Known { looked: Instant::now(), version: look.version, held: look.held });
+        files.insert(look.path, Known { looked: Instant::now(), stamp: look.stamp, held: look.held });
     }
 }
 
@@ -104,28 +100,22 @@ impl<T: Contents> Reading<T> {
         let Reading { path, before } = self;
         let found = look(&path, before).map_err(|error| format!("{}: {error}", path.display()));
         match found {
-            Ok((version, contents)) => Look { path, version: Some(version), held: Ok(contents) },
-            Err(error) => Look { path, version: None, held: Err(error) },
+            Ok((stamp, contents)) => Look { path, stamp: Some(stamp), held: Ok(contents) },
+            Err(error) => Look { path, stamp: None, held: Err(error) },
         }
     }
 }
 
-/// As it was before, or read. The version is that of the bytes that are read, not of a file that takes its place meanwhile.
-fn look<T: Contents>(path: &Path, before: Option<(Version, Arc<T>)>) -> io::Result<(Version, Arc<T>)> {
+/// As it was before, or read. The stamp is that of the bytes that are read, not of a file that takes its place meanwhile.
+fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result<(Stamp, Arc<T>)> {
     if let Some((known, contents)) = before
-        && known == version(&std::fs::metadata(path)?)
+        && known == Stamp::of(&std::fs::metadata(path)?)
     {
         return Ok((known, contents));
     }
     let (it, bytes) = regular::read(path, T::LONGEST)?;
     let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    Ok((version(&it), Arc::new(T::parse(text))))
-}
-
-fn version(file: &Metadata) -> Version {
-    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
-    let modified = nanos(file.mtime(), file.mtime_nsec());
-    (file.dev(), file.ino(), file.size(), modified, nanos(file.ctime(), file.ctime_nsec()))
+    Ok((Stamp::of(&it), Arc::new(T::parse(text))))
 }
 
 #[cfg(test)]
@@ -175,7 +165,7 @@ mod tests {
         let files = Files::<Text>::default();
         let look = |name: String, size: usize| Look {
             path: name.into(),
-            version: None,
+            stamp: None,
             held: Ok(Arc::new(Text("x".repeat(size)))),
         };
         (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));

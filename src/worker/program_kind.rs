@@ -4,16 +4,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::stamp::Stamp;
 
 /// So much of a file tells what it is; the kernel reads less.
 const HEAD: usize = 512;
 /// Files that a worker remembers.
 const MAX_KNOWN: usize = 1000;
-
-/// What tells that a file is the one that was looked into.
-type Stamp = (u64, u64, u64, i64, i64);
 
 /// What is known of files, by name.
 #[derive(Debug, Default)]
@@ -26,7 +24,7 @@ impl Kinds {
         if !found.is_file() {
             return false;
         }
-        let stamp = (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec());
+        let stamp = Stamp::of(&found);
         if let Some((known, is_program)) = self.0.borrow().get(file)
             && *known == stamp
         {

@@ -25,7 +25,7 @@ const LAYERS: &[Layers] = &[
             &["access", "tls"],
             &["log", "mime", "open", "privileges", "sys"],
             &["config"],
-            &["path", "printable"],
+            &["path", "printable", "stamp"],
         ],
     },
     Layers {

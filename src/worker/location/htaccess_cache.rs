@@ -5,12 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use crate::config::{LONGEST_HTACCESS, regular};
+use crate::stamp::Stamp;
 
 /// Names that are remembered; they follow strangers' words.
 const MAX_KNOWN: usize = 1000;
@@ -36,15 +36,6 @@ struct Found {
     stamp: Stamp,
     /// It had not just been changed when it was read: a later change has another stamp.
     is_settled: bool,
-}
-
-/// What tells one state of a file from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    file: (u64, u64),
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
 }
 
 impl HtaccessCache {
@@ -105,23 +96,6 @@ fn read(file: &Path) -> io::Result<Found> {
 
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
-}
-
-impl Stamp {
-    fn of(it: &Metadata) -> Stamp {
-        Stamp {
-            file: (it.dev(), it.ino()),
-            size: it.len(),
-            modified: (it.mtime(), it.mtime_nsec()),
-            changed: (it.ctime(), it.ctime_nsec()),
-        }
-    }
-
-    fn age_at(&self, now: SystemTime) -> Duration {
-        let (seconds, nanos) = self.changed;
-        let changed = Duration::new(seconds.try_into().unwrap_or(0), nanos.try_into().unwrap_or(0));
-        now.duration_since(UNIX_EPOCH + changed).unwrap_or_default()
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::watch::{Sight, Watcher};
 use super::{complain, later};
 use crate::config::{Htaccess, Overrides};
 use crate::log;
+use crate::stamp::Stamp;
 
 /// Names that were looked for in vain and are remembered; they are strangers' words.
 const MAX_MISSED: usize = 1000;
@@ -29,7 +29,8 @@ pub struct Folder {
     sight: Sight,
     /// When it must be looked at again, if it is not watched.
     until: Cell<Option<Instant>>,
-    stamp: Stamp,
+    /// Its own and those of its files, where nobody says that something changed.
+    stamps: Vec<Option<Stamp>>,
     state: Cell<State>,
     /// Names of folders and links in it; `None`: not known, or too many.
     subfolders: RefCell<Option<HashSet<OsString>>>,
@@ -42,9 +43,6 @@ pub struct Folder {
     files: RefCell<Vec<(String, Rc<Found>)>>,
 }
 
-/// What tells whether something changed, where nobody says so.
-type Stamp = Vec<Option<(u64, u64, i64, i64, i64, i64, u64)>>;
-
 impl Folder {
     /// Looks at a folder, the `number`th that was ever looked at; `brief`: what is above it is not watched.
     pub fn look(path: &Path, watcher: &Watcher, names: &[String], (brief, number): (bool, u64)) -> Folder {
@@ -53,7 +51,7 @@ impl Folder {
         Folder {
             sight,
             until: Cell::new(brief.then(later)),
-            stamp: if brief { stamp(path, names) } else { Stamp::new() },
+            stamps: if brief { stamps(path, names) } else { Vec::new() },
             state: Cell::new(State { number, entries: 0, files: 0 }),
             subfolders: RefCell::default(),
             is_listed: Cell::new(false),
@@ -79,7 +77,7 @@ impl Folder {
             return true;
         }
         self.until.set(Some(later()));
-        self.stamp == stamp(path, names)
+        self.stamps == stamps(path, names)
     }
 
     /// Whether something of this name may be a folder.
@@ -225,10 +223,9 @@ impl Folder {
     }
 }
 
-fn stamp(path: &Path, names: &[String]) -> Stamp {
-    let of = |it: Metadata| (it.dev(), it.ino(), it.mtime(), it.mtime_nsec(), it.ctime(), it.ctime_nsec(), it.size());
+fn stamps(path: &Path, names: &[String]) -> Vec<Option<Stamp>> {
     let files = names.iter().map(|name| path.join(name));
-    [path.to_owned()].into_iter().chain(files).map(|path| fs::metadata(path).ok().map(of)).collect()
+    [path.to_owned()].into_iter().chain(files).map(|path| Some(Stamp::of(&fs::metadata(path).ok()?))).collect()
 }
 
 /// What stands under a name.

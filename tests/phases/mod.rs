@@ -2,6 +2,7 @@
 
 mod admission;
 mod applications;
+mod cells;
 mod errors;
 mod folders;
 mod methods;

@@ -1,6 +1,7 @@
 # The verbs. CI calls these and nothing else.
 #
 #   make run     install what is missing, build, serve the demo site
+#   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
 #   make test    all tests
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down
 #   make lint    format, clippy, the house rules that a compiler can check
@@ -23,7 +24,9 @@ PROGRAM  = target/release/cameleer
 SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
 
-.PHONY: run build test suites lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
+
+.PHONY: run build check test suites lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -32,6 +35,13 @@ build:
 run: build
 	$(PACKAGES) demo
 	$(PROGRAM) serve -f examples/demo/site.conf
+
+check:
+	$(PACKAGES) build check
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) test --workspace --lib --locked --quiet
+	$(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: smoke:: $(SMOKE)
 
 test:
 	$(PACKAGES) build demo test

@@ -59,7 +59,7 @@ fn words<'a>(text: &'a str, word: &str) -> Vec<(&'a str, &'a str)> {
 }
 
 /// The code of a `.t` file, or that of `module::test` and of what it uses of its own file and its folder's `mod.rs`.
-fn text_of(test: &str) -> Option<String> {
+pub fn text_of(test: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     if test.ends_with(".t") {
         let text = std::fs::read_to_string(root.join(test)).ok()?;

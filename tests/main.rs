@@ -91,6 +91,8 @@ mod security;
 mod signals;
 /// Clients that take their answer slowly.
 mod slow_readers;
+/// What `make check` runs of all this.
+mod smoke;
 /// Every way to start, and that nothing said is lost in it.
 mod starts;
 /// Files that no worker touches.

@@ -17,10 +17,10 @@
 //! ```
 //!
 //! Each row uses those below it, never one above or beside it (`tests/walls/layers.rs`). What a row needs of one above is
-//! handed down as an argument or as a trait that the lower one has: [`Pending`](client::Pending) is a request as its client sees
-//! it, [`Promised`](workers::Promised) one as its answer's length sees it, [`Stream`](request::context::Stream) is HTTP/2 as a
-//! request sees it. Only this module knows all, as [`Front`]; the others share [`Shared`] and, from `request/` up, [`Services`].
-//! A site stands below requests because they ask it for everything, and above routes and workers because it is made of them.
+//! handed down as an argument, or as a trait that the lower one has: `client::Pending` is a request as its client sees it,
+//! `workers::Promised` one as the length of its answer sees it, `request::context::Stream` is HTTP/2 as a request sees it. Only
+//! this module knows all, as `Front`; the others share `base::shared::Shared` and, from `request/` up, `Services`. A site stands
+//! below requests because they ask it for everything, and above routes and workers because it is made of them.
 //!
 //! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
 //! they mean in messages.

@@ -43,15 +43,15 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let stream = Stream::new(line, client.clone());
     let mut io = StrictIo::new(stream, client.clone(), strict_limits(&client.config.limits));
     match exchange(connection, &io).await {
-        End::InOrder => lingering_close::part(client, &io).await,
-        End::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
-        End::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
-        End::GivenUp => io.end_with_reset(client.is_open_ended()),
+        ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
+        ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
+        ConnectionEnd::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
+        ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),
     }
 }
 
 /// How a connection's last exchange has ended.
-enum End {
+enum ConnectionEnd {
     /// All requests were answered.
     InOrder,
     /// All requests were answered but the one that this is about.
@@ -63,7 +63,7 @@ enum End {
 }
 
 /// Requests and their answers.
-async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
+async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
@@ -86,17 +86,17 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
             match machine.as_mut().poll(cx) {
                 Poll::Ready(Err(error)) if error.is_parse() => {
                     record_unreadable(connection, &error);
-                    return Poll::Ready(End::InOrder);
+                    return Poll::Ready(ConnectionEnd::InOrder);
                 }
                 // An answer broke off: an orderly end of the connection could make it look whole.
-                Poll::Ready(Err(_)) => return Poll::Ready(End::GivenUp),
-                Poll::Ready(Ok(())) => return Poll::Ready(End::InOrder),
+                Poll::Ready(Err(_)) => return Poll::Ready(ConnectionEnd::GivenUp),
+                Poll::Ready(Ok(())) => return Poll::Ready(ConnectionEnd::InOrder),
                 // If this process dies now, the kernel tells the client by a reset.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
                 Poll::Pending => {}
             }
             if let Some(violation) = io.unanswered() {
-                return Poll::Ready(End::Refused(violation));
+                return Poll::Ready(ConnectionEnd::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
@@ -112,8 +112,8 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> End {
                     closing = true;
                     machine.as_mut().graceful_shutdown();
                 }
-                Err(Timeout::Late) => return Poll::Ready(End::Late),
-                Err(_) => return Poll::Ready(End::GivenUp),
+                Err(Timeout::Late) => return Poll::Ready(ConnectionEnd::Late),
+                Err(_) => return Poll::Ready(ConnectionEnd::GivenUp),
             }
         }
     })

@@ -34,13 +34,13 @@ pub struct Traffic {
     sent: Cell<u64>,
     /// The frame that is passing, or one before it, said that it ends the answer.
     ending: Cell<bool>,
-    end: Cell<Option<End>>,
+    end: Cell<Option<StreamEnd>>,
     /// The request, once its answer was handed to h2.
     request: RefCell<Option<Rc<dyn Pending>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum StreamEnd {
     /// The answer has gone out whole.
     Whole,
     /// The stream was reset, or its connection has ended.
@@ -58,7 +58,7 @@ impl Meter {
         let fresh = self.fresh.remove(&stream).unwrap_or_default();
         let traffic = Rc::new(Traffic { received: Cell::new(fresh.received), ..Traffic::default() });
         if fresh.reset {
-            traffic.finish(End::Cut);
+            traffic.finish(StreamEnd::Cut);
         } else {
             self.known.insert(stream, traffic.clone());
         }
@@ -103,23 +103,23 @@ impl Meter {
         traffic.sent.set(traffic.sent.get() + piece.bytes as u64);
         traffic.ending.set(traffic.ending.get() || frame.ends_stream());
         if piece.ends && traffic.ending.get() && frame.ends_head() {
-            self.end(stream, End::Whole);
+            self.end(stream, StreamEnd::Whole);
         }
     }
 
     /// The connection is over.
     pub fn close(&mut self) {
-        self.known.drain().for_each(|(_, traffic)| traffic.finish(End::Cut));
+        self.known.drain().for_each(|(_, traffic)| traffic.finish(StreamEnd::Cut));
     }
 
     fn reset(&mut self, stream: u32) {
         if let Some(fresh) = self.fresh.get_mut(&stream) {
             fresh.reset = true;
         }
-        self.end(stream, End::Cut);
+        self.end(stream, StreamEnd::Cut);
     }
 
-    fn end(&mut self, stream: u32, end: End) {
+    fn end(&mut self, stream: u32, end: StreamEnd) {
         if let Some(traffic) = self.known.remove(&stream) {
             traffic.finish(end);
         }
@@ -133,7 +133,7 @@ impl Traffic {
         self.log();
     }
 
-    fn finish(&self, end: End) {
+    fn finish(&self, end: StreamEnd) {
         self.end.set(Some(end));
         self.log();
     }
@@ -142,7 +142,7 @@ impl Traffic {
     fn log(&self) {
         let Some(end) = self.end.get() else { return };
         let Some(request) = self.request.take() else { return };
-        if end == End::Cut {
+        if end == StreamEnd::Cut {
             request.cut();
         }
         request.flushed(self.received.get(), self.sent.get(), Instant::now());

@@ -53,18 +53,18 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
         Some(Ok(machine)) => {
             Driver { client, connection, machine, io: io.clone(), leaving: None, calmed: false }.run().await
         }
-        Some(Err(_)) => End::Closed,
-        None => End::GivenUp,
+        Some(Err(_)) => ConnectionEnd::Closed,
+        None => ConnectionEnd::GivenUp,
     };
     io.close();
-    if let End::Closed = end {
+    if let ConnectionEnd::Closed = end {
         // A close with bytes unread is a reset, which would take our last frames with it.
         let _ = tokio::time::timeout(LEAVE, io.discard()).await;
     }
 }
 
 /// How a connection has ended.
-enum End {
+enum ConnectionEnd {
     /// h2 has said so to the client, or the client to h2.
     Closed,
     /// The client has had its time.
@@ -96,7 +96,7 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn run(mut self) -> End {
+    async fn run(mut self) -> ConnectionEnd {
         let mut timer = pin!(sleep_until(self.client.look_again(Instant::now()).into()));
         std::future::poll_fn(|cx| {
             self.client.remember(cx);
@@ -106,7 +106,7 @@ impl Driver<'_> {
                     timer.as_mut().reset((Instant::now() + LEAVE).into());
                 }
                 if self.poll_streams(cx).is_ready() {
-                    return Poll::Ready(End::Closed);
+                    return Poll::Ready(ConnectionEnd::Closed);
                 }
                 if self.io.is_flooded() && !self.calmed {
                     self.calmed = true;
@@ -118,7 +118,7 @@ impl Driver<'_> {
                 }
                 match self.look(Instant::now()) {
                     Some(later) => timer.as_mut().reset(later.into()),
-                    None => return Poll::Ready(End::GivenUp),
+                    None => return Poll::Ready(ConnectionEnd::GivenUp),
                 }
             }
         })

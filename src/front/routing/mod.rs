@@ -38,8 +38,8 @@ pub struct Routes {
     /// `<Files>` stands somewhere, so what applies depends on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
-    recent: RefCell<Known>,
-    older: RefCell<Known>,
+    recent: RefCell<RouteCache>,
+    older: RefCell<RouteCache>,
     /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
     settings: RefCell<HashMap<Sections, Rc<Settings>>>,
     overrides: Option<Rc<Store>>,
@@ -47,7 +47,7 @@ pub struct Routes {
     state: Cell<u64>,
 }
 
-type Known = HashMap<Box<[u8]>, Rc<Route>>;
+type RouteCache = HashMap<Box<[u8]>, Rc<Route>>;
 type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
 
 impl Routes {
@@ -161,7 +161,7 @@ impl Routes {
         (host, path, sent): (u16, &Text, Option<&str>),
         filename: &Path,
         script_alias: bool,
-    ) -> Result<Said, Unread> {
+    ) -> Result<Applicable, Unread> {
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
         let sections = match sent {
@@ -176,7 +176,7 @@ impl Routes {
         let ambiguous = may_pass_a_file(config, &chain.files, (host, root(config, host, filename)), &text);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
-        Ok(Said {
+        Ok(Applicable {
             files: applied.files.as_slice().into(),
             settings: self.settings(config, &applied, script_alias, (&overrides, named)),
             sections: applied.sections,
@@ -233,7 +233,7 @@ impl Routes {
 }
 
 /// What [`Routes::look`] finds.
-struct Said {
+struct Applicable {
     files: Rc<[Arc<Htaccess>]>,
     sections: Vec<u16>,
     settings: Rc<Settings>,

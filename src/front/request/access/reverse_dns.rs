@@ -27,13 +27,13 @@ const MOST: usize = 4096;
 pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
-    known: RefCell<HashMap<Question, Known>>,
+    known: RefCell<HashMap<Question, CachedName>>,
 }
 
 /// An address, and whether its name must lead back to it.
 type Question = (IpAddr, bool);
 
-struct Known {
+struct CachedName {
     since: Instant,
     name: Rc<OnceCell<Option<Rc<str>>>>,
 }
@@ -59,7 +59,7 @@ impl ReverseDns {
         if known.len() >= MOST {
             known.clear();
         }
-        let new = || Known { since: Instant::now(), name: Rc::default() };
+        let new = || CachedName { since: Instant::now(), name: Rc::default() };
         let entry = known.entry(question).or_insert_with(new);
         if entry.since.elapsed() >= GOOD_FOR {
             *entry = new();

@@ -40,7 +40,7 @@ pub struct Folder {
     old_lists: Cell<u8>,
     /// Those that were looked for and not there; `None`: too many to remember.
     missed: RefCell<Option<HashSet<OsString>>>,
-    files: RefCell<Vec<(String, Rc<Found>)>>,
+    files: RefCell<Vec<(String, Rc<OverrideFile>)>>,
 }
 
 impl Folder {
@@ -106,15 +106,15 @@ impl Folder {
 
     /// The file of the first of `names` that is there, and what it means where `allowed` is allowed; or what must be read
     /// to know it.
-    pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<Found>, Wanted> {
-        let is_known = |found: &Found| match found {
-            Found::Text(text) => text.meaning(allowed).is_some(),
+    pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<OverrideFile>, Wanted> {
+        let is_known = |found: &OverrideFile| match found {
+            OverrideFile::Text(text) => text.meaning(allowed).is_some(),
             _ => true,
         };
         let mut found = Ok(Rc::default());
         for name in names {
             match self.file(name).filter(|found| is_known(found)) {
-                Some(file) if matches!(*file, Found::Absent) => continue,
+                Some(file) if matches!(*file, OverrideFile::Absent) => continue,
                 Some(file) => found = Ok(file),
                 None => found = Err(()),
             }
@@ -132,7 +132,7 @@ impl Folder {
         }
     }
 
-    fn file(&self, name: &str) -> Option<Rc<Found>> {
+    fn file(&self, name: &str) -> Option<Rc<OverrideFile>> {
         self.files.borrow().iter().find(|(known, _)| known == name).map(|(_, found)| found.clone())
     }
 
@@ -158,10 +158,10 @@ impl Folder {
     fn keep(&self, name: String, read: Read, allowed: Overrides) {
         let known = self.file(&name);
         let found = match read {
-            Read::Absent => Found::Absent,
+            Read::Absent => OverrideFile::Absent,
             Read::Refused(status, why) => {
                 complain(why);
-                Found::Refused(status)
+                OverrideFile::Refused(status)
             }
             Read::Text(text, meaning) => {
                 let meaning = match meaning {
@@ -175,12 +175,12 @@ impl Folder {
                         None
                     }
                 };
-                if let Some(Found::Text(known)) = known.as_deref()
+                if let Some(OverrideFile::Text(known)) = known.as_deref()
                     && known.text == text
                 {
                     return known.meanings.borrow_mut().push((allowed, meaning));
                 }
-                Found::Text(Text { text, meanings: RefCell::new(vec![(allowed, meaning)]) })
+                OverrideFile::Text(Text { text, meanings: RefCell::new(vec![(allowed, meaning)]) })
             }
         };
         self.drop_file(&name);
@@ -230,7 +230,7 @@ fn stamps(path: &Path, names: &[String]) -> Vec<Option<Stamp>> {
 
 /// What stands under a name.
 #[derive(Default)]
-pub enum Found {
+pub enum OverrideFile {
     /// Nothing.
     #[default]
     Absent,
@@ -240,9 +240,9 @@ pub enum Found {
     Refused(StatusCode),
 }
 
-impl Found {
+impl OverrideFile {
     fn memory(&self) -> usize {
-        let Found::Text(text) = self else { return 0 };
+        let OverrideFile::Text(text) = self else { return 0 };
         let meanings = text.meanings.borrow();
         meanings.iter().filter_map(|(_, file)| file.as_ref()).map(|file| file.memory).sum()
     }

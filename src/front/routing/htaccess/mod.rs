@@ -22,7 +22,7 @@ use crate::config::pattern::OF_HTACCESS;
 use crate::config::{Config, Htaccess, Overrides, TOO_HEAVY, depth};
 use crate::front::base::blocking::{self, NoThread};
 use crate::log;
-use folder::{Folder, Found};
+use folder::{Folder, OverrideFile};
 use watch::Watcher;
 
 pub use reading::Unread;
@@ -219,11 +219,11 @@ impl Store {
 }
 
 impl Chain {
-    fn add(&mut self, folder: &Path, found: &Found, allowed: Overrides) {
+    fn add(&mut self, folder: &Path, found: &OverrideFile, allowed: Overrides) {
         match found {
-            Found::Absent => {}
-            Found::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
-            Found::Text(text) => match text.meaning(allowed).flatten() {
+            OverrideFile::Absent => {}
+            OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
+            OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) if file.meter.is_used_up() => {
                     file.meter.untold().into_iter().for_each(complain);
                     // Nobody tells when its time comes again.

@@ -1,44 +1,87 @@
 //! The Perl tests, by `prove`: Plack's own server test suite, and what drives the `Apache::` API.
+//!
+//! Both also by each door: how clients come in, and as whom the server runs. perl/t/lib/TestServer.pm has what that is in the
+//! configuration, to the client and to programs.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+
+use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
+/// `cameleer run`, then `cameleer serve`.
+const DOORS: [&str; 6] = ["", "http", "tls", "h2", "h2c", "user"];
+
 #[test]
-fn placks_own_server_suite_passes_whole() {
-    let said = prove("suite.t", "");
-    assert!(!said.contains("# SKIP"), "{said}");
+fn placks_own_server_suite_passes_whole_by_every_door() {
+    for door in DOORS.into_iter().filter(|door| can_open(door)) {
+        let said = prove("suite.t", "", door);
+        assert!(!said.contains("# SKIP"), "{door}: {said}");
+    }
 }
 
 #[test]
 fn the_apache_api_does_what_its_perl_tests_say_with_taint_check_and_without() {
-    let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/perl/t")).expect("perl/t");
-    let folders = folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut folders: Vec<String> = folders.filter(|name| name.starts_with("Apache")).collect();
-    folders.sort();
-    assert!(folders.len() > 10, "{folders:?}");
     for taint in ["", "1"] {
-        folders.iter().for_each(|folder| drop(prove(folder, taint)));
+        prove_api(taint, "http");
+    }
+}
+
+#[test]
+fn the_apache_api_is_the_same_over_tls() {
+    prove_api("", "tls");
+}
+
+#[test]
+fn the_apache_api_is_the_same_over_http_2() {
+    prove_api("", "h2");
+}
+
+#[test]
+fn the_apache_api_is_the_same_as_another_user() {
+    if can_open("user") {
+        prove_api("", "user");
     }
 }
 
 #[test]
 fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
-    prove("pod.t", "");
+    prove("pod.t", "", "");
 }
 
-/// `taint`: `1` for `PerlTaintCheck On` in the servers that the test starts (perl/t/lib/TestServer.pm).
-fn prove(what: &str, taint: &str) -> String {
+/// Only root may become another user; who is none tests as such a one anyway.
+fn can_open(door: &str) -> bool {
+    door != "user" || Uid::effective().is_root()
+}
+
+#[track_caller]
+fn prove_api(taint: &str, door: &str) {
+    let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/perl/t")).expect("perl/t");
+    let folders = folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut folders: Vec<String> = folders.filter(|name| name.starts_with("Apache")).collect();
+    folders.sort();
+    assert!(folders.len() > 10, "{folders:?}");
+    folders.iter().for_each(|folder| drop(prove(folder, taint, door)));
+}
+
+/// `taint`: `1` for `PerlTaintCheck On` in the servers that the test starts; `door`: how its client comes in there.
+#[track_caller]
+fn prove(what: &str, taint: &str, door: &str) -> String {
     let site = Site::new();
+    // As /tmp is: the server's user writes there too.
+    let shared = std::fs::Permissions::from_mode(0o1777);
+    std::fs::set_permissions(site.path("tmp"), shared).expect("our own folder");
     let mut prove = Command::new("prove");
     prove.arg("-v").arg(format!("{}/perl/t/{what}", env!("CARGO_MANIFEST_DIR")));
     prove
         .env("TEST_UNDER_TAINT_CHECK", taint)
+        .env("TEST_DOOR", door)
         .env("CAMELEER", env!("CARGO_BIN_EXE_cameleer"))
         .env("TMPDIR", site.path("tmp"))
         .current_dir(site.folder());
     let said = Finished::of(&mut prove);
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert_eq!(said.code, 0, "{what} by the door {door:?}: {}{}", said.out, said.err);
     assert!(said.out.contains("Result: PASS"), "{}", said.out);
     said.out
 }

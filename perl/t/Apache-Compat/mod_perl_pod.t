@@ -112,7 +112,7 @@ like $server->log, qr/__ANON__ called/, 'mod_perl.pod: and one of $r';
 like text('/early/x'), qr{\ASomeValue\|mod_perl/1\.31\|SomeValue\|CGI\z}, 'mod_perl.pod, ENVIRONMENT: PerlSetEnv is there before the response';
 
 is $server->get('/docs/page.txt')->{status}, 401, 'mod_perl.pod, PERL SECTIONS: Limit and require';
-my $known = HTTP::Tiny->new->get("http://dougm:secret\@127.0.0.1:$server->{port}/docs/page.txt");
+my $known = $server->client->get( $server->url('/docs/page.txt') =~ s{//}{//dougm:secret\@}r );
 is "$known->{status} $known->{content}", '200 page', 'mod_perl.pod, PERL SECTIONS: who is known';
 is $server->get('/far')->{headers}{location}, 'http://www.foo.com/', 'mod_perl.pod, PERL SECTIONS: the lowest number of arguments is shifted off';
 is $server->get('/here')->{headers}{location}, 'http://www.there.com', 'mod_perl.pod, PERL SECTIONS: or a reference to an array';

@@ -15,7 +15,6 @@ if ( TestServer::in_server() ) {
     return 1;
 }
 
-use IO::Socket::INET;
 use Test::More;
 
 my $head    = q{print "Content-Type: text/plain\n\n"; };
@@ -111,10 +110,7 @@ $server->write( 'perl/hi.pl', $head . 'print "updated"' );
 is text('/perl/hi.pl'), 'updated', 'Registry.pm, DESCRIPTION: updated on disk';
 
 text('/perl/pipe.pl');
-my $leaving = IO::Socket::INET->new("127.0.0.1:$server->{port}") or die $!;
-print {$leaving} "GET /perl/endless.pl HTTP/1.0\r\n\r\n";
-sysread $leaving, my $some, 4096;
-close $leaving;
+$server->leave('/perl/endless.pl');
 ok $server->wait_for( 'the log', sub { $server->slurp('pipe.log') =~ m{^/perl/endless\.pl 1$}m } ),
     'SIG.pm, DESCRIPTION: the log tells of a client that left';
 like $server->slurp('pipe.log'), qr{^/perl/pipe\.pl 1$}m, 'SIG.pm, DESCRIPTION: and of a SIGPIPE';

@@ -22,6 +22,7 @@ my %CASES = (
         join '|', "uid " . $s->uid eq "uid $>" ? 'me' : 'other', "gid " . $s->gid eq 'gid ' . ( 0 + $) ) ? 'mine' : 'other', $s->timeout, $s->timeout(7), $s->timeout,
             $s->error_fname =~ s{.*/}{}r, $s->port > 0 ? 'port' : 'none';
     },
+    user  => sub ($r) {$>},
     level => sub ($r) {
         my $s = $r->server;
         $s->log->debug('before');
@@ -84,11 +85,12 @@ PerlSetVar Colour green
 </VirtualHost>
 CONF
 
-sub of ($name) { return HTTP::Tiny->new->get("http://localhost:$server->{port}/s/$name")->{content} }
+sub of ($name) { return $server->client->get( $server->url("/s/$name") =~ s/127\.0\.0\.1/localhost/r )->{content} }
 
 is of('this'), 'other.example.org|other@example.org|1|localhost *.o.example.org|blue|blue', 'the host of the request';
 is of('all'), 'localhost main.example.org other.example.org', 'next';
 is of('process'), 'me|mine|42|42|7|error.log|port', 'the process';
+is of('user'), TestServer::served_as(), 'the user of the process';
 is of('level'), '4 4 0 Apache::Log::Request Apache::Log::Server', 'levels';
 like $server->log, qr/:debug\].*code ran$/m, 'a level that a program set';
 like $server->log, qr/:crit\].*critical line$/m, 'critical';

@@ -49,7 +49,7 @@ my %expected = (
         'http://:XXXXXXXX@www.example.org:8080/a/b;c?d=e#f', 'http://me@www.example.org:8080',
         'http://me@www.example.org:8080/a/b;c' ),
     set           => 'https://x/new?q=1 none before',
-    'own/more'    => 'http://127.0.0.1:PORT/u/own/more?q=1',
+    'own/more'    => TestServer::scheme() . '://127.0.0.1:PORT/u/own/more?q=1',
     'parsed/more' => '/u/parsed/more|q=1|/parsed/more|/u|undef',
 );
 TestServer->check_cases( \%expected, '?q=1' );

@@ -92,6 +92,7 @@ TestServer::in_server() and return 1;
 
 use Test::More;
 
+my $HTTP   = TestServer::protocol();
 my $server = TestServer->spawn( <<'END', args => ['-DTHERE'] );
 PerlSetVar Colour green
 <Location /r>
@@ -103,7 +104,7 @@ END
 
 my %get = (
     method   => 'GET 0 PURGE 9',
-    server   => 'port|127.0.0.1|127.0.0.1|now|HTTP/1.1',
+    server   => "port|127.0.0.1|127.0.0.1|now|$HTTP",
     proxy    => '0 0 1',
     options  => 13,
     root     => 'same /elsewhere /elsewhere',
@@ -121,7 +122,7 @@ is $server->get("/r/$_")->{content}, $get{$_}, $_ for sort keys %get;
 
 is $server->get( '/r/lists', 'X-In' => 'z' )->{content}, 'z y green Apache::Table', 'lists in list context';
 like $server->get( '/r/as_string', 'X-In' => 'z' )->{content},
-    qr{\AGET /r/as_string HTTP/1\.1\n.*^X-In: z\n.*^HTTP/1\.1 200\nX: 1\n\n\z}ms, 'as_string';
+    qr{\AGET /r/as_string $HTTP\n.*^X-In: z\n.*^$HTTP 200\nX: 1\n\n\z}ms, 'as_string';
 
 is $server->post( '/r/read', 'abcdefgh' )->{content}, '3|ab__abc|5|defgh|0|', 'read';
 is $server->get('/r/read')->{content}, 'no body', 'read without a body';

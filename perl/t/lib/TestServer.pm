@@ -7,6 +7,7 @@ package TestServer;
 
 use v5.36;
 use Carp       ();
+use CurlClient ();
 use Cwd        ();
 use File::Path ();
 use File::Temp ();
@@ -16,24 +17,63 @@ use POSIX       ();
 use Test::More  ();
 use Time::HiRes ();
 
+# How the client comes in, by TEST_DOOR: what the configuration says more, how curl asks, and what programs see of it.
+my $TLS   = "SSLEngine On\nSSLCertificateFile door.crt\nSSLCertificateKeyFile door.key\n";
+my %DOORS = (
+    http => { scheme => 'http',  protocol => 'HTTP/1.1', conf => '' },
+    user => { scheme => 'http',  protocol => 'HTTP/1.1', conf => "User www-data\nGroup www-data\n", user => 'www-data' },
+    tls  => { scheme => 'https', protocol => 'HTTP/1.1', conf => $TLS,                               curl => '--http1.1' },
+    h2   => { scheme => 'https', protocol => 'HTTP/2.0', conf => "${TLS}Protocols h2 http/1.1\n",    curl => '--http2' },
+    h2c  => { scheme => 'http',  protocol => 'HTTP/2.0', conf => "Protocols h2c http/1.1\n",         curl => '--http2-prior-knowledge' },
+);
+
 my @running;
+
+sub door     { return $DOORS{ $ENV{TEST_DOOR} || 'http' } // die "TEST_DOOR: one of @{[ sort keys %DOORS ]}\n" }
+sub scheme   { return door()->{scheme} }
+sub protocol { return door()->{protocol} }
+
+# The number of the user that workers run as.
+sub served_as { return door()->{user} ? scalar getpwnam door()->{user} : $> }
 
 sub in_server { return exists $ENV{MOD_PERL} }
 
 # Files by name; `args` are further words of the command line.
 sub spawn ( $class, $conf, %files ) {
-    my $program = $ENV{CAMELEER} // Carp::croak('CAMELEER must name the program to test');
-    my $args    = delete $files{args} // [];
-    my $self    = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), port => free_port() }, $class;
-    chmod 0755, $self->{dir};
-    $self->write( $_, $files{$_} ) for sort keys %files;
-    $self->write( 'site.conf', $self->preamble . $conf =~ s/\@ROOT\@/$self->{dir}/gr );
-    $self->start( $program, @$args );
+    my $args = delete $files{args} // [];
+    my $self = $class->prepare( $conf, %files );
+    $self->start(@$args);
     return $self;
 }
 
-sub preamble ($self) {
-    my $test  = Cwd::abs_path($0);
+# The same without starting it: `command` does.
+sub prepare ( $class, $conf, %files ) {
+    my $self = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), port => free_port(), owner => $$, gone => 1 }, $class;
+    push @running, $self;
+    chmod 0755, $self->{dir};
+    $self->certify if scheme() eq 'https';
+    $self->write( $_, $files{$_} ) for sort keys %files;
+    $self->write( 'site.conf', $self->preamble( $files{'app.psgi'} ) . $conf =~ s/\@ROOT\@/$self->{dir}/gr );
+    return $self;
+}
+
+sub certify ($self) {
+    my @files = ( '-keyout', "$self->{dir}/door.key", '-out', "$self->{dir}/door.crt" );
+    my @names = ( '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1' );
+    my @key   = qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes);
+    return system("openssl req -x509 @key @files @names 2>/dev/null") == 0 || die 'openssl makes no certificate';
+}
+
+# Its folder is the user's who is served as: handlers write there.
+sub command ($self) {
+    chown served_as(), -1, $self->{dir};
+    my $program = $ENV{CAMELEER} // Carp::croak('CAMELEER must name the program to test');
+    return ( $program, 'serve', '-f', "$self->{dir}/site.conf" );
+}
+
+# Handlers are in the test's file, an application in its own.
+sub preamble ( $self, $app = undef ) {
+    my $code  = $app ? '' : 'PerlRequire ' . Cwd::abs_path($0);
     my $taint = $ENV{TEST_UNDER_TAINT_CHECK} ? 'On' : 'Off';
     return <<"END";
 ServerRoot $self->{dir}
@@ -47,8 +87,9 @@ StartServers 1
 MinSpareServers 1
 MaxSpareServers 1
 MaxClients 1
-PerlRequire $test
+$code
 PerlTaintCheck $taint
+@{[ door()->{conf} ]}
 END
 }
 
@@ -67,19 +108,32 @@ sub write ( $self, $name, $text, $mode = 0755 ) {
     return $file;
 }
 
-sub start ( $self, $program, @args ) {
-    $self->{owner} = $$;
-    $self->{pid}   = fork // die "fork: $!";
+sub start ( $self, @args ) {
+    my @command = $self->command;
+    $self->{gone} = 0;
+    $self->{pid}  = fork // die "fork: $!";
     if ( !$self->{pid} ) {
         delete $ENV{MOD_PERL};
         open STDOUT, '>', "$self->{dir}/output" or die $!;
         open STDERR, '>&', \*STDOUT or die $!;
-        exec $program, 'serve', '-f', "$self->{dir}/site.conf", @args or POSIX::_exit(127);
+        exec @command, @args or POSIX::_exit(127);
     }
-    push @running, $self;
-    $self->wait_for( 'an answer', sub { HTTP::Tiny->new->get( $self->url('/') )->{status} != 599 } );
+    $self->wait_for( 'an answer', sub { $self->client->get( $self->url('/') )->{status} != 599 } );
     return;
 }
+
+sub client ($self) {
+    return $self->curl if door()->{curl};
+    return HTTP::Tiny->new( timeout => 20, max_redirect => 0 );
+}
+
+sub curl ($self) {
+    my @tls = scheme() eq 'https' ? ( '--cacert', "$self->{dir}/door.crt" ) : ();
+    return CurlClient->new( door()->{curl} // '--http1.1', @tls );
+}
+
+# A client that asks and does not wait for the end of the answer.
+sub leave ( $self, $path ) { return $self->curl->leave( $self->url($path) ) }
 
 sub wait_for ( $self, $what, $condition ) {
     my $end = Time::HiRes::time() + 20;
@@ -103,10 +157,10 @@ sub slurp_path ( $self, $path ) {
     return <$handle> // '';
 }
 
-sub url ( $self, $path ) { return "http://127.0.0.1:$self->{port}$path" }
+sub url ( $self, $path ) { return scheme() . "://127.0.0.1:$self->{port}$path" }
 
 sub request ( $self, $method, $path, %options ) {
-    return HTTP::Tiny->new( timeout => 20, max_redirect => 0 )->request( $method, $self->url($path), \%options );
+    return $self->client->request( $method, $self->url($path), \%options );
 }
 
 sub get ( $self, $path, %headers ) { return $self->request( GET => $path, headers => \%headers ) }

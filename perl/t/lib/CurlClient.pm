@@ -1,0 +1,70 @@
+package CurlClient;
+
+# Asks as HTTP::Tiny does and answers as it does, by curl: over TLS and over HTTP/2.
+
+use v5.36;
+use File::Temp   ();
+use HTTP::Status ();
+
+# The options say how curl comes in.
+sub new ( $class, @options ) { return bless { options => \@options }, $class }
+
+sub get ( $self, $url, $options = {} ) { return $self->request( GET => $url, $options ) }
+
+sub request ( $self, $method, $url, $options = {} ) {
+    my %headers = ( 'User-Agent' => 'HTTP-Tiny', %{ $options->{headers} // {} } );
+    my @body;
+    if ( defined $options->{content} ) {
+        my $file = File::Temp->new;
+        binmode $file;
+        print {$file} $options->{content};
+        close $file;
+        @body = ( $file, '--data-binary', "\@$file" );
+        $headers{'Content-Type'} = 'application/octet-stream' if !grep { lc eq 'content-type' } keys %headers;
+    }
+    my ( undef, @with_body ) = @body;
+    my @method = $method eq 'HEAD' ? '--head' : ( '-X', $method );
+    my @command = ( $self->curl, '-i', @method, @with_body, header_options(%headers), $url );
+    open my $curl, '-|:raw', @command or die "curl: $!";
+    my $said = do { local $/ = undef; <$curl> } // '';
+    return { success => '', status => 599, reason => 'Internal Exception', headers => {}, content => "curl: $?" } if !close $curl;
+    return answer($said);
+}
+
+# Asks, and goes away when the answer has begun: curl ends when nobody reads what it prints.
+sub leave ( $self, $url ) {
+    open my $curl, '-|', $self->curl, '-N', $url or die "curl: $!";
+    sysread $curl, my $some, 4096;
+    close $curl;
+    return;
+}
+
+sub curl ($self) { return ( qw(curl -q -sS --noproxy * --path-as-is --globoff --max-time 20), @{ $self->{options} } ) }
+
+# What curl would add of itself goes; an empty value is written with a semicolon.
+sub header_options (%headers) {
+    my @given = map {
+        my $name = $_;
+        map { length ? "$name: $_" : "$name;" } ref $headers{$name} ? @{ $headers{$name} } : $headers{$name}
+    } sort keys %headers;
+    my @unwanted = grep { my $name = lc; !grep { lc eq $name } keys %headers } qw(Accept Expect);
+    return map { ( '-H', $_ ) } @given, map {"$_:"} @unwanted;
+}
+
+sub answer ($said) {
+    my ( $head, $content ) = ( '', $said );
+    ( $head, $content ) = split /\r\n\r\n/, $content, 2 while $content =~ m{\AHTTP/\S+ 1\d\d} || !length $head;
+    my ( $first, @lines )  = split /\r\n/, $head;
+    my ( undef, $status, $reason ) = split / /, $first, 3;
+    my %headers;
+    for my $line (@lines) {
+        my ( $name, $value ) = $line =~ /\A([^:]+):[ \t]*(.*?)[ \t]*\z/s or next;
+        $name = lc $name;
+        $headers{$name} = exists $headers{$name} ? [ ref $headers{$name} ? @{ $headers{$name} } : $headers{$name}, $value ] : $value;
+    }
+    # HTTP/2 has no words for its numbers: those of the standard.
+    $reason = HTTP::Status::status_message($status) // '' if !length( $reason // '' );
+    return { success => $status < 300, status => $status, reason => $reason, headers => \%headers, content => $content // '' };
+}
+
+1;

@@ -51,6 +51,9 @@ pub mod config;
 // Paths of URLs, normalised.
 pub mod path;
 
+// What was worked out and may be asked for again, in bounded memory.
+pub mod cache;
+
 // What tells whether a file is as it was.
 pub mod stamp;
 

@@ -5,7 +5,6 @@
 //! `SymLinksIfOwnerMatch` a way with links is walked part by part, and then believed for a second.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
@@ -18,6 +17,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
+use crate::cache::Cache;
 use crate::config::{Config, Options};
 
 /// For how long a way with links that was found right is taken to be so.
@@ -71,8 +71,16 @@ pub struct Opener {
     refused: RefCell<Known<bool>>,
 }
 
-/// By path: what was found, when, and by which root and rules.
-type Known<T> = HashMap<PathBuf, (T, Instant, PathBuf, Links)>;
+type Known<T> = Cache<PathBuf, Way<T>, MAX_KNOWN>;
+
+/// What was found on a way, when, and by which root and rules.
+#[derive(Debug)]
+struct Way<T> {
+    what: T,
+    since: Instant,
+    root: PathBuf,
+    links: Links,
+}
 
 type Identity = (u64, u64);
 
@@ -101,7 +109,7 @@ impl Opener {
         }
         let found = self.open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC);
         let refused = found.is_err_and(|error| is_link(&error));
-        remember(&self.refused, root, path, (refused, links));
+        remember(&self.refused, root, path, links, refused);
         refused
     }
 
@@ -117,7 +125,7 @@ impl Opener {
             // An old kernel, or a container that does not know the call.
             Err(Errno::ELOOP | Errno::ENOSYS | Errno::EPERM) => {
                 let walked = walk(root, path, links, flags)?;
-                remember(&self.known, root, path, (identity(&fstat(&walked)?), links));
+                remember(&self.known, root, path, links, identity(&fstat(&walked)?));
                 Ok(walked)
             }
             answer => Ok(answer?),
@@ -132,17 +140,14 @@ impl Opener {
 }
 
 fn recall<T: Copy>(known: &RefCell<Known<T>>, root: &Path, path: &Path, links: Links) -> Option<T> {
-    let known = known.borrow();
-    let (what, since, by_root, by_links) = known.get(path)?;
-    (since.elapsed() < BELIEVED && by_root == root && *by_links == links).then_some(*what)
+    let mut known = known.borrow_mut();
+    let way = known.get(path)?;
+    (way.since.elapsed() < BELIEVED && way.root == root && way.links == links).then_some(way.what)
 }
 
-fn remember<T>(known: &RefCell<Known<T>>, root: &Path, path: &Path, (what, links): (T, Links)) {
-    let mut known = known.borrow_mut();
-    if known.len() >= MAX_KNOWN {
-        known.clear();
-    }
-    known.insert(path.to_owned(), (what, Instant::now(), root.to_owned(), links));
+fn remember<T>(known: &RefCell<Known<T>>, root: &Path, path: &Path, links: Links, what: T) {
+    let way = Way { what, since: Instant::now(), root: root.to_owned(), links };
+    known.borrow_mut().put(path.to_owned(), way);
 }
 
 /// Whether an error of [`Opener::open`] is about a link.

@@ -2,11 +2,11 @@
 //! a digest under a key that this process drew by lot, never the password.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use super::password::Check;
+use crate::cache::Cache;
 
 const KEPT: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
@@ -16,24 +16,18 @@ const MOST: usize = 4096;
 pub struct Verified {
     /// Two, because one digest has 64 bits only.
     keys: [RandomState; 2],
-    since: RefCell<HashMap<[u64; 2], Instant>>,
+    since: RefCell<Cache<[u64; 2], Instant, MOST>>,
 }
 
 impl Verified {
     /// Whether it was right lately. A hash that was changed in the file is another one.
     pub fn knows(&self, check: &Check) -> bool {
-        self.since.borrow().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
+        self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
     }
 
     /// It is right.
     pub fn remember(&self, check: &Check) {
-        let mut since = self.since.borrow_mut();
-        if since.len() >= MOST {
-            since.retain(|_, since| since.elapsed() < KEPT);
-        }
-        if since.len() < MOST {
-            since.insert(self.digest(check), Instant::now());
-        }
+        self.since.borrow_mut().put(self.digest(check), Instant::now());
     }
 
     fn digest(&self, Check { user, password, hash }: &Check) -> [u64; 2] {

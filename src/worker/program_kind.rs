@@ -1,11 +1,11 @@
 //! Which files are programs, and which are Perl.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::cache::Cache;
 use crate::stamp::Stamp;
 
 /// So much of a file tells what it is; the kernel reads less.
@@ -15,7 +15,7 @@ const MAX_KNOWN: usize = 1000;
 
 /// What is known of files, by name.
 #[derive(Debug, Default)]
-pub struct Kinds(RefCell<HashMap<PathBuf, (Stamp, bool)>>);
+pub struct Kinds(RefCell<Cache<PathBuf, (Stamp, bool), MAX_KNOWN>>);
 
 impl Kinds {
     /// Whether the kernel is to execute this file. What cannot be read, or is no file, is not: who refuses it says why.
@@ -25,17 +25,13 @@ impl Kinds {
             return false;
         }
         let stamp = Stamp::of(&found);
-        if let Some((known, is_program)) = self.0.borrow().get(file)
+        if let Some((known, is_program)) = self.0.borrow_mut().get(file)
             && *known == stamp
         {
             return *is_program;
         }
         let is_program = is_program(file);
-        let mut known = self.0.borrow_mut();
-        if known.len() >= MAX_KNOWN {
-            known.clear();
-        }
-        known.insert(file.to_owned(), (stamp, is_program));
+        self.0.borrow_mut().put(file.to_owned(), (stamp, is_program));
         is_program
     }
 }

@@ -25,7 +25,7 @@ const LAYERS: &[Layers] = &[
             &["access", "tls"],
             &["log", "mime", "open", "privileges", "sys"],
             &["config"],
-            &["path", "printable", "stamp"],
+            &["cache", "path", "printable", "stamp"],
         ],
     },
     Layers {

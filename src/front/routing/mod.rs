@@ -13,7 +13,6 @@ pub use once_read::{NotYet, once_read};
 pub use route::{Route, bytes};
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::rc::Rc;
@@ -22,14 +21,17 @@ use std::time::Instant;
 
 use http::StatusCode;
 
+use crate::cache::Cache;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
 use crate::path::{Text, normalise, unmerged};
 use asked::without_port;
 use htaccess::{Chain, RECHECK, Store, Unread};
 
-/// Routes that are kept; when twice as many were seen, those not used meanwhile are forgotten.
-const KEPT: usize = 4096;
+/// Routes that are kept.
+const KEPT: usize = 8192;
+/// Merged settings that are kept.
+const KEPT_SETTINGS: usize = 4096;
 /// Routes with longer keys are not kept: they are probably never asked for again.
 const LONGEST: usize = 512;
 
@@ -38,16 +40,14 @@ pub struct Routes {
     /// `<Files>` stands somewhere, so what applies depends on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
-    recent: RefCell<RouteCache>,
-    older: RefCell<RouteCache>,
+    known: RefCell<Cache<Box<[u8]>, Rc<Route>, KEPT>>,
     /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
-    settings: RefCell<HashMap<Sections, Rc<Settings>>>,
+    settings: RefCell<Cache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
     overrides: Option<Rc<Store>>,
     /// The state of `overrides` that the tables come from.
     state: Cell<u64>,
 }
 
-type RouteCache = HashMap<Box<[u8]>, Rc<Route>>;
 type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
 
 impl Routes {
@@ -56,8 +56,7 @@ impl Routes {
         Routes {
             by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
             key: RefCell::default(),
-            recent: RefCell::default(),
-            older: RefCell::default(),
+            known: RefCell::default(),
             settings: RefCell::default(),
             overrides: Store::new(config),
             state: Cell::default(),
@@ -74,18 +73,12 @@ impl Routes {
         }
         key.extend_from_slice(asked.path.as_bytes());
         self.forget_changed();
-        if let Some(route) = self.recent.borrow().get(&key[..])
-            && route.is_current()
-        {
+        if let Some(route) = self.known.borrow_mut().get(&key[..]).filter(|route| route.is_current()) {
             return Ok(route.clone());
         }
-        let known = self.older.borrow_mut().remove(&key[..]);
-        let route = match known {
-            Some(route) if route.is_current() => route,
-            _ => Rc::new(self.work_out(config, asked)?),
-        };
+        let route = Rc::new(self.work_out(config, asked)?);
         if key.len() <= LONGEST {
-            self.keep(&key, route.clone());
+            self.known.borrow_mut().put(key[..].into(), route.clone());
         }
         Ok(route)
     }
@@ -93,18 +86,9 @@ impl Routes {
     fn forget_changed(&self) {
         let now = self.overrides.as_ref().map_or(0, |overrides| overrides.changes());
         if self.state.replace(now) != now {
-            self.recent.borrow_mut().clear();
-            self.older.borrow_mut().clear();
+            self.known.borrow_mut().clear();
             self.settings.borrow_mut().clear();
         }
-    }
-
-    fn keep(&self, key: &[u8], route: Rc<Route>) {
-        let mut recent = self.recent.borrow_mut();
-        if recent.len() >= KEPT {
-            *self.older.borrow_mut() = std::mem::take(&mut *recent);
-        }
-        recent.insert(key.into(), route);
     }
 
     fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
@@ -197,10 +181,10 @@ impl Routes {
     ) -> Rc<Settings> {
         let mut merged = self.settings.borrow_mut();
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
-        let settings = merged.entry(key).or_insert_with(|| Rc::new(config.settings_of(applied, script_alias))).clone();
+        let settings = merged.get_or_put(key, || Rc::new(config.settings_of(applied, script_alias)));
         let Some(handler) = settings.handler_of(file) else { return settings };
         let key = (applied.sections.clone(), script_alias, overrides.clone(), Some(handler.clone()));
-        merged.entry(key).or_insert_with(|| Rc::new(settings.with_handler(handler))).clone()
+        merged.get_or_put(key, || Rc::new(settings.with_handler(handler)))
     }
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.

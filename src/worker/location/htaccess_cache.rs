@@ -2,13 +2,13 @@
 //! whatever that leads to.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
+use crate::cache::Cache;
 use crate::config::{LONGEST_HTACCESS, regular};
 use crate::stamp::Stamp;
 
@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// See the module's text.
 #[derive(Default)]
 pub struct HtaccessCache {
-    known: RefCell<HashMap<PathBuf, Known>>,
+    known: RefCell<Cache<PathBuf, Known, MAX_KNOWN>>,
     /// Which of the clients' requests it is.
     turn: Cell<u64>,
 }
@@ -46,7 +46,7 @@ impl HtaccessCache {
 
     /// The text of a file, or that there is none.
     pub fn read(&self, file: &Path) -> Result<Option<Rc<str>>, String> {
-        let before = match self.known.borrow().get(file) {
+        let before = match self.known.borrow_mut().get(file) {
             Some(known) if known.looked_at == self.turn.get() => {
                 return Ok(known.found.as_ref().map(|found| found.text.clone()));
             }
@@ -54,16 +54,9 @@ impl HtaccessCache {
             None => None,
         };
         let found = look(file, before).map_err(|error| format!("{}: {error}", file.display()))?;
-        self.remember(file, found.clone());
+        let known = Known { looked_at: self.turn.get(), found: found.clone() };
+        self.known.borrow_mut().put(file.to_owned(), known);
         Ok(found.map(|found| found.text))
-    }
-
-    fn remember(&self, file: &Path, found: Option<Found>) {
-        let mut known = self.known.borrow_mut();
-        if known.len() >= MAX_KNOWN {
-            known.clear();
-        }
-        known.insert(file.to_owned(), Known { looked_at: self.turn.get(), found });
     }
 }
 

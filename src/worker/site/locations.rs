@@ -17,8 +17,8 @@ use crate::worker::start_up;
 
 /// httpd's type of folders.
 const FOLDER: &str = "httpd/unix-directory";
-/// Merged settings that a worker keeps.
-const MAX_LOCATIONS: usize = 4096;
+/// Merged settings that a worker keeps; every edit of a `.htaccess` file makes new ones.
+pub(super) const MAX_LOCATIONS: usize = 4096;
 
 impl Site {
     /// The settings for a frame's sections and file, merged and looked up once per worker.
@@ -35,16 +35,11 @@ impl Site {
     }
 
     fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
-        if let Some(location) = self.locations.borrow().get(key) {
+        if let Some(location) = self.locations.borrow_mut().get(key) {
             return Ok(location.clone());
         }
         let location = Rc::new(self.locate(key)?);
-        let mut locations = self.locations.borrow_mut();
-        // Every edit of a `.htaccess` file makes new places.
-        if locations.len() >= MAX_LOCATIONS {
-            locations.clear();
-        }
-        locations.insert(key.clone(), location.clone());
+        self.locations.borrow_mut().put(key.clone(), location.clone());
         Ok(location)
     }
 

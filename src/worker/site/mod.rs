@@ -14,9 +14,11 @@ use super::location::{LocationKey, ResolvedLocation};
 use super::program_kind::Kinds;
 use super::{place, start_up};
 use crate::access::Users;
+use crate::cache::Cache;
 use crate::config::{Config, Facts, Phase, PsgiApp};
 use crate::log;
 use crate::open::Opener;
+use locations::MAX_LOCATIONS;
 
 /// Everything that a worker needs to answer.
 pub struct Site {
@@ -27,7 +29,7 @@ pub struct Site {
     /// The Apache:: API is loaded.
     pub(super) mod_perl: bool,
     pub(super) apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
-    pub(super) locations: RefCell<HashMap<LocationKey, Rc<ResolvedLocation>>>,
+    pub(super) locations: RefCell<Cache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
     /// `%ENV` as the start-up steps left it: what every request's begins with.
     pub(super) start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
     /// Of each host.

@@ -2,7 +2,6 @@
 //! request waits. An answer is good for a minute.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
 use crate::access::names::{Resolver, look_up};
+use crate::cache::Cache;
 use crate::config::CanonicalName;
 use crate::front::base::address::Address;
 use crate::front::base::blocking::{self, NoThread};
@@ -27,7 +27,7 @@ const MOST: usize = 4096;
 pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
-    known: RefCell<HashMap<Question, CachedName>>,
+    known: RefCell<Cache<Question, CachedName, MOST>>,
 }
 
 /// An address, and whether its name must lead back to it.
@@ -53,18 +53,12 @@ impl ReverseDns {
 
     fn cell(&self, question: Question) -> Rc<OnceCell<Option<Rc<str>>>> {
         let mut known = self.known.borrow_mut();
-        if known.len() >= MOST {
-            known.retain(|_, known| known.since.elapsed() < GOOD_FOR);
+        if let Some(good) = known.get(&question).filter(|known| known.since.elapsed() < GOOD_FOR) {
+            return good.name.clone();
         }
-        if known.len() >= MOST {
-            known.clear();
-        }
-        let new = || CachedName { since: Instant::now(), name: Rc::default() };
-        let entry = known.entry(question).or_insert_with(new);
-        if entry.since.elapsed() >= GOOD_FOR {
-            *entry = new();
-        }
-        entry.name.clone()
+        let name = Rc::default();
+        known.put(question, CachedName { since: Instant::now(), name: Rc::clone(&name) });
+        name
     }
 
     /// The thread keeps the permit: it counts until the name server has answered, even when no request waits any more.

@@ -36,8 +36,8 @@ pub use model::server::{Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool,
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::{PsgiApp, StartUp, Step};
 pub use model::{access, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};
-pub use resolve::Mapping;
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
+pub use resolve::{Mapping, without_port};
 pub use syntax::modules::EMBODIED as MODULES;
 pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::words::split as split_words;

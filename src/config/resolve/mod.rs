@@ -6,3 +6,4 @@ mod translate;
 mod virtual_host;
 
 pub use translate::Mapping;
+pub use virtual_host::without_port;

@@ -65,12 +65,16 @@ impl Host {
     }
 }
 
-/// Without port and final dot.
-fn bare_name(host_header: &str) -> &str {
-    let name = match host_header.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+/// The name or address in a `Host` header: `example.org:80` is `example.org`, `[::1]:80` is `[::1]`.
+pub fn without_port(host_header: &str) -> &str {
+    match host_header.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
         _ => host_header,
-    };
+    }
+}
+
+fn bare_name(host_header: &str) -> &str {
+    let name = without_port(host_header);
     name.strip_suffix('.').unwrap_or(name)
 }
 
@@ -140,6 +144,11 @@ mod tests {
 
     #[test]
     fn a_host_header_loses_port_and_final_dot() {
+        let cases =
+            [("a.b:80", "a.b"), ("a.b", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("", ""), (":80", ":80")];
+        for (host, expected) in cases {
+            assert_eq!(without_port(host), expected, "{host}");
+        }
         assert_eq!(bare_name("www.example.com.:80"), "www.example.com");
         assert_eq!(bare_name("[::1]"), "[::1]");
         assert_eq!(bare_name(""), "");

@@ -25,7 +25,6 @@ use crate::cache::Cache;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
 use crate::path::{Text, normalise, unmerged};
-use asked::without_port;
 use htaccess::{Chain, RECHECK, Store, Unread};
 
 /// Routes that are kept.
@@ -93,8 +92,7 @@ impl Routes {
 
     fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
         let path = normalise(asked.path.as_bytes())?;
-        let name = without_port(asked.host).to_ascii_lowercase();
-        let host = config.host(asked.local.socket, &name);
+        let host = config.host(asked.local.socket, asked.host);
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
 
-use super::asked::{port, without_port};
+use super::asked::port;
 use super::{Asked, Route};
-use crate::config::{CanonicalName, Config, Host, Named, Settings};
+use crate::config::{CanonicalName, Config, Host, Named, Settings, without_port};
 
 /// For a name that no header can hold.
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");

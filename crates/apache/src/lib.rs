@@ -9,6 +9,8 @@
 //!
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
+pub use form::urlencoded::percent_decoded;
+
 // What the configuration says of a place.
 mod place;
 pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};

@@ -24,6 +24,23 @@ pub fn decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `%XX` is a byte; what is no such escape stays as it is.
+pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, tail @ ..] = rest {
+        let (byte, after) = match tail {
+            [high, low, after @ ..] if *first == b'%' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                (number(&[*high, *low]) as u8, after)
+            }
+            _ => (*first, tail),
+        };
+        out.push(byte);
+        rest = after;
+    }
+    out
+}
+
 /// Decodes what stands at the start, a `+` or `%`; the rest.
 fn escape<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     match text {
@@ -55,11 +72,18 @@ fn number(digits: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::pairs;
+    use super::{pairs, percent_decoded};
 
     fn shown(text: &str) -> String {
         let pairs = pairs(text.as_bytes()).map(|(n, v)| format!("{}={}", n.escape_ascii(), v.escape_ascii()));
         pairs.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_are_decoded_and_what_is_no_escape_stays() {
+        for (word, expected) in [("a%20b", "a b"), ("%", "%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("", "")] {
+            assert_eq!(percent_decoded(word.as_bytes()), expected.as_bytes(), "{word}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use form::urlencoded::percent_decoded;
 use wire::frame::{Field, Flags, Frame};
 
 use super::RequestRec;
@@ -84,27 +85,9 @@ pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     if !raw.starts_with(b"/") || !raw.windows(2).any(|pair| pair == b"//") {
         return None;
     }
-    let decoded = decode(raw);
+    let decoded = percent_decoded(raw);
     let climbs = decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
     (!climbs).then_some(decoded)
-}
-
-/// Percent-decoding of a path whose escapes the front has checked.
-fn decode(raw: &[u8]) -> Vec<u8> {
-    let digit = |byte: &u8| (*byte as char).to_digit(16).map(|digit| digit as u8);
-    let mut decoded = Vec::with_capacity(raw.len());
-    let mut rest = raw;
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                decoded.push(digit(high).unwrap_or(0) << 4 | digit(low).unwrap_or(0));
-                rest = after;
-            }
-            _ => decoded.push(*first),
-        }
-    }
-    decoded
 }
 
 /// What the configuration set for this request, or the one that led to it; it may not replace what PSGI or CGI say,

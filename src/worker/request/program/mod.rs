@@ -75,40 +75,7 @@ fn arguments(request: u64) -> Vec<Vec<u8>> {
     if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
         return Vec::new();
     }
-    let words: Vec<_> = query.split(|byte| *byte == b'+').map(decoded).collect();
+    let words: Vec<_> = query.split(|byte| *byte == b'+').map(apache::percent_decoded).collect();
     // A NUL would end a word before its end.
     if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
-}
-
-fn decoded(word: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
-    let mut decoded = Vec::with_capacity(word.len());
-    let mut rest = word;
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        let escaped = match (first, tail) {
-            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        match escaped {
-            Some((high, low)) => {
-                decoded.push(high << 4 | low);
-                rest = &tail[2..];
-            }
-            None => decoded.push(*first),
-        }
-    }
-    decoded
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decoded;
-
-    #[test]
-    fn words_are_decoded_and_what_is_no_escape_stays() {
-        for (word, expected) in [("a%20b", "a b"), ("%", "%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("", "")] {
-            assert_eq!(decoded(word.as_bytes()), expected.as_bytes(), "{word}");
-        }
-    }
 }

@@ -8,7 +8,7 @@ use wire::control::{FromFront, Generation, Listener, ToFront};
 use wire::transport::SocketFront;
 
 use super::Front;
-use super::site::Site;
+use super::site::{Prepared, Site};
 use super::workers::{Worker, spool, take_over};
 use crate::log;
 
@@ -46,18 +46,11 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
     let mut fds = fds.into_iter();
     match message {
         ToFront::Configure { generation, logs, listeners, software } => {
-            let config = fds.next().context("no configuration came with Configure")?;
+            let bundle = fds.next().context("no configuration came with Configure")?;
             let identities = fds.next().context("no certificates came with Configure")?;
-            let logs: Vec<_> = fds.by_ref().take(logs).collect();
-            let site = Site::new(
-                front.shared(),
-                &front.sessions,
-                generation,
-                (config, identities),
-                logs,
-                named(listeners, fds)?,
-            )?;
-            let site = Site { software, ..site };
+            let logs = fds.by_ref().take(logs).collect();
+            let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
+            let site = Site::new(front.shared(), &front.sessions, generation, prepared)?;
             // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
             crate::privileges::drop(&site.config)?;
             spool::try_out(&site.config.spooling);

@@ -18,6 +18,20 @@ use crate::config::{Bundle, Config, Directive};
 use crate::open::Opener;
 use crate::tls::{Identity, Servers, Sessions};
 
+/// What the master prepared for a generation.
+pub struct Prepared {
+    /// A memfd with a [`Bundle`].
+    pub bundle: OwnedFd,
+    /// One with the certificates and keys of its hosts.
+    pub identities: OwnedFd,
+    /// Access logs and error logs, in the order in which the configuration names them.
+    pub logs: Vec<OwnedFd>,
+    /// The sockets that it serves, with their addresses.
+    pub listeners: Vec<(String, OwnedFd)>,
+    /// What the server says that it is.
+    pub software: String,
+}
+
 pub struct Site {
     pub generation: Generation,
     /// What was configured.
@@ -45,22 +59,21 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds it from what the master sent: a memfd with the bundle, one with certificates, access logs and listeners.
+    /// Understands what the master prepared.
     pub fn new(
         shared: &Rc<Shared>,
         sessions: &Sessions,
         generation: Generation,
-        (bundle, identities): (OwnedFd, OwnedFd),
-        mut logs: Vec<OwnedFd>,
-        listeners: Vec<(String, OwnedFd)>,
+        prepared: Prepared,
     ) -> anyhow::Result<Site> {
+        let Prepared { bundle, identities, mut logs, listeners, software } = prepared;
         let text = wire::transport::read_configuration(bundle).context("configuration")?;
         let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
         let config = Arc::new(Config::build(&bundle.tree, &bundle.facts).map_err(first)?);
         Ok(Site {
             generation,
             tree: bundle.tree,
-            software: String::new(),
+            software,
             pool: Rc::new(Workers::new(shared, generation, &config)),
             routes: Routes::new(&config),
             opener: Opener::default(),

@@ -101,7 +101,7 @@ pub fn read(index: u16, host: &Host) -> Result<Found, Vec<ConfigError>> {
     let (mut found, mut odd, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     for (number, certificate) in tls.certificates.iter().enumerate() {
         let key = tls.keys.get(number).unwrap_or(certificate);
-        match read_one(index, host, (certificate, key)) {
+        match read_one(index, host, certificate, key) {
             Ok((identity, warnings)) => {
                 found.push(identity);
                 odd.extend(warnings);
@@ -115,7 +115,8 @@ pub fn read(index: u16, host: &Host) -> Result<Found, Vec<ConfigError>> {
 fn read_one(
     index: u16,
     host: &Host,
-    (certificate, key): (&NamedFile, &NamedFile),
+    certificate: &NamedFile,
+    key: &NamedFile,
 ) -> Result<(Identity, Vec<ConfigError>), ConfigError> {
     let mut chain = text(certificate)?;
     if let Some(more) = &host.tls.chain {

@@ -49,7 +49,7 @@ impl Draft {
         };
         row.check_form(directive)?;
         if let Some(rules) = self.htaccess
-            && let Err(message) = rules.check((row.contexts.htaccess, row.is_code), directive)
+            && let Err(message) = rules.check(row.contexts.htaccess, row.is_code, directive)
         {
             return self.forbidden(message);
         }

@@ -55,7 +55,8 @@ impl Draft {
     pub(super) fn of_htaccess(
         config: &Config,
         folder: &Path,
-        (rules, patterns): (HtaccessRules, Budget),
+        rules: HtaccessRules,
+        patterns: Budget,
         tree: &[Directive],
     ) -> Self {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());

@@ -231,7 +231,7 @@ impl HtaccessRules {
 
     /// Whether a directive may stand there; `needed` is what AllowOverride must allow for it, for
     /// `is_code` see [`PerlHtaccess::needed`].
-    pub fn check(&self, (needed, is_code): (Class, bool), directive: &Directive) -> Result<(), String> {
+    pub fn check(&self, needed: Class, is_code: bool, directive: &Directive) -> Result<(), String> {
         if needed == Class::NEVER {
             return Err("is not allowed in .htaccess files: write it in the main configuration".to_owned());
         }

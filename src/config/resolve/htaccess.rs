@@ -104,7 +104,7 @@ impl Config {
         let rules = HtaccessRules { allowed, perl: self.perl_htaccess };
         let meter = Meter::new(file.to_string_lossy().into_owned());
         let patterns = Budget::of_htaccess().measured_by(meter.clone());
-        let draft = Draft::of_htaccess(self, folder, (rules, patterns), &tree);
+        let draft = Draft::of_htaccess(self, folder, rules, patterns, &tree);
         match errors.into_iter().chain(draft.errors).next() {
             Some(error) => Err(error),
             None => Ok(Htaccess {

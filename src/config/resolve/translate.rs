@@ -39,7 +39,7 @@ impl Config {
 
     /// The same where `MergeSlashes` is off: sections for URL paths see the path as it was `sent`, too. Those that hold for the
     /// path without repeated slashes hold in any case.
-    pub fn sections_as_sent(&self, host: u16, (path, sent): (&str, &str), filename: &Path) -> Vec<u16> {
+    pub fn sections_as_sent(&self, host: u16, path: &str, sent: &str, filename: &Path) -> Vec<u16> {
         self.sections_of(host, &MatchedRequest { sent: Some(sent), ..MatchedRequest::new(path, filename) })
     }
 

@@ -49,7 +49,7 @@ pub async fn work(
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
     if let Some(file) = file {
-        return send_file(context, head, &route, (&file, said)).await;
+        return send_file(context, head, &route, &file, said).await;
     }
     if let Some(said) = said {
         return from_worker::response(ticket, said).map(Answer::Here).map_err(|bad| complain(context, &route, &bad));
@@ -70,7 +70,8 @@ async fn send_file(
     context: &RequestContext,
     head: &Parts,
     route: &Route,
-    (file, said): (&[u8], Option<wire::reply::Head>),
+    file: &[u8],
+    said: Option<wire::reply::Head>,
 ) -> Result<Answer, Refusal> {
     let page =
         std::str::from_utf8(file).ok().and_then(|name| pages::answer(context, head, route, &Handler::named(name)));

@@ -18,8 +18,7 @@ use crate::front::workers::{Job, Label, Limits};
 
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = context.services.shared.next_id();
-    let mut frame = context.services.shared.take_frame();
-    encode(context, head, (route, &body, id), &mut frame);
+    let frame = encode(context, head, route, &body, id);
     let job = Job {
         id,
         frame,
@@ -38,7 +37,7 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
     Ok(Ticket::new(context.site.pool.clone(), exchange))
 }
 
-fn encode(context: &RequestContext, head: &Parts, (route, body, id): (&Route, &Body, u64), into: &mut Vec<u8>) {
+fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {
     let client = &context.client;
     let mut request = frame::Request {
         id,
@@ -96,7 +95,9 @@ fn encode(context: &RequestContext, head: &Parts, (route, body, id): (&Route, &B
     let length = body.len().to_string();
     let headers = headers(head, &length);
     request.headers = &headers;
-    request.encode(into);
+    let mut frame = context.services.shared.take_frame();
+    request.encode(&mut frame);
+    frame
 }
 
 /// A chunked body has arrived whole: the worker sees one of known length.

@@ -96,8 +96,9 @@ impl Routes {
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let sent = self.sent(config, host, asked.path);
-        let found = self.look(config, (host, &text, sent.as_deref()), &filename, mapping.script_alias)?;
+        let (sent, script_alias) = (self.sent(config, host, asked.path), mapping.script_alias);
+        let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
+        let found = self.look(config, &place)?;
         let settings = found.settings;
         let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
         let script_length = match settings.handler {
@@ -115,7 +116,7 @@ impl Routes {
             filename,
             path,
             sent,
-            script_alias: mapping.script_alias,
+            script_alias,
             sections: found.sections,
             settings,
             redirect,
@@ -137,17 +138,12 @@ impl Routes {
     }
 
     /// What the sections and `.htaccess` files say of a path and its file.
-    fn look(
-        &self,
-        config: &Config,
-        (host, path, sent): (u16, &Text, Option<&str>),
-        filename: &Path,
-        script_alias: bool,
-    ) -> Result<Applicable, Unread> {
+    fn look(&self, config: &Config, place: &Place<'_>) -> Result<Applicable, Unread> {
+        let &Place { host, path, sent, filename, script_alias } = place;
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
         let sections = match sent {
-            Some(sent) => config.sections_as_sent(host, (&path.0, sent), named),
+            Some(sent) => config.sections_as_sent(host, &path.0, sent, named),
             None => config.sections(host, &path.0, named),
         };
         let chain = match &self.overrides {
@@ -155,12 +151,12 @@ impl Routes {
             None => Chain::default(),
         };
         let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
-        let ambiguous = may_pass_a_file(config, &chain.files, (host, root(config, host, filename)), &text);
+        let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
         let applied = config.apply(sections, chain.files, &path.0, named);
         let overrides: Rc<[u8]> = chain.texts.into();
         Ok(Applicable {
             files: applied.files.as_slice().into(),
-            settings: self.settings(config, &applied, script_alias, (&overrides, named)),
+            settings: self.settings(config, &applied, script_alias, &overrides, named),
             sections: applied.sections,
             overrides,
             refusal: hidden.or(chain.refusal),
@@ -175,7 +171,8 @@ impl Routes {
         config: &Config,
         applied: &Applied,
         script_alias: bool,
-        (overrides, file): (&Rc<[u8]>, &Path),
+        overrides: &Rc<[u8]>,
+        file: &Path,
     ) -> Rc<Settings> {
         let mut merged = self.settings.borrow_mut();
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
@@ -202,8 +199,9 @@ impl Routes {
             ..route.clone()
         };
         if self.by_file || path != route.path || filename != route.filename || !route.overrides.is_empty() {
-            let named = (route.host, &Text::new(path), route.sent.as_deref());
-            let found = self.look(config, named, filename, route.script_alias)?;
+            let (text, sent) = (Text::new(path), route.sent.as_deref());
+            let &Route { host, script_alias, .. } = route;
+            let found = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
             refined.sections = found.sections;
             refined.settings = found.settings;
             refined.overrides = found.overrides;
@@ -212,6 +210,15 @@ impl Routes {
         }
         Ok(refined)
     }
+}
+
+/// A path, as it is and as it was sent, and the file that it stands for.
+struct Place<'a> {
+    host: u16,
+    path: &'a Text,
+    sent: Option<&'a str>,
+    filename: &'a Path,
+    script_alias: bool,
 }
 
 /// What [`Routes::look`] finds.
@@ -227,7 +234,7 @@ struct Applicable {
 
 /// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
 /// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
-fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], (host, root): (u16, &Path), filename: &str) -> bool {
+fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
     // The root's own name counts, those above it do not.
     let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
     let ruled = config.names_with_rules(files);

@@ -30,7 +30,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let old = SocketFront::new(front.try_clone().expect("a copy"), None).expect("a port");
     old.send(&Order::Request { frame: &frame, body: None }).expect("sent");
 
-    server.hand_over(1, 0, (&front, &worker), true);
+    server.hand_over(1, 0, [&front, &worker], true);
     let status = server.wait_for(|status| status.workers.len() == 1);
     assert_eq!(status.workers[0].state, WorkerState::Busy, "it has not greeted");
     let script = Script::default();
@@ -47,7 +47,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
 fn an_adopted_worker_that_lies_is_killed() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (front, worker) = pair().expect("a pair");
-    server.hand_over(1, 0, (&front, &worker), true);
+    server.hand_over(1, 0, [&front, &worker], true);
     send_packet(worker.as_fd(), &[IoSlice::new(b"no message")], &[]).expect("said");
     server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     server.wait_for(|status| status.workers.is_empty());

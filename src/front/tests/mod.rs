@@ -127,12 +127,12 @@ impl Server {
     /// The worker's end of a socket that the front takes for a worker's.
     fn socket(&self, generation: Generation, slot: Slot) -> OwnedFd {
         let (front, worker) = pair().expect("a pair");
-        self.hand_over(generation, slot, (&front, &worker), false);
+        self.hand_over(generation, slot, [&front, &worker], false);
         worker
     }
 
-    fn hand_over(&self, generation: Generation, slot: Slot, (front, worker): (&OwnedFd, &OwnedFd), adopted: bool) {
-        let fds = [front.as_raw_fd(), worker.as_raw_fd()];
+    fn hand_over(&self, generation: Generation, slot: Slot, ends: [&OwnedFd; 2], adopted: bool) {
+        let fds = ends.map(|end| end.as_raw_fd());
         self.control
             .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)
             .expect("sent");

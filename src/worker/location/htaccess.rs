@@ -21,7 +21,8 @@ pub fn files(config: &Config, key: &LocationKey) -> Result<Vec<Arc<Htaccess>>, C
 pub fn found(
     config: &Config,
     cache: &HtaccessCache,
-    (host, sections): (u16, &[u16]),
+    host: u16,
+    sections: &[u16],
     filename: &Path,
 ) -> Result<Vec<u8>, String> {
     let mut pairs = Vec::new();

@@ -28,28 +28,30 @@ impl Site {
         let methods = Methods::of(&method);
         let is_welcome = self
             .all(location, request, Phase::Access)
-            .and_then(|()| ask(&rules.of_addresses(), rules, (request, methods), None));
+            .and_then(|()| ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None }));
         match is_welcome {
             Ok(()) if any => Ok(()),
             Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(methods)) => Err(stop),
-            _ => self.admit_user(location, (request, methods)),
+            _ => self.admit_user(location, request, methods),
         }
     }
 
-    fn admit_user(&self, location: &Rc<ResolvedLocation>, (request, methods): (u64, Methods)) -> Going {
+    fn admit_user(&self, location: &Rc<ResolvedLocation>, request: u64, methods: Methods) -> Going {
         let rules = &location.settings.access;
         let mut user = None;
         if asks_for_user(rules, methods) {
             user = Some(self.identify(location, request)?);
             let first = rules.are_asked_first();
-            if first && verdict(&rules.of_users(), (request, methods), user.as_ref()) == Verdict::Allowed {
+            if first
+                && verdict(&rules.of_users(), Visitor { request, methods, user: user.as_ref() }) == Verdict::Allowed
+            {
                 return Ok(());
             }
             if self.first(location, request, Phase::Authz)? == OK {
                 return Ok(());
             }
         }
-        ask(&rules.of_users(), rules, (request, methods), user.as_ref())
+        ask(&rules.of_users(), rules, Visitor { request, methods, user: user.as_ref() })
     }
 
     /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
@@ -95,9 +97,18 @@ impl Site {
     }
 }
 
+/// Who asks for what.
+#[derive(Clone, Copy)]
+struct Visitor<'a> {
+    request: u64,
+    methods: Methods,
+    user: Option<&'a User>,
+}
+
 /// Lets the client in, or says why not.
-fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Option<&User>) -> Going {
-    match verdict(part, (request, methods), user) {
+fn ask(part: &Rules, rules: &Rules, visitor: Visitor<'_>) -> Going {
+    let Visitor { request, user, .. } = visitor;
+    match verdict(part, visitor) {
         Verdict::Allowed => Ok(()),
         Verdict::Forbidden => {
             complain(request, "client denied by server configuration");
@@ -113,10 +124,11 @@ fn ask(part: &Rules, rules: &Rules, (request, methods): (u64, Methods), user: Op
 }
 
 /// Finds out what the verdict on a part of a place's rules hangs on until there is one.
-fn verdict(part: &Rules, (request, methods): (u64, Methods), user: Option<&User>) -> Verdict {
+fn verdict(part: &Rules, visitor: Visitor<'_>) -> Verdict {
     if part.is_open() {
         return Verdict::Allowed;
     }
+    let Visitor { request, methods, user } = visitor;
     let (client, local) = apache::addresses(request);
     let mut name = None;
     loop {

@@ -39,7 +39,7 @@ impl Site {
         let script = mapping.script_alias && filename.is_none();
         let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
         let filename = plain(&filename);
-        let key = self.key((host, script), &text, Path::new(OsStr::from_bytes(&filename)));
+        let key = self.key(host, script, &text, Path::new(OsStr::from_bytes(&filename)));
         let key = key.map_err(|(status, why)| {
             complain(request, &why);
             Stop(status)
@@ -54,18 +54,19 @@ impl Site {
         LocationKey { host, sections, script: false, overrides: Vec::new(), handler: None }
     }
 
-    fn key(&self, of: (u16, bool), path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
-        let (key, files) = self.key_of_file(of, path, filename)?;
-        let file = self.file_on_the_way(of.0, &files, filename);
-        if self.config.hides(of.0, file) {
+    fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
+        let (key, files) = self.key_of_file(host, script, path, filename)?;
+        let file = self.file_on_the_way(host, &files, filename);
+        if self.config.hides(host, file) {
             return Err((403, "client denied by server configuration".to_owned()));
         }
-        if file == filename { Ok(key) } else { Ok(self.key_of_file(of, path, file)?.0) }
+        if file == filename { Ok(key) } else { Ok(self.key_of_file(host, script, path, file)?.0) }
     }
 
     fn key_of_file(
         &self,
-        (host, script): (u16, bool),
+        host: u16,
+        script: bool,
         path: &Text,
         filename: &Path,
     ) -> Result<(LocationKey, Vec<Arc<Htaccess>>), Refused> {
@@ -73,7 +74,7 @@ impl Site {
         let named = Text::new(filename.as_os_str().as_bytes()).0;
         let sections = config.sections(host, &path.0, Path::new(&named));
         let overrides =
-            htaccess::found(config, &self.htaccess_cache, (host, &sections), filename).map_err(|why| (403, why))?;
+            htaccess::found(config, &self.htaccess_cache, host, &sections, filename).map_err(|why| (403, why))?;
         let mut key = LocationKey { host, sections, script, overrides, handler: None };
         let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);

@@ -55,7 +55,7 @@ pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refus
     let extra = &whole[name.len()..];
     if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
-            (b"" | b"/", true) => index(site, route, (root, filename), opened),
+            (b"" | b"/", true) => index(site, route, root, filename, opened),
             (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
@@ -104,7 +104,7 @@ fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
     found
 }
 
-fn index(site: &Site, route: &Route, (root, folder): (&Path, &Path), itself: Opened) -> Result<Spot, Refusal> {
+fn index(site: &Site, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
     for name in names {

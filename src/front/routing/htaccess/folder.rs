@@ -45,7 +45,7 @@ pub struct Folder {
 
 impl Folder {
     /// Looks at a folder, the `number`th that was ever looked at; `brief`: what is above it is not watched.
-    pub fn look(path: &Path, watcher: &Watcher, names: &[String], (brief, number): (bool, u64)) -> Folder {
+    pub fn look(path: &Path, watcher: &Watcher, names: &[String], brief: bool, number: u64) -> Folder {
         let sight = watcher.watch(path);
         let brief = brief || sight == Sight::Unwatched;
         Folder {

@@ -163,7 +163,7 @@ impl Store {
             self.forget(Path::new("/"));
         }
         self.looked.update(|n| n + 1);
-        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, (brief, self.looked.get())));
+        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, brief, self.looked.get()));
         self.folders.borrow_mut().insert(path.to_owned(), folder.clone());
         folder
     }

@@ -62,7 +62,7 @@ pub struct Opened {
     pub modified: SystemTime,
 }
 
-/// See the module's text.
+/// Opens files, and remembers for a moment which ways with links were right.
 #[derive(Debug, Default)]
 pub struct Opener {
     /// What was there when its links were found right.

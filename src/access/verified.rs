@@ -11,7 +11,6 @@ use crate::cache::Cache;
 const KEPT: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
 
-/// See the module's text.
 #[derive(Default)]
 pub struct Verified {
     /// Two, because one digest has 64 bits only.

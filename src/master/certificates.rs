@@ -17,7 +17,7 @@ use crate::log;
 /// A certificate and its key are written one after the other; after the last change we wait so long before we look.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// See the module's text.
+/// Watches the folders in which certificates and keys lie.
 #[derive(Debug, Default)]
 pub struct Certificates {
     inotify: Option<Inotify>,

@@ -16,7 +16,7 @@ use wire::control::ToFront;
 use super::Master;
 use crate::sys;
 
-/// See the module's text.
+/// Asks the front whether it still answers.
 #[derive(Debug)]
 pub struct Watchdog {
     /// The question that it has not answered yet.

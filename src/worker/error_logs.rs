@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use crate::config::{Config, Host};
 use crate::{log, sys};
 
-/// See the module's text.
 #[derive(Default)]
 pub struct ErrorLogs {
     /// `None` where no host has a log of its own.

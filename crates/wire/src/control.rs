@@ -21,11 +21,11 @@ pub type Generation = u32;
 
 /// The master to the front.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToFront {
     /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, one with the certificates and
     /// keys of its hosts, then the access logs in order of their first mention. The first one also carries the listeners.
     Configure {
-        /// The generation that serves it.
         generation: Generation,
         /// How many access logs follow.
         logs: usize,
@@ -42,35 +42,19 @@ pub enum ToFront {
     /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
     /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
     Worker {
-        /// Which.
         worker: WorkerId,
-        /// Its generation.
         generation: Generation,
         /// It had another front, which has died; it may be in the middle of a request of that one.
         adopted: bool,
     },
     /// The mold forked it.
-    Forked {
-        /// Its place.
-        slot: Slot,
-        /// Its process.
-        pid: i32,
-    },
+    Forked { slot: Slot, pid: i32 },
     /// A worker has ended; its socket may still hold a last answer.
-    Gone {
-        /// Its place.
-        slot: Slot,
-    },
+    Gone { slot: Slot },
     /// From now on new requests are for this generation; older ones drain.
-    Activate {
-        /// The generation that answers.
-        generation: Generation,
-    },
+    Activate { generation: Generation },
     /// Ask `count` idle workers to leave.
-    Retire {
-        /// How many.
-        count: u32,
-    },
+    Retire { count: u32 },
     /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
     Logs,
     /// Describe yourself: answered by `FromFront::Status`.
@@ -92,22 +76,14 @@ pub struct Listener {
 
 /// The front to the master.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromFront {
     /// The configuration of this generation is understood.
-    Configured {
-        /// Which.
-        generation: Generation,
-    },
+    Configured { generation: Generation },
     /// It cannot be served: no `Configured` follows, or the listeners of an `Activate` cannot be used.
-    Refused {
-        /// Which.
-        generation: Generation,
-        /// Why.
-        error: String,
-    },
+    Refused { generation: Generation, error: String },
     /// The worker sent `Ready`.
     Ready {
-        /// Which.
         worker: WorkerId,
         /// Microseconds from fork to ready.
         fork_us: u32,
@@ -115,29 +91,21 @@ pub enum FromFront {
     /// The pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
     /// This worker serves no more: it was asked to leave, or said that it will.
-    Leaving {
-        /// Which.
-        worker: WorkerId,
-    },
+    Leaving { worker: WorkerId },
     /// This worker is beyond help (request timeout, lies): kill it.
     Kill {
-        /// Which.
         worker: WorkerId,
         /// Why, for the log.
         reason: String,
     },
     /// This worker's request takes too long: send the signal that makes it die, with the request's number as its value.
     Interrupt {
-        /// Which.
         worker: WorkerId,
         /// The request; the worker may be at another by now.
         request: u64,
     },
     /// Everything of this generation is answered and its workers were asked to leave.
-    Retired {
-        /// Which.
-        generation: Generation,
-    },
+    Retired { generation: Generation },
     /// Answer to `ToFront::Status`.
     Status(FrontStatus),
     /// Answer to `ToFront::Ping`.
@@ -221,9 +189,9 @@ pub struct ClientStatus {
 /// One worker as the front sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStatus {
-    /// Its place.
+    /// Its place in the pool.
     pub slot: Slot,
-    /// Its generation.
+    /// The generation that it was forked for.
     pub generation: Generation,
     /// Its process, 0 while it is being forked.
     pub pid: i32,
@@ -274,17 +242,12 @@ pub enum GenerationState {
 
 /// The master to the mold.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToMold {
     /// The first message. Descriptor: a memfd with the configuration's JSON.
-    Configure {
-        /// Its generation.
-        generation: Generation,
-    },
+    Configure { generation: Generation },
     /// Fork a worker. Descriptor: the worker's end of its socket.
-    Spawn {
-        /// Its place.
-        slot: Slot,
-    },
+    Spawn { slot: Slot },
     /// The error log was opened anew. Descriptor: the error log.
     Logs,
     /// Fork no more; exit when the last worker has ended.
@@ -293,6 +256,7 @@ pub enum ToMold {
 
 /// The mold to the master.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromMold {
     /// The Perl of the configuration is loaded.
     Ready {
@@ -307,28 +271,15 @@ pub enum FromMold {
         error: String,
     },
     /// A worker runs.
-    Forked {
-        /// Its place.
-        slot: Slot,
-        /// Its process.
-        pid: i32,
-    },
+    Forked { slot: Slot, pid: i32 },
     /// The fork failed.
     ForkFailed {
-        /// The place.
         slot: Slot,
         /// errno as text.
         error: String,
     },
     /// A worker has ended.
-    Exited {
-        /// Its place.
-        slot: Slot,
-        /// Its process.
-        pid: i32,
-        /// The exit.
-        exit: Exit,
-    },
+    Exited { slot: Slot, pid: i32, exit: Exit },
 }
 
 /// The master to the expander, which runs the configuration's Perl before anything is bound.

@@ -17,7 +17,6 @@ const MAX_KNOWN: usize = 1000;
 /// The clock of a file system may stand still for so long: two changes in that time have the same date.
 const TICK: Duration = Duration::from_millis(50);
 
-/// See the module's text.
 #[derive(Default)]
 pub struct HtaccessCache {
     known: RefCell<Cache<PathBuf, Known, MAX_KNOWN>>,

@@ -10,7 +10,7 @@ use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::config::LogLevel;
+use crate::config::{Config, Host, LogLevel};
 use crate::printable;
 
 /// Set once from `LogLevel`; read before each line. The only state that the parts of `-X`'s one process share.
@@ -24,8 +24,9 @@ pub fn set_level(level: LogLevel) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// The same, and what holds for single modules.
-pub fn set_levels((level, modules): (LogLevel, &[(String, LogLevel)])) {
+/// The same as `config` says it where this host answers, for single modules too.
+pub fn set_levels(config: &Config, host: Option<&Host>) {
+    let (level, modules) = config.levels(host);
     set_level(level);
     // Who panicked while it held the lock has written nothing half.
     let mut known = MODULES.write().unwrap_or_else(PoisonError::into_inner);

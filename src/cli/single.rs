@@ -33,7 +33,7 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     let bound = ours.for_site(&site)?;
     let mut logs = Logs::new(false)?;
     let opened = logs.open(&site.config)?;
-    log::set_levels(site.config.levels(None));
+    log::set_levels(&site.config, None);
     opened.take_stderr()?;
     let is_elsewhere = site.config.error_log != LogTarget::Standard;
     // From here on the error log is told, and at the end the terminal too.

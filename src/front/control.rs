@@ -108,7 +108,7 @@ fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow
 }
 
 fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
-    log::set_levels(site.config.levels(None));
+    log::set_levels(&site.config, None);
     front.sites().serve_with(site);
     front.shared().serves(site.generation);
     front.shared().clock.start();

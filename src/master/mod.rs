@@ -136,7 +136,7 @@ impl Master {
         prctl::set_child_subreaper(true)?;
         sys::raise_file_limit()?;
         privileges::wanted(&site.config)?;
-        log::set_levels(site.config.levels(None));
+        log::set_levels(&site.config, None);
         let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
         let control = match &site.config.control_socket {
             Some(path) => ControlSocket::open(path)?,

@@ -157,7 +157,7 @@ impl Master {
         self.use_logs(attempt.opened);
         self.shift = 0;
         self.certificates.watch(&self.site);
-        log::set_levels(self.site.config.levels(None));
+        log::set_levels(&self.site.config, None);
         for warning in &self.site.config.warnings {
             log::warn("config", warning);
         }

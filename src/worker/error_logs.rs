@@ -43,7 +43,7 @@ impl ErrorLogs {
     /// A request of `host` begins.
     pub fn enter(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
         let Some(host) = host.filter(|host| host.logs_errors_itself()) else { return Ok(()) };
-        log::set_levels(config.levels(Some(host)));
+        log::set_levels(config, Some(host));
         match host.error_log.and_then(|index| self.own.get(index)) {
             Some(log) => sys::replace(log.as_raw_fd(), 2),
             None => Ok(()),
@@ -55,7 +55,7 @@ impl ErrorLogs {
         if !host.is_some_and(Host::logs_errors_itself) {
             return Ok(());
         }
-        log::set_levels(config.levels(None));
+        log::set_levels(config, None);
         match &self.main {
             Some(main) => sys::replace(main.as_raw_fd(), 2),
             None => Ok(()),

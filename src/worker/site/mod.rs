@@ -59,7 +59,7 @@ pub struct Site {
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
     pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
-        log::set_levels(config.levels(None));
+        log::set_levels(&config, None);
         let perl = start_up::boot(&config, facts)?;
         let apps = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);

@@ -51,6 +51,8 @@ mod linear;
 mod links;
 /// Access and error logs, byte for byte.
 mod logs;
+/// Where to look for a test: CONTRIBUTING's map.
+mod map;
 /// Modules of mod_perl's time.
 mod modules;
 /// Modules that perl and Debian bring.

@@ -16,7 +16,7 @@ use super::meter::{Meter, Traffic};
 use crate::config::protocols::Http2;
 use crate::front::client::transport::Transport;
 
-/// See the module's text. All clones are the same transport.
+/// All clones are the same transport.
 #[derive(Clone)]
 pub struct FrameIo(Rc<RefCell<Inner>>);
 

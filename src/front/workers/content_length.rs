@@ -12,7 +12,6 @@ pub trait Promised {
     fn end_connection(&self);
 }
 
-/// See the module's text.
 #[derive(Default)]
 pub struct ContentLength {
     came: u64,

@@ -60,7 +60,6 @@ pub struct Label {
 /// What is done with an exchange that is over.
 pub type OnEnd = Box<dyn FnOnce(&Exchange)>;
 
-/// See the module's text.
 pub struct Exchange {
     /// Answers must carry it.
     pub id: RequestId,

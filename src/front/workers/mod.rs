@@ -41,7 +41,6 @@ pub use pool::{ClientId, Limits, RequestId, TooFast};
 pub use takeover::take_over;
 pub use worker::Worker;
 
-/// See the module's text.
 pub struct Workers {
     generation: Generation,
     front: Rc<shared::Shared>,

@@ -22,7 +22,6 @@ const PIECE_COST: usize = 64;
 /// What is read of the file at once.
 const PIECE: usize = 64 * 1024;
 
-/// See the module's text.
 #[derive(Default)]
 pub struct Spool {
     rules: Rc<Spooling>,

@@ -17,7 +17,7 @@ use crate::log;
 /// So many packets of a worker that has ended are taken before others have their turn.
 const LAST_WORDS: usize = 64;
 
-/// See the module's text. What the worker is at, the [`Pool`](super::pool::Pool) knows.
+/// What the worker is at, the [`Pool`](super::pool::Pool) knows.
 pub struct Worker {
     /// Its place in the pool, and which of those that had it.
     pub id: WorkerId,

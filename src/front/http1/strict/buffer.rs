@@ -5,7 +5,7 @@ use super::{Evidence, Limits, Scanner, Step, Violation, evidence};
 /// A buffer that a long head has grown is not kept for the next.
 const SPARE: usize = 16 * 1024;
 
-/// See the module's text.
+/// A client's bytes that are not known to be in order yet.
 pub struct Buffer {
     scanner: Scanner,
     /// A head, or a line of a chunked body, that is not all there; or one that is and has not been taken yet.

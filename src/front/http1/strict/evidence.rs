@@ -10,7 +10,7 @@ const LONGEST_LINE: usize = 1000;
 /// A longer name is cut.
 const LONGEST_NAME: usize = 64;
 
-/// See the module's text.
+/// The request line and the wrong field of a head that was refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The request line as it came, as far as it came.

@@ -12,45 +12,26 @@ pub enum Action {
     /// Send the request to the worker, which has nothing else or, with `ahead`, is at another request. When that cannot
     /// be done: [`Pool::not_sent`](super::Pool::not_sent).
     Send {
-        /// To whom.
         worker: WorkerId,
-        /// What.
         request: RequestId,
         /// The worker is to take it when it has done with what it has.
         ahead: bool,
     },
     /// The worker begins with a request that was sent ahead.
-    Begin {
-        /// Who.
-        worker: WorkerId,
-        /// With what.
-        request: RequestId,
-    },
+    Begin { worker: WorkerId, request: RequestId },
     /// Take back what the worker has not begun: answered by [`Pool::taken_back`](super::Pool::taken_back).
     TakeBack(WorkerId),
     /// A request that was thought to be begun waits in the queue again.
     WaitAgain(RequestId),
     /// Nobody waits for the request any more: tell the worker, which has it.
-    TellAbandoned {
-        /// Whom.
-        worker: WorkerId,
-        /// Which.
-        request: RequestId,
-    },
+    TellAbandoned { worker: WorkerId, request: RequestId },
     /// The client of the request sends nothing more: tell the worker, which has it.
-    TellHungUp {
-        /// Whom.
-        worker: WorkerId,
-        /// Which.
-        request: RequestId,
-    },
+    TellHungUp { worker: WorkerId, request: RequestId },
     /// Others wait for the worker: what the client of this request does not take goes to a file.
     Spill(RequestId),
     /// The request has taken too long: have its worker interrupt it.
     Interrupt {
-        /// Who is at it.
         worker: WorkerId,
-        /// Which.
         request: RequestId,
         /// It was not interrupted before.
         first: bool,
@@ -62,19 +43,13 @@ pub enum Action {
     /// The worker leaves of its own will: tell the master.
     Leaves(WorkerId),
     /// Have the worker killed.
-    Kill {
-        /// Whom.
-        worker: WorkerId,
-        /// Why.
-        reason: String,
-    },
+    Kill { worker: WorkerId, reason: String },
     /// The worker is no longer of this pool: close its socket.
     Forget(WorkerId),
     /// The request has its whole answer, or nobody waits for one.
     Over(RequestId),
     /// The request will not be answered, or not whole.
     Fail {
-        /// Which.
         request: RequestId,
         /// What its client is told.
         failure: Failure,
@@ -83,7 +58,6 @@ pub enum Action {
     },
     /// A lane of the queue became overloaded, or is so no more.
     Overload {
-        /// Which.
         lane: usize,
         /// What has changed.
         change: Change,

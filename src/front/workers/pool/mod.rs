@@ -42,7 +42,6 @@ use queue::{Queue, Sizes};
 use rate::Clients;
 use request::{Request, Stage};
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Pool {
     workers: BTreeMap<WorkerId, Worker>,

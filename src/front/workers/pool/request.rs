@@ -31,7 +31,6 @@ pub(super) enum Stage {
     Running(WorkerId),
 }
 
-/// See the module's text.
 #[derive(Debug)]
 pub(super) struct Request {
     pub stage: Stage,

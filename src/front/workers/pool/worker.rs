@@ -15,7 +15,6 @@ use wire::control::WorkerState;
 use super::RequestId;
 use crate::front::base::failure::Failure;
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Worker {
     /// Where it is in its life.

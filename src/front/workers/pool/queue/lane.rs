@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use super::overload::{Change, Line, Overload};
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Lane<T> {
     /// Which share's it is, and where that was said; `None`: all others.

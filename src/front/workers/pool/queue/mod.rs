@@ -17,7 +17,6 @@ pub use overload::Change;
 
 use overload::Overload;
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Queue<T> {
     sizes: Sizes,

@@ -7,7 +7,6 @@ use crate::config::scheduling::{Rate, SpeedLimit};
 /// A client that is refused has one line of the log in so long.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// See the module's text.
 #[derive(Debug)]
 pub(super) struct Account {
     requests: Level,

@@ -85,7 +85,6 @@ pub(super) struct SimWorker {
     gives_back: bool,
 }
 
-/// See the module's text.
 pub struct World {
     pub(super) pool: Pool,
     now: Instant,

@@ -28,7 +28,7 @@ pub use requires::is_about_users;
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 
 use crate::config::access::{Methods, Rules, Satisfy};
-use requires::Answer;
+use requires::RequirementAnswer;
 
 /// What a request is judged by.
 pub struct Facts<'a> {
@@ -88,7 +88,7 @@ pub fn judge(rules: &Rules, facts: &Facts<'_>) -> Verdict {
     match (rules.satisfy.unwrap_or_default(), welcome, answer) {
         (Satisfy::All, Some(false), _) => Verdict::Forbidden,
         (Satisfy::Any, Some(true), _) => Verdict::Allowed,
-        (Satisfy::Any, _, Some(Answer::Granted)) => Verdict::Allowed,
+        (Satisfy::Any, _, Some(RequirementAnswer::Granted)) => Verdict::Allowed,
         (_, None, _) => Verdict::NeedsName,
         (Satisfy::All, Some(true), None) => Verdict::Allowed,
         (Satisfy::Any, Some(false), None) => Verdict::Forbidden,
@@ -96,13 +96,13 @@ pub fn judge(rules: &Rules, facts: &Facts<'_>) -> Verdict {
     }
 }
 
-fn verdict(answer: Answer, facts: &Facts<'_>) -> Verdict {
+fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
     match answer {
-        Answer::Granted => Verdict::Allowed,
-        Answer::NeedsName => Verdict::NeedsName,
-        Answer::NeedsUser => Verdict::NeedsUser,
-        Answer::Denied | Answer::Neutral if facts.user.is_some() => Verdict::WrongUser,
-        Answer::Denied | Answer::Neutral => Verdict::Forbidden,
+        RequirementAnswer::Granted => Verdict::Allowed,
+        RequirementAnswer::NeedsName => Verdict::NeedsName,
+        RequirementAnswer::NeedsUser => Verdict::NeedsUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => Verdict::WrongUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral => Verdict::Forbidden,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::config::access::{Require, Requirement};
 
 /// What a requirement says to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum RequirementAnswer {
     /// Met.
     Granted,
     /// Not met.
@@ -20,7 +20,7 @@ pub enum Answer {
 }
 
 /// `None`: nothing is required of this method. One line is enough.
-pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<Answer> {
+pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<RequirementAnswer> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
     lines.map(|line| ask(&line.what, facts)).reduce(any)
 }
@@ -51,14 +51,14 @@ fn parts(what: &Require) -> &[Require] {
     }
 }
 
-fn ask(what: &Require, facts: &Facts<'_>) -> Answer {
+fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
     match what {
         Require::All(granted) => granted_if(*granted),
         Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
         Require::Local => granted_if(facts.client.to_canonical().is_loopback() || facts.client == facts.local),
         Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
         Require::Method(methods) => granted_if(methods.has(facts.methods)),
-        Require::Host(_) if facts.name == Name::NotAsked => Answer::NeedsName,
+        Require::Host(_) if facts.name == Name::NotAsked => RequirementAnswer::NeedsName,
         Require::Host(domains) => {
             granted_if(domains.iter().any(|domain| is_in_domain(facts.name, domain) == Some(true)))
         }
@@ -67,38 +67,58 @@ fn ask(what: &Require, facts: &Facts<'_>) -> Answer {
         Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
         Require::Other => user(facts, |_| false),
         Require::Not(part) => match ask(part, facts) {
-            Answer::Granted => Answer::Denied,
-            Answer::Denied | Answer::Neutral | Answer::NeedsUser => Answer::Neutral,
-            Answer::NeedsName => Answer::NeedsName,
+            RequirementAnswer::Granted => RequirementAnswer::Denied,
+            RequirementAnswer::Denied | RequirementAnswer::Neutral | RequirementAnswer::NeedsUser => {
+                RequirementAnswer::Neutral
+            }
+            RequirementAnswer::NeedsName => RequirementAnswer::NeedsName,
         },
         // What a section says of other methods only asks nothing of this one.
-        Require::Lines(lines) => answer(lines, facts).unwrap_or(Answer::Granted),
-        Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any),
-        Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, every),
-        Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(Answer::Neutral, any) {
-            Answer::Granted => Answer::Denied,
-            Answer::Denied => Answer::Neutral,
+        Require::Lines(lines) => answer(lines, facts).unwrap_or(RequirementAnswer::Granted),
+        Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any),
+        Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, every),
+        Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any) {
+            RequirementAnswer::Granted => RequirementAnswer::Denied,
+            RequirementAnswer::Denied => RequirementAnswer::Neutral,
             other => other,
         },
     }
 }
 
-fn granted_if(met: bool) -> Answer {
-    if met { Answer::Granted } else { Answer::Denied }
+fn granted_if(met: bool) -> RequirementAnswer {
+    if met { RequirementAnswer::Granted } else { RequirementAnswer::Denied }
 }
 
-fn user(facts: &Facts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> Answer {
-    facts.user.map_or(Answer::NeedsUser, |user| granted_if(is_meant(user)))
+fn user(facts: &Facts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> RequirementAnswer {
+    facts.user.map_or(RequirementAnswer::NeedsUser, |user| granted_if(is_meant(user)))
 }
 
-fn any(a: Answer, b: Answer) -> Answer {
-    first_of([Answer::Granted, Answer::NeedsName, Answer::NeedsUser, Answer::Denied], a, b)
+fn any(a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    first_of(
+        [
+            RequirementAnswer::Granted,
+            RequirementAnswer::NeedsName,
+            RequirementAnswer::NeedsUser,
+            RequirementAnswer::Denied,
+        ],
+        a,
+        b,
+    )
 }
 
-fn every(a: Answer, b: Answer) -> Answer {
-    first_of([Answer::Denied, Answer::NeedsName, Answer::NeedsUser, Answer::Granted], a, b)
+fn every(a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    first_of(
+        [
+            RequirementAnswer::Denied,
+            RequirementAnswer::NeedsName,
+            RequirementAnswer::NeedsUser,
+            RequirementAnswer::Granted,
+        ],
+        a,
+        b,
+    )
 }
 
-fn first_of(order: [Answer; 4], a: Answer, b: Answer) -> Answer {
-    order.into_iter().find(|answer| *answer == a || *answer == b).unwrap_or(Answer::Neutral)
+fn first_of(order: [RequirementAnswer; 4], a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    order.into_iter().find(|answer| *answer == a || *answer == b).unwrap_or(RequirementAnswer::Neutral)
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 /// How far a promise is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum Support {
     /// As documented.
     Works,
     /// With the exception that the note names.
@@ -21,8 +21,8 @@ pub struct Row {
     pub section: &'static str,
     /// A directive, a module, a method.
     pub name: &'static str,
-    /// See [`State`].
-    pub state: State,
+    /// See [`Support`].
+    pub state: Support,
     /// `module::test` in `tests/`, or a file below `perl/t/`; several stand with commas between them.
     pub tests: &'static str,
     /// What a reader must know; empty for nothing.
@@ -62,20 +62,20 @@ fn row(section: &'static str, line: &'static str) -> Option<Row> {
     let mut columns = columns.split("  ").map(str::trim).filter(|column| !column.is_empty());
     let name = columns.next()?;
     let state = match columns.next()? {
-        "works" => State::Works,
-        "partly" => State::Partly,
-        _ => State::Not,
+        "works" => Support::Works,
+        "partly" => Support::Partly,
+        _ => Support::Not,
     };
     Some(Row { section, name, state, tests: columns.next()?, note: note.trim() })
 }
 
-impl State {
+impl Support {
     /// For a reader.
     pub fn word(self) -> &'static str {
         match self {
-            State::Works => "works",
-            State::Partly => "partly",
-            State::Not => "**not**",
+            Support::Works => "works",
+            Support::Partly => "partly",
+            Support::Not => "**not**",
         }
     }
 }
@@ -88,7 +88,7 @@ pub fn page() -> String {
          `cameleer check --compat -f httpd.conf` reads a site by the same table.\n\n",
     );
     let count = |state| all().iter().filter(|row| row.state == state).count();
-    let (works, partly, not) = (count(State::Works), count(State::Partly), count(State::Not));
+    let (works, partly, not) = (count(Support::Works), count(Support::Partly), count(Support::Not));
     let _ = writeln!(page, "{} rows: {works} work, {partly} in part, {not} not.", all().len());
     let mut section = "";
     for row in all() {
@@ -115,7 +115,7 @@ mod tests {
         for row in all() {
             let same = all().iter().filter(|other| (other.section, other.name) == (row.section, row.name)).count();
             assert_eq!(same, 1, "{} {}", row.section, row.name);
-            assert!(row.state == State::Works || !row.note.is_empty(), "{}: what does not work?", row.name);
+            assert!(row.state == Support::Works || !row.note.is_empty(), "{}: what does not work?", row.name);
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::calls::{self, Name};
 use super::perl_text::code_lines;
-use super::rows::{self, Row, State};
+use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
 use crate::config::{ConfigError, Directive, is_skipped, reference};
 
@@ -157,9 +157,9 @@ fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (
 
 fn light(row: &Row) -> (Light, String) {
     let light = match row.state {
-        State::Works => Light::Green,
-        State::Partly => Light::Amber,
-        State::Not => Light::Red,
+        Support::Works => Light::Green,
+        Support::Partly => Light::Amber,
+        Support::Not => Light::Red,
     };
     (light, row.note.to_owned())
 }

@@ -93,10 +93,10 @@ fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
     })
 }
 
-type Found = (Vec<Identity>, Vec<ConfigError>);
+type Identities = (Vec<Identity>, Vec<ConfigError>);
 
 /// All of a host, with what is odd; or what is wrong.
-pub fn read(index: u16, host: &Host) -> Result<Found, Vec<ConfigError>> {
+pub fn read(index: u16, host: &Host) -> Result<Identities, Vec<ConfigError>> {
     let tls = &host.tls;
     let (mut found, mut odd, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     for (number, certificate) in tls.certificates.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::folders;
 use super::text::Text;
 
 /// What kind of program it is.
-enum Kind {
+enum ProgramKind {
     Psgi(PathBuf),
     Code(String),
     Script(PathBuf),
@@ -25,11 +25,11 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
     }
     let kind = kind(program, around)?;
     let preloaded = match kind {
-        Kind::Handler(_) => &program.modules[..program.modules.len() - 1],
+        ProgramKind::Handler(_) => &program.modules[..program.modules.len() - 1],
         _ => &program.modules[..],
     };
     text.by("the environment");
-    if matches!(kind, Kind::Psgi(_) | Kind::Code(_)) {
+    if matches!(kind, ProgramKind::Psgi(_) | ProgramKind::Code(_)) {
         // Frameworks take it for the sign that they are to give an application.
         text.line("PerlPassEnv", &["PLACK_ENV"]);
     }
@@ -46,19 +46,19 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
     }
     text.by(&named(program));
     match kind {
-        Kind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
-        Kind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
-        Kind::Script(file) => script(&file, text),
-        Kind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), text),
-        Kind::Handler(module) => handler(&module, text),
+        ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
+        ProgramKind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
+        ProgramKind::Script(file) => script(&file, text),
+        ProgramKind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), text),
+        ProgramKind::Handler(module) => handler(&module, text),
     }
     Ok(())
 }
 
 /// The folder of `--static`, for programs that have no other means.
-fn statics(program: &Program, kind: &Kind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
+fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
     let Some(folder) = &program.statics else { return Ok(None) };
-    if !matches!(kind, Kind::Script(_) | Kind::Folder(_)) {
+    if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {
         let advice = "for an application take Plack::Middleware::Static, for a handler Alias in a configuration";
         return Err(Misuse(format!("--static stands beside CGI scripts: {advice}")).into());
     }
@@ -96,24 +96,24 @@ fn handler(module: &str, text: &mut Text) {
     text.section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", module)]);
 }
 
-fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<Kind> {
+fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<ProgramKind> {
     if let Some(code) = &program.eval {
-        return Ok(Kind::Code(code.clone()));
+        return Ok(ProgramKind::Code(code.clone()));
     }
     let path = match (program.path(), program.modules.last()) {
         (Some(path), _) => around.folder.join(path),
-        (None, Some(module)) => return Ok(Kind::Handler(module.clone())),
+        (None, Some(module)) => return Ok(ProgramKind::Handler(module.clone())),
         (None, None) => around.folder.join("app.psgi"),
     };
     if path.is_dir() {
         // Without the slash at its end, if there was one.
-        return Ok(Kind::Folder(path.components().collect()));
+        return Ok(ProgramKind::Folder(path.components().collect()));
     }
     if !path.is_file() {
         let advice = "give app.psgi, a CGI script, a folder of scripts, -M Module or -e CODE";
         return Err(Misuse(format!("{}: no such file; {advice}", path.display())).into());
     }
-    Ok(if is_script(&path) { Kind::Script(path) } else { Kind::Psgi(path) })
+    Ok(if is_script(&path) { ProgramKind::Script(path) } else { ProgramKind::Psgi(path) })
 }
 
 /// Directives are lines; code of several lines becomes a Perl string that is evaluated.

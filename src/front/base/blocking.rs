@@ -56,24 +56,24 @@ impl From<NoThread> for Refusal {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// One pool for the process, as the limit on threads is the process's.
-static POOL: Pool =
-    Pool { state: Mutex::new(State { jobs: VecDeque::new(), threads: 0, idle: 0 }), news: Condvar::new() };
+static POOL: Threads =
+    Threads { state: Mutex::new(Jobs { jobs: VecDeque::new(), threads: 0, idle: 0 }), news: Condvar::new() };
 
-struct Pool {
-    state: Mutex<State>,
+struct Threads {
+    state: Mutex<Jobs>,
     /// There is a job.
     news: Condvar,
 }
 
-struct State {
+struct Jobs {
     jobs: VecDeque<Job>,
     threads: usize,
     /// Those of the threads that wait for a job.
     idle: usize,
 }
 
-impl Pool {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl Threads {
+    fn state(&self) -> MutexGuard<'_, Jobs> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -29,7 +29,7 @@ const HARDLY: u32 = 20;
 pub struct Overload {
     /// `QueueStale`; zero: never.
     stale: Duration,
-    state: State,
+    state: LoadState,
     /// A moving average of what a request takes a worker, once one has ended.
     typical: Option<Duration>,
     /// Counted since `window_began`.
@@ -40,7 +40,7 @@ pub struct Overload {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LoadState {
     /// With how many waited when the oldest had become stale.
     Calm(Option<usize>),
     Overloaded {
@@ -88,7 +88,7 @@ impl Overload {
     pub fn new(stale: Duration, now: Instant) -> Overload {
         Overload {
             stale,
-            state: State::Calm(None),
+            state: LoadState::Calm(None),
             typical: None,
             window: Window::default(),
             window_began: now,
@@ -98,7 +98,7 @@ impl Overload {
 
     /// Whether more come than are answered.
     pub fn is_on(&self) -> bool {
-        matches!(self.state, State::Overloaded { .. })
+        matches!(self.state, LoadState::Overloaded { .. })
     }
 
     /// A request has come.
@@ -115,7 +115,7 @@ impl Overload {
     /// One was turned away.
     pub fn turned_away(&mut self) {
         self.window.turned_away += 1;
-        if let State::Overloaded { turned_away, .. } = &mut self.state {
+        if let LoadState::Overloaded { turned_away, .. } = &mut self.state {
             *turned_away += 1;
         }
     }
@@ -139,22 +139,22 @@ impl Overload {
     pub fn watch(&mut self, line: Line, now: Instant) -> Option<Change> {
         let window = self.roll(line.waiting > 0, now);
         match self.state {
-            State::Calm(stale_at) => {
+            LoadState::Calm(stale_at) => {
                 let stale = if line.may_grow { self.stale * GROWING } else { self.stale };
                 let is_stale = !stale.is_zero() && line.oldest.is_some_and(|age| age >= stale);
                 let waiting = line.waiting;
                 let began = is_stale.then(|| stale_at.unwrap_or(waiting));
                 let begins = began.is_some_and(|began| waiting >= (began + began / 2).max(FEW));
                 self.state = match begins {
-                    true => State::Overloaded { since: now, turned_away: 0 },
-                    false => State::Calm(began),
+                    true => LoadState::Overloaded { since: now, turned_away: 0 },
+                    false => LoadState::Calm(began),
                 };
                 begins.then_some(Change::Begins)
             }
-            State::Overloaded { since, turned_away } => {
+            LoadState::Overloaded { since, turned_away } => {
                 let window = window?;
                 let over = window.turned_away * HARDLY <= window.arrived;
-                self.state = if over { State::Calm(None) } else { self.state };
+                self.state = if over { LoadState::Calm(None) } else { self.state };
                 over.then(|| Change::Ends { turned_away, after: now.duration_since(since) })
             }
         }

@@ -58,7 +58,11 @@ impl Pool {
                 self.wait_again(id);
                 self.discard(worker, format!("cannot be sent a request: {why}"), Failure::WorkerGone, now);
             }
-            Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => self.wait_again(id),
+            Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => {
+                self.wait_again(id);
+                // It gives the place in its share back: there may be an idle worker for another.
+                self.serve_queue(now);
+            }
             _ => {}
         }
     }

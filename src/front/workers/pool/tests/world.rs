@@ -383,7 +383,10 @@ impl World {
             if self.pool.is_quiet() && self.open.is_empty() {
                 return self.check();
             }
-            self.play(Op::Join { gives_back: true, adopted: false });
+            // One that is sent away at once would move the places of the others, by which they are chosen.
+            if !self.pool.is_draining() {
+                self.play(Op::Join { gives_back: true, adopted: false });
+            }
             for n in 0..self.workers.len() as u8 {
                 self.play(Op::Continue(n));
                 self.play(Op::Ready(n));

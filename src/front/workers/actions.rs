@@ -19,19 +19,21 @@ impl Workers {
             Action::Send { worker, request, ahead } => self.send(worker, request, ahead),
             Action::Begin { worker, request } => self.begin(worker, request),
             Action::TakeBack(worker) => self.take_back(worker),
-            Action::WaitAgain(request) => drop(self.exchange(request).inspect(|job| job.borrow_mut().wait_again())),
+            Action::WaitAgain(request) => self.exchange(request).iter().for_each(|job| job.borrow_mut().wait_again()),
             Action::TellAbandoned { worker, request } => {
-                drop(self.worker(worker).inspect(|w| w.tell_abandoned(request)))
+                self.worker(worker).iter().for_each(|worker| worker.tell_abandoned(request));
             }
-            Action::TellHungUp { worker, request } => drop(self.worker(worker).inspect(|w| w.tell_hung_up(request))),
-            Action::Spill(request) => drop(self.exchange(request).inspect(|exchange| exchange.borrow_mut().spill())),
+            Action::TellHungUp { worker, request } => {
+                self.worker(worker).iter().for_each(|worker| worker.tell_hung_up(request));
+            }
+            Action::Spill(request) => self.exchange(request).iter().for_each(|exchange| exchange.borrow_mut().spill()),
             Action::Interrupt { worker, request, first } => self.interrupt(worker, request, first),
             Action::Look(worker) => {
                 let is_stopped = self.worker(worker).is_some_and(|worker| is_stopped(worker.pid.get()));
                 self.pool.borrow_mut().looked(worker, is_stopped, Instant::now());
             }
             Action::AskToLeave(worker) => {
-                self.worker(worker).inspect(|worker| worker.ask_to_leave());
+                self.worker(worker).iter().for_each(|worker| worker.ask_to_leave());
                 self.say(FromFront::Leaving { worker });
             }
             Action::Leaves(worker) => self.say(FromFront::Leaving { worker }),
@@ -39,8 +41,11 @@ impl Workers {
                 log::error("front", format_args!("{} {reason}", self.name(worker)));
                 self.say(FromFront::Kill { worker, reason });
             }
-            Action::Forget(worker) => drop(self.by_id.borrow_mut().remove(&worker).inspect(|worker| worker.close())),
-            Action::Over(request) => drop(self.take(request).inspect(|exchange| exchange.borrow_mut().over())),
+            Action::Forget(worker) => {
+                let forgotten = self.by_id.borrow_mut().remove(&worker);
+                forgotten.iter().for_each(|worker| worker.close());
+            }
+            Action::Over(request) => self.take(request).iter().for_each(|exchange| exchange.borrow_mut().over()),
             Action::Fail { request, failure, cause } => self.fail(request, failure, cause),
             Action::Overload { lane, change } => self.tell_overload(lane, change),
         }

@@ -37,22 +37,36 @@ def starman(site, port, preload):
     ]
 
 
-def cameleer(site, port, preload):
-    return [cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
+def cameleer(site, port, preload, binary=None):
+    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
 
 
-def cameleer_psgi(site, port, preload):
+def cameleer_psgi(site, port, preload, binary=None):
     return [
-        cameleer_binary(), "run", str(site.root / "app.psgi"), "-l", f"127.0.0.1:{port}",
+        binary or cameleer_binary(), "run", str(site.root / "app.psgi"), "-l", f"127.0.0.1:{port}",
         "--workers", str(site.settings.workers), "--max-requests", "0",
     ]
 
 
+def before(start):
+    """The same, by the program that CAMELEER_BEFORE names: what a change costs or brings is seen within one run."""
+
+    def started(site, port, preload):
+        if "CAMELEER_BEFORE" not in os.environ:
+            raise Missing("CAMELEER_BEFORE names no program")
+        return start(site, port, preload, checked(Path(os.environ["CAMELEER_BEFORE"])))
+
+    return started
+
+
 def cameleer_binary():
     default = Path(__file__).resolve().parent.parent / "target/release/cameleer"
-    binary = Path(os.environ.get("CAMELEER", default)).resolve()
+    return checked(Path(os.environ.get("CAMELEER", default)))
+
+
+def checked(binary):
     need(binary, "not built")
-    return str(binary)
+    return str(binary.resolve())
 
 
 def need(path, otherwise="not installed"):
@@ -73,4 +87,6 @@ PEERS = {peer.name: peer for peer in [
     Peer("starman", "starman", starman, is_child),
     Peer("cameleer", "cameleer", cameleer, is_cameleer_worker),
     Peer("cameleer_psgi", "cameleer", cameleer_psgi, is_cameleer_worker),
+    Peer("before", "before", before(cameleer), is_cameleer_worker),
+    Peer("before_psgi", "before", before(cameleer_psgi), is_cameleer_worker),
 ]}

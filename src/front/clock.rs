@@ -28,24 +28,24 @@ pub async fn run(front: Rc<Front>) {
 
 /// Says whether there is still something to watch.
 fn tick(front: &Front, now: Instant) -> bool {
-    let (shared, sites) = (front.shared(), front.sites());
-    sites.all().iter().for_each(|site| site.pool.expire(now));
+    let (shared, generations) = (front.shared(), front.generations());
+    generations.all().iter().for_each(|generation| generation.pool.expire(now));
     let retired = retire(front);
-    let reported = sites.serving().is_some_and(|site| shared.report(site.pool.load()));
-    let logged = sites.flush_logs();
+    let reported = generations.serving().is_some_and(|generation| shared.report(generation.pool.load()));
+    let logged = generations.flush_logs();
     let behind = shared.master.catch_up();
     let stopping = shared.is_stopping() && !front.say_drained();
-    let quiet = sites.are_quiet();
+    let quiet = generations.are_quiet();
     retired || reported || logged || behind || stopping || !quiet
 }
 
 /// Lets go of generations that have nothing more to do. Says whether there was one.
 fn retire(front: &Front) -> bool {
-    let over = front.sites().remove(|site| site.pool.is_draining() && site.pool.is_quiet());
-    for site in &over {
-        site.pool.close();
-        site.access_logs.flush();
-        front.shared().master.say(FromFront::Retired { generation: site.generation });
+    let over = front.generations().remove(|generation| generation.pool.is_draining() && generation.pool.is_quiet());
+    for generation in &over {
+        generation.pool.close();
+        generation.access_logs.flush();
+        front.shared().master.say(FromFront::Retired { generation: generation.number });
     }
     !over.is_empty()
 }

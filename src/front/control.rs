@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
 use anyhow::{Context as _, bail};
-use wire::control::{FromFront, Generation, Listener, ToFront};
+use wire::control::{FromFront, GenerationNumber, Listener, ToFront};
 use wire::transport::SocketFront;
 
 use super::Front;
-use super::site::{Prepared, Site};
+use super::generation::{Generation, Prepared};
 use super::workers::{Worker, spool, take_over};
 use crate::log;
 
@@ -34,7 +34,7 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
 }
 
 /// The generation that cannot serve if this message fails.
-fn prepares(message: &ToFront) -> Option<Generation> {
+fn prepares(message: &ToFront) -> Option<GenerationNumber> {
     match message {
         ToFront::Configure { generation, .. } | ToFront::Activate { generation } => Some(*generation),
         _ => None,
@@ -45,47 +45,47 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
     let master = &front.shared().master;
     let mut fds = fds.into_iter();
     match message {
-        ToFront::Configure { generation, logs, listeners, software } => {
+        ToFront::Configure { generation: number, logs, listeners, software } => {
             let bundle = fds.next().context("no configuration came with Configure")?;
             let identities = fds.next().context("no certificates came with Configure")?;
             let logs = fds.by_ref().take(logs).collect();
             let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
-            let site = Site::new(front.shared(), &front.sessions, generation, prepared)?;
+            let generation = Generation::new(front.shared(), &front.sessions, number, prepared)?;
             // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
-            crate::privileges::drop(&site.config)?;
-            spool::try_out(&site.config.spooling);
-            front.sites().add(Rc::new(site));
-            master.say(FromFront::Configured { generation });
+            crate::privileges::drop(&generation.config)?;
+            spool::try_out(&generation.config.spooling);
+            front.generations().add(Rc::new(generation));
+            master.say(FromFront::Configured { generation: number });
         }
-        ToFront::Certificates { generation } => {
+        ToFront::Certificates { generation: number } => {
             let identities = fds.next().context("no certificates came with Certificates")?;
-            front.sites().get(generation)?.renew_identities(&front.sessions, identities)?;
+            front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
         }
-        ToFront::Worker { worker, generation, adopted } => {
+        ToFront::Worker { worker, generation: number, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
             let worker = Rc::new(Worker::new(worker, SocketFront::new(socket, fds.next())?)?);
-            let site = front.sites().get(generation)?;
-            site.pool.add(worker.clone(), adopted);
+            let generation = front.generations().get(number)?;
+            generation.pool.add(worker.clone(), adopted);
             if adopted {
-                take_over(&site.pool, &worker, site.config.timeouts.graceful);
+                take_over(&generation.pool, &worker, generation.config.timeouts.graceful);
             }
             let front = front.clone();
-            tokio::task::spawn_local(async move { site.pool.listen(&worker, &front.packet).await });
+            tokio::task::spawn_local(async move { generation.pool.listen(&worker, &front.packet).await });
         }
         ToFront::Forked { slot, pid } => {
-            if let Some(worker) = front.sites().worker(slot, |worker| worker.pid.get() == 0) {
+            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid.get() == 0) {
                 worker.pid.set(pid);
             }
         }
         ToFront::Gone { slot } => {
-            if let Some(worker) = front.sites().worker(slot, |_| true) {
+            if let Some(worker) = front.generations().worker(slot, |_| true) {
                 worker.set_ended();
             }
         }
-        ToFront::Activate { generation } => activate(front, &front.sites().get(generation)?)?,
+        ToFront::Activate { generation: number } => activate(front, &front.generations().get(number)?)?,
         ToFront::Retire { count } => {
-            if let Some(site) = front.sites().serving() {
-                site.pool.leave_idle(count as usize);
+            if let Some(generation) = front.generations().serving() {
+                generation.pool.leave_idle(count as usize);
                 front.shared().clock.start();
             }
         }
@@ -107,12 +107,12 @@ fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow
     Ok(named)
 }
 
-fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
-    log::set_levels(&site.config, None);
-    front.sites().serve_with(site);
-    front.shared().serves(site.generation);
+fn activate(front: &Rc<Front>, generation: &Rc<Generation>) -> anyhow::Result<()> {
+    log::set_levels(&generation.config, None);
+    front.generations().serve_with(generation);
+    front.shared().serves(generation.number);
     front.shared().clock.start();
-    let listeners = site.listeners.take();
+    let listeners = generation.listeners.take();
     if !listeners.is_empty() && !front.shared().is_stopping() {
         front.listeners.set(&front.acceptor, listeners)?;
     }
@@ -122,13 +122,13 @@ fn activate(front: &Rc<Front>, site: &Rc<Site>) -> anyhow::Result<()> {
 fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {
     let error_log = fds.next().context("no error log came with Logs")?;
     nix::unistd::dup2_stderr(&error_log)?;
-    for site in front.sites().all().iter() {
-        site.pool.reopen_logs(0, &[error_log.as_fd()]);
+    for generation in front.generations().all().iter() {
+        generation.pool.reopen_logs(0, &[error_log.as_fd()]);
     }
-    let Some(site) = front.sites().serving() else { return Ok(()) };
-    let access_logs = fds.by_ref().take(site.config.logs.len()).collect();
+    let Some(generation) = front.generations().serving() else { return Ok(()) };
+    let access_logs = fds.by_ref().take(generation.config.logs.len()).collect();
     let hosts: Vec<_> = fds.collect();
-    site.pool.reopen_logs(1, &hosts.iter().map(AsFd::as_fd).collect::<Vec<_>>());
-    site.error_logs.reopen(hosts);
-    site.access_logs.reopen(access_logs)
+    generation.pool.reopen_logs(1, &hosts.iter().map(AsFd::as_fd).collect::<Vec<_>>());
+    generation.error_logs.reopen(hosts);
+    generation.access_logs.reopen(access_logs)
 }

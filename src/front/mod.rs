@@ -8,7 +8,7 @@
 //!   accept/                      listeners, PROXY headers, TLS or not, HTTP/1 or HTTP/2
 //!   http1/   http2/              a connection: strict reading, frames and floods, its end
 //!   request/                     one request: context, body, access, files, respond, pages
-//!   site                         one generation: its configuration, and what is made of it below
+//!   generation                   one generation: its configuration, and what is made of it below
 //!   routing/   workers/          where a path leads, .htaccess   │   the pool, exchanges, spools
 //!   limits/                      how many connections
 //!   client/                      one connection as all see it: phases, timeouts, TLS session, bytes
@@ -19,8 +19,8 @@
 //! Each row uses those below it, never one above or beside it (`tests/walls/layers.rs`). What a row needs of one above is
 //! handed down as an argument, or as a trait that the lower one has: `client::Pending` is a request as its client sees it,
 //! `workers::Promised` one as the length of its answer sees it, `request::context::Stream` is HTTP/2 as a request sees it. Only
-//! this module knows all, as `Front`; the others share `base::shared::Shared` and, from `request/` up, `Services`. A site stands
-//! below requests because they ask it for everything, and above routes and workers because it is made of them.
+//! this module knows all, as `Front`; the others share `base::shared::Shared` and, from `request/` up, `Services`. A generation
+//! stands below requests because they ask it for everything, and above routes and workers because it is made of them.
 //!
 //! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
 //! they mean in messages.
@@ -37,7 +37,7 @@ mod http2;
 
 mod request;
 
-mod site;
+mod generation;
 
 mod routing;
 mod workers;
@@ -76,8 +76,8 @@ use accept::Acceptor;
 use accept::listener::Listeners;
 use base::master::Master;
 use base::shared::Shared;
+use generation::Generations;
 use request::services::Services;
-use site::Sites;
 
 use crate::tls::Sessions;
 
@@ -97,7 +97,7 @@ pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let served = control::obey(&front).await;
     clock.abort();
     scoreboard.abort();
-    front.sites().flush_logs();
+    front.generations().flush_logs();
     served
 }
 
@@ -148,8 +148,8 @@ impl Front {
         &self.services.shared
     }
 
-    fn sites(&self) -> &Sites {
-        &self.services.sites
+    fn generations(&self) -> &Generations {
+        &self.services.generations
     }
 
     /// No new connections but those that the kernel has let in already. Those that wait for a request are closed when none is on
@@ -163,14 +163,14 @@ impl Front {
 
     /// Whether nothing is under way.
     fn is_quiet(&self) -> bool {
-        self.services.connections.count() == 0 && self.sites().are_quiet()
+        self.services.connections.count() == 0 && self.generations().are_quiet()
     }
 
     /// Tells the master that everything is answered, if it is.
     fn say_drained(&self) -> bool {
         let quiet = self.is_quiet() && self.listeners.are_closed();
         if quiet && !self.said_drained.replace(true) {
-            self.sites().flush_logs();
+            self.generations().flush_logs();
             self.shared().master.say(FromFront::Drained);
             self.drained.notify_one();
         }

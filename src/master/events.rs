@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use wire::control::{Exit, Generation};
+use wire::control::{Exit, GenerationNumber};
 
 use super::Master;
 use super::children::peer::Peer;
@@ -27,7 +27,7 @@ enum Source {
     NewClient,
     Client(Client),
     Front,
-    Mold(Generation),
+    Mold(GenerationNumber),
     Expander,
     Certificates,
 }
@@ -173,7 +173,7 @@ impl Master {
         }
     }
 
-    fn listen_to_mold(&mut self, number: Generation, most: usize) {
+    fn listen_to_mold(&mut self, number: GenerationNumber, most: usize) {
         for _ in 0..most {
             let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) else { return };
             mold.peer.flush();

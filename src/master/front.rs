@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use wire::control::{Exit, FromFront, Generation, GenerationState, Listener, ToFront};
+use wire::control::{Exit, FromFront, GenerationNumber, GenerationState, Listener, ToFront};
 
 use super::Master;
 use super::children::peer::Fd;
@@ -33,7 +33,7 @@ impl Master {
     }
 
     /// Hands it a generation's configuration, logs and listeners.
-    pub(super) fn configure_front(&mut self, number: Generation) -> anyhow::Result<()> {
+    pub(super) fn configure_front(&mut self, number: GenerationNumber) -> anyhow::Result<()> {
         let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return Ok(()) };
         let site = &generation.site;
         let memory = [site.in_memory(), site.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
@@ -136,7 +136,7 @@ impl Master {
     }
 
     /// It has understood a configuration and cannot serve it.
-    fn refused(&mut self, number: Generation, error: &str) {
+    fn refused(&mut self, number: GenerationNumber, error: &str) {
         self.watchdog.has_configured();
         if self.generation(number).is_some_and(|generation| generation.state == GenerationState::Serving) {
             return self.end_front(&format!("cannot serve gen={number}: {error}"));
@@ -159,7 +159,7 @@ impl Master {
 
     pub(super) fn give_up_young(&mut self, why: &str) {
         let young = [GenerationState::Loading, GenerationState::Starting];
-        let numbers: Vec<Generation> =
+        let numbers: Vec<GenerationNumber> =
             self.generations.iter().filter(|g| young.contains(&g.state)).map(|g| g.number).collect();
         for number in numbers {
             self.give_up(number, anyhow::anyhow!("{why}"));

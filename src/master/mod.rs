@@ -37,7 +37,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
-use wire::control::{Generation as Number, Load};
+use wire::control::{GenerationNumber, Load};
 
 use self::backoff::Backoff;
 use self::certificates::Certificates;
@@ -109,7 +109,7 @@ struct Master {
     front_backoff: Backoff,
     watchdog: Watchdog,
     generations: Vec<Generation>,
-    last_generation: Number,
+    last_generation: GenerationNumber,
     workers: Workers,
     /// Of workers that fail to boot.
     backoff: Backoff,
@@ -233,7 +233,7 @@ impl Master {
         policy.into_iter().chain(retry).min().map(|at| at.max(now))
     }
 
-    fn counts(&self, serving: Number) -> Counts {
+    fn counts(&self, serving: GenerationNumber) -> Counts {
         let load = if self.load.generation == serving { self.load } else { Load::default() };
         Counts { alive: self.workers.alive(serving), busy: load.busy, queued: load.queued }
     }

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use wire::control::Generation;
+use wire::control::GenerationNumber;
 
 use super::Master;
 use super::generation::Attempt;
@@ -130,7 +130,7 @@ impl Master {
     }
 
     /// The attempt is over. On failure [`Master::give_up`] has undone it.
-    pub(super) fn end_reload(&mut self, result: Result<Generation, String>) {
+    pub(super) fn end_reload(&mut self, result: Result<GenerationNumber, String>) {
         if !self.reloads.running() {
             return;
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use wire::control::{FrontStatus, Generation, GenerationState, WorkerStatus};
+use wire::control::{FrontStatus, GenerationNumber, GenerationState, WorkerStatus};
 
 /// The whole server at one moment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Status {
     /// Where it listens.
     pub listen: Vec<String>,
     /// The generation that serves; 0 before the first does.
-    pub generation: Generation,
+    pub generation: GenerationNumber,
     /// All that have processes.
     pub generations: Vec<GenerationStatus>,
     /// `MaxClients` in force.
@@ -65,7 +65,7 @@ impl From<&Metadata> for FileId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GenerationStatus {
     /// Which.
-    pub generation: Generation,
+    pub generation: GenerationNumber,
     /// See [`GenerationState`].
     pub state: GenerationState,
     /// Its mold; 0 when it has ended.

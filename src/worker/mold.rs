@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
-use wire::control::{Exit, FromMold, Generation, Slot, ToMold};
+use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
 use wire::transport::{SocketWorker, packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
@@ -61,7 +61,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 
 /// What the master's first message brings.
 struct Configured {
-    generation: Generation,
+    generation: GenerationNumber,
     config: Config,
     facts: Facts,
     /// The error logs of hosts.
@@ -118,7 +118,7 @@ impl Child {
 
 struct Mold {
     master: Master,
-    generation: Generation,
+    generation: GenerationNumber,
     /// For the workers to come.
     logs: ErrorLogs,
     children: Vec<Child>,

@@ -35,7 +35,7 @@ const LAYERS: &[Layers] = &[
             &["accept"],
             &["http1", "http2"],
             &["request"],
-            &["site"],
+            &["generation"],
             &["routing", "workers"],
             &["limits"],
             &["client"],

@@ -16,8 +16,8 @@ pub struct WorkerId {
     pub serial: u64,
 }
 
-/// A start of the Perl side: each reload that succeeds is the next generation.
-pub type Generation = u32;
+/// Which generation: counts the starts of the Perl side, of which each reload that succeeds is one.
+pub type GenerationNumber = u32;
 
 /// The master to the front.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum ToFront {
     /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, one with the certificates and
     /// keys of its hosts, then the access logs in order of their first mention. The first one also carries the listeners.
     Configure {
-        generation: Generation,
+        generation: GenerationNumber,
         /// How many access logs follow.
         logs: usize,
         /// The listeners that follow the logs, complete: those no longer named are closed.
@@ -37,13 +37,13 @@ pub enum ToFront {
     /// Certificates have changed. Descriptor: a memfd with them, as in `Configure`.
     Certificates {
         /// Whose.
-        generation: Generation,
+        generation: GenerationNumber,
     },
     /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
     /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
     Worker {
         worker: WorkerId,
-        generation: Generation,
+        generation: GenerationNumber,
         /// It had another front, which has died; it may be in the middle of a request of that one.
         adopted: bool,
     },
@@ -52,7 +52,7 @@ pub enum ToFront {
     /// A worker has ended; its socket may still hold a last answer.
     Gone { slot: Slot },
     /// From now on new requests are for this generation; older ones drain.
-    Activate { generation: Generation },
+    Activate { generation: GenerationNumber },
     /// Ask `count` idle workers to leave.
     Retire { count: u32 },
     /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
@@ -79,9 +79,9 @@ pub struct Listener {
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromFront {
     /// The configuration of this generation is understood.
-    Configured { generation: Generation },
+    Configured { generation: GenerationNumber },
     /// It cannot be served: no `Configured` follows, or the listeners of an `Activate` cannot be used.
-    Refused { generation: Generation, error: String },
+    Refused { generation: GenerationNumber, error: String },
     /// The worker sent `Ready`.
     Ready {
         worker: WorkerId,
@@ -105,7 +105,7 @@ pub enum FromFront {
         request: u64,
     },
     /// Everything of this generation is answered and its workers were asked to leave.
-    Retired { generation: Generation },
+    Retired { generation: GenerationNumber },
     /// Answer to `ToFront::Status`.
     Status(FrontStatus),
     /// Answer to `ToFront::Ping`.
@@ -118,7 +118,7 @@ pub enum FromFront {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
     /// The generation that serves.
-    pub generation: Generation,
+    pub generation: GenerationNumber,
     /// Workers that wait for a request.
     pub idle: u32,
     /// Workers that have one.
@@ -192,7 +192,7 @@ pub struct WorkerStatus {
     /// Its place in the pool.
     pub slot: Slot,
     /// The generation that it was forked for.
-    pub generation: Generation,
+    pub generation: GenerationNumber,
     /// Its process, 0 while it is being forked.
     pub pid: i32,
     /// See [`WorkerState`].
@@ -245,7 +245,7 @@ pub enum GenerationState {
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToMold {
     /// The first message. Descriptor: a memfd with the configuration's JSON.
-    Configure { generation: Generation },
+    Configure { generation: GenerationNumber },
     /// Fork a worker. Descriptor: the worker's end of its socket.
     Spawn { slot: Slot },
     /// The error log was opened anew. Descriptor: the error log.

@@ -13,9 +13,9 @@ use super::base::address::Address;
 use super::client::timeouts::patiently;
 use super::client::transport::Socket;
 use super::client::{Client, Terms};
+use super::generation::Generation;
 use super::limits::connections::{ConnectionLimit, Permit, Taken};
 use super::request::services::{Connection, Services};
-use super::site::Site;
 use super::{http1, http2};
 use crate::log;
 use accepted::Accepted;
@@ -36,12 +36,12 @@ impl Acceptor {
     /// Gives a connection a task of its own, or tells its client to come back when there is no permit.
     fn serve(self: &Rc<Self>, accepted: Accepted) {
         let Accepted { socket, remote, local } = accepted;
-        let Some(site) = self.services.sites.serving() else { return };
-        let stands_for_others = proxy_protocol::is_expected(&site.config, &remote, &local);
-        let Some(permit) = self.enter(&site, (!stands_for_others).then_some(&remote)) else {
+        let Some(generation) = self.services.generations.serving() else { return };
+        let stands_for_others = proxy_protocol::is_expected(&generation.config, &remote, &local);
+        let Some(permit) = self.enter(&generation, (!stands_for_others).then_some(&remote)) else {
             return self.limit.turn_away(socket);
         };
-        let connection = self.connection(site, remote, local);
+        let connection = self.connection(generation, remote, local);
         if stands_for_others {
             tokio::task::spawn_local(proxy_protocol::serve(self.clone(), connection, socket, permit));
         } else {
@@ -50,23 +50,28 @@ impl Acceptor {
     }
 
     /// A permit for a new connection, if there is one.
-    fn enter(&self, site: &Site, remote: Option<&Address>) -> Option<Permit> {
-        let sites = self.services.sites.all();
-        let logs: usize = sites.iter().map(|site| site.config.logs.len() + site.config.error_logs.len()).sum();
-        let taken =
-            Taken { workers: sites.iter().map(|site| site.pool.count()).sum(), logs: logs + site.config.listen.len() };
-        self.limit.enter(&site.config.clients, remote, taken, &self.services.connections)
+    fn enter(&self, generation: &Generation, remote: Option<&Address>) -> Option<Permit> {
+        let generations = self.services.generations.all();
+        let logs: usize = generations
+            .iter()
+            .map(|generation| generation.config.logs.len() + generation.config.error_logs.len())
+            .sum();
+        let taken = Taken {
+            workers: generations.iter().map(|generation| generation.pool.count()).sum(),
+            logs: logs + generation.config.listen.len(),
+        };
+        self.limit.enter(&generation.config.clients, remote, taken, &self.services.connections)
     }
 
-    /// A client that has just connected to `site`.
-    fn connection(&self, site: Rc<Site>, remote: Address, local: Address) -> Connection {
+    /// A client that has just connected to `generation`.
+    fn connection(&self, generation: Rc<Generation>, remote: Address, local: Address) -> Connection {
         let terms = Terms {
-            config: site.config.clone(),
-            error_logs: site.error_logs.clone(),
-            shortest_keep_alive: site.shortest_keep_alive,
+            config: generation.config.clone(),
+            error_logs: generation.error_logs.clone(),
+            shortest_keep_alive: generation.shortest_keep_alive,
         };
         let client = Rc::new(Client::new(self.services.shared.clone(), terms, remote, local));
-        Connection { client, site, services: self.services.clone() }
+        Connection { client, generation, services: self.services.clone() }
     }
 }
 

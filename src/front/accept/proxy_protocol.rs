@@ -24,7 +24,7 @@ pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
 /// Serves a connection whose permit counts for no client until the PROXY header has named one.
 pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: Socket, mut permit: Permit) {
     let Some((connection, is_named)) = meet(connection, &mut socket).await else { return };
-    let (limits, remote) = (&connection.site.config.clients, &connection.client.remote);
+    let (limits, remote) = (&connection.generation.config.clients, &connection.client.remote);
     if is_named && !acceptor.limit.settle(limits, remote, &mut permit) {
         drop(permit);
         return acceptor.limit.turn_away(socket);

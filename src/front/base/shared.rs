@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::Notify;
-use wire::control::{FromFront, Generation, Load};
+use wire::control::{FromFront, GenerationNumber, Load};
 
 use super::master::Master;
 
@@ -29,7 +29,7 @@ pub struct Shared {
     /// Since when the front stops.
     stopping: Cell<Option<Instant>>,
     /// The generation that gets new requests.
-    serving: Cell<Option<Generation>>,
+    serving: Cell<Option<GenerationNumber>>,
     /// What the master was told last.
     reported: Cell<Load>,
 }
@@ -135,7 +135,7 @@ impl Shared {
     }
 
     /// New requests go to this generation from now on.
-    pub fn serves(&self, generation: Generation) {
+    pub fn serves(&self, generation: GenerationNumber) {
         self.serving.set(Some(generation));
     }
 

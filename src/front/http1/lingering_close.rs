@@ -58,7 +58,7 @@ pub async fn part(client: &Client, io: &StrictIo) {
 /// The same page that hyper would send for us, had it understood the request.
 async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
     let head = unreadable(io.request_line());
-    let context = RequestGuard::begin(connection, connection.site.clone(), head, None);
+    let context = RequestGuard::begin(connection, connection.generation.clone(), head, None);
     context.status.set(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
@@ -66,7 +66,7 @@ async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) 
         _ => Default::default(),
     };
     let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
-    let server = server_name::header(&connection.site.software);
+    let server = server_name::header(&connection.generation.software);
     for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
         page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }

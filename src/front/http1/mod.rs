@@ -123,7 +123,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.
 fn record_unreadable(connection: &Connection, error: &hyper::Error) {
     let context =
-        RequestGuard::begin(connection, connection.site.clone(), lingering_close::unreadable(Vec::new()), None);
+        RequestGuard::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);
     context.status.set(if error.is_parse_too_large() { 431 } else { 400 });
 }
 

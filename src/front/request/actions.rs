@@ -65,7 +65,7 @@ fn handler(context: &RequestContext, route: &Route, is_there: bool) -> Option<St
     if let Some(name) = route.settings.handler.name() {
         return Some(name.to_owned());
     }
-    let mime = mime::describe(&context.site.config, &route.settings, &route.filename).mime;
+    let mime = mime::describe(&context.generation.config, &route.settings, &route.filename).mime;
     mime.or_else(|| route.settings.default_type.clone()).filter(|_| is_there)
 }
 

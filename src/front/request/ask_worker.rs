@@ -31,7 +31,7 @@ pub async fn work(
     };
     let body = match body.take() {
         Some(incoming) => {
-            body::receive(incoming, limit, patience(context, &route), &context.site.config.spooling).await?
+            body::receive(incoming, limit, patience(context, &route), &context.generation.config.spooling).await?
         }
         None => Body::Memory(Default::default()),
     };
@@ -59,7 +59,7 @@ pub async fn work(
 }
 
 fn patience(context: &RequestContext, route: &Route) -> Patience {
-    let config = &context.site.config;
+    let config = &context.generation.config;
     let host = config.hosts.get(usize::from(route.host));
     let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
     Patience { piece: config.timeouts.client, whole }
@@ -80,7 +80,8 @@ async fn send_file(
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
-    let found = once_read(&context.site.routes, || files::find_declined(&context.site, route, file, &head)).await?;
+    let found =
+        once_read(&context.generation.routes, || files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
         Found::Response(response) => return Ok(Answer::Here(response)),
         Found::Index(path) => return index(&head, &path),
@@ -90,7 +91,7 @@ async fn send_file(
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(context, &head, &file).await?;
             }
-            files::send(&context.site, &file, opened, &head)?
+            files::send(&context.generation, &file, opened, &head)?
         }
         Found::Beyond(_) | Found::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };

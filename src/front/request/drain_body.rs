@@ -36,7 +36,7 @@ pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
                 return Left::InTheWay;
             }
             let limit = context.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
-            let patience = context.site.config.timeouts.client.min(PATIENCE);
+            let patience = context.generation.config.timeouts.client.min(PATIENCE);
             timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
         }
         _ => Left::Nothing,

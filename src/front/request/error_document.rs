@@ -23,7 +23,7 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
     let document = route.as_ref().and_then(|route| route.settings.rules.error_document(refusal.status.as_u16()));
     let foot = route
         .as_ref()
-        .map(|route| server_name::foot(&context.site.config, &context.site.software, route))
+        .map(|route| server_name::foot(&context.generation.config, &context.generation.software, route))
         .unwrap_or_default();
     match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),

@@ -32,9 +32,9 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         },
         charged_to: context.visitor.borrow().charged_to(),
     };
-    let exchange = context.site.pool.submit(job)?;
+    let exchange = context.generation.pool.submit(job)?;
     *context.exchange.borrow_mut() = Some(exchange.clone());
-    Ok(Ticket::new(context.site.pool.clone(), exchange))
+    Ok(Ticket::new(context.generation.pool.clone(), exchange))
 }
 
 fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
         received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         body_length: body.len(),
         remote_port: context.remote().port,
-        server_port: server_name::port_of(&context.site.config, head, route, context.proto.get().copied()),
+        server_port: server_name::port_of(&context.generation.config, head, route, context.proto.get().copied()),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,

@@ -15,7 +15,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS"
 
 /// Refuses what no place may answer. The lengths of HTTP/1 were checked as the head came, those of HTTP/2 are checked here.
 pub fn check(context: &RequestContext) -> Result<(), Refusal> {
-    let limits = &context.site.config.limits;
+    let limits = &context.generation.config.limits;
     let head = &context.head;
     if context.client.security.is_lost() {
         return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));

@@ -41,8 +41,8 @@ pub async fn answer(
 ) -> Response<ResponseBody> {
     let (mut head, body) = request.into_parts();
     let named = host_header::settle(&mut head);
-    let site = connection.services.sites.serving().unwrap_or_else(|| connection.site.clone());
-    let context = RequestGuard::begin(connection, site, head, stream);
+    let generation = connection.services.generations.serving().unwrap_or_else(|| connection.generation.clone());
+    let context = RequestGuard::begin(connection, generation, head, stream);
     let mut unread = Some(body);
     let mut answer = dispatch(&context, named, &mut unread).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
@@ -151,15 +151,15 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route)?;
-                return files::send(&context.site, &route, opened, &head).map(Answer::Here);
+                return files::send(&context.generation, &route, opened, &head).map(Answer::Here);
             }
             Found::Handled(refined) => route = Rc::new(refined),
         }
         settle(context, head, &route)?;
     } else {
-        let refined = once_read(&context.site.routes, || files::behind(&context.site, &route)).await?;
+        let refined = once_read(&context.generation.routes, || files::behind(&context.generation, &route)).await?;
         admit(context, head, refined.as_ref().unwrap_or(&route)).await?;
-        if route.looks_for_a_file() && lookup::is_behind_link(&context.site, &route) {
+        if route.looks_for_a_file() && lookup::is_behind_link(&context.generation, &route) {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
@@ -182,7 +182,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
 /// names. For an index both the folder and the index file must be open to the client.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<Found, Refusal> {
-    let found = once_read(&context.site.routes, || files::find(&context.site, route, head)).await;
+    let found = once_read(&context.generation.routes, || files::find(&context.generation, route, head)).await;
     let file = found.as_ref().ok().and_then(Found::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;
@@ -229,14 +229,14 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
     };
     let asked = Asked { local: &context.client.local, host, path };
     let find = || {
-        let found = context.site.routes.find(&context.site.config, asked);
+        let found = context.generation.routes.find(&context.generation.config, asked);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
                 context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
             }
         })
     };
-    let route = once_read(&context.site.routes, find).await?;
+    let route = once_read(&context.generation.routes, find).await?;
     if strictness::is_misdirected(context, &route) {
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
     }

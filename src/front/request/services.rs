@@ -1,4 +1,4 @@
-//! What requests use beside their site: it is there for all of them, whatever connection they come on and whichever
+//! What requests use beside their generation: it is there for all of them, whatever connection they come on and whichever
 //! generation answers.
 
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::access::names::System;
 use crate::front::base::shared::Shared;
 use crate::front::client::Client;
 use crate::front::client::registry::Connections;
-use crate::front::site::{Site, Sites};
+use crate::front::generation::{Generation, Generations};
 
 /// How many idle clients a status names; their number is told in any case.
 const SHOWN_CLIENTS: usize = 100;
@@ -23,7 +23,7 @@ pub struct Services {
     /// Who is connected.
     pub connections: Connections,
     /// The generations.
-    pub sites: Sites,
+    pub generations: Generations,
     /// Who users are.
     pub passwords: Passwords,
     /// Names of clients.
@@ -35,7 +35,7 @@ pub struct Connection {
     /// Its client.
     pub client: Rc<Client>,
     /// The generation that served when it was made.
-    pub site: Rc<Site>,
+    pub generation: Rc<Generation>,
     pub services: Rc<Services>,
 }
 
@@ -45,7 +45,7 @@ impl Services {
         Services {
             shared,
             connections: Connections::default(),
-            sites: Sites::default(),
+            generations: Generations::default(),
             passwords: Passwords::default(),
             names: ReverseDns::new(Arc::new(System)),
         }
@@ -53,7 +53,7 @@ impl Services {
 
     /// For `cameleer status`.
     pub fn status(&self) -> FrontStatus {
-        let (counters, sites) = (&self.shared.counters, self.sites.all());
+        let (counters, generations) = (&self.shared.counters, self.generations.all());
         let kept = self.connections.kept();
         FrontStatus {
             connections: self.connections.count() as u64,
@@ -65,10 +65,10 @@ impl Services {
             turned_away: counters.turned_away.get(),
             too_fast: counters.too_fast.get(),
             throttled: counters.throttled.get(),
-            overloaded: sites.iter().any(|site| site.pool.is_overloaded()),
-            shares: self.sites.serving().map(|site| site.pool.shares()).unwrap_or_default(),
-            queued: sites.iter().map(|site| site.pool.queued()).sum(),
-            workers: sites.iter().flat_map(|site| site.pool.status()).collect(),
+            overloaded: generations.iter().any(|generation| generation.pool.is_overloaded()),
+            shares: self.generations.serving().map(|generation| generation.pool.shares()).unwrap_or_default(),
+            queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
+            workers: generations.iter().flat_map(|generation| generation.pool.status()).collect(),
         }
     }
 }

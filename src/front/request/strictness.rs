@@ -11,7 +11,7 @@ use crate::front::routing::Route;
 
 /// Whether the request may be answered at all by the host that `route` found.
 pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    let config = &context.site.config;
+    let config = &context.generation.config;
     let Some(host) = config.hosts.get(usize::from(route.host)) else { return Ok(()) };
     // What the first host of the address says holds before another is chosen by its name.
     let first =
@@ -35,7 +35,7 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
 
 /// A client of HTTP/1.0 may name no host; that is no unknown one.
 fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
-    let config = &context.site.config;
+    let config = &context.generation.config;
     let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
         return true;
     };
@@ -49,5 +49,5 @@ fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
 /// in a certificate ask again on one of its own.
 pub fn is_misdirected(context: &RequestContext, route: &Route) -> bool {
     let Some(name) = context.client.session().and_then(|session| session.name.as_deref()) else { return false };
-    name != &*route.server_name && context.site.config.host(context.client.local.socket, name) != route.host
+    name != &*route.server_name && context.generation.config.host(context.client.local.socket, name) != route.host
 }

@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
-use wire::control::{FromFront, FrontStatus, Generation, Listener, Slot, ToFront, WorkerId};
+use wire::control::{FromFront, FrontStatus, GenerationNumber, Listener, Slot, ToFront, WorkerId};
 use wire::transport::in_memory;
 
 use crate::config::{Bundle, Facts, parse};
@@ -68,7 +68,7 @@ impl Server {
         server
     }
 
-    fn configure(&mut self, generation: Generation, text: &str) {
+    fn configure(&mut self, generation: GenerationNumber, text: &str) {
         let root = self.root().display().to_string();
         let source = parse::Source::disk("/", &|_| None);
         let tree = parse::text(&format!("Listen 1\n{}", text.replace("ROOT", &root)), "test", &source).expect("parsed");
@@ -94,7 +94,7 @@ impl Server {
         self.hear(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
     }
 
-    fn activate(&self, generation: Generation) {
+    fn activate(&self, generation: GenerationNumber) {
         self.say(ToFront::Activate { generation });
     }
 
@@ -113,7 +113,7 @@ impl Server {
     }
 
     /// Starts a worker and waits until it is ready.
-    fn worker(&mut self, generation: Generation, slot: Slot, script: Script) {
+    fn worker(&mut self, generation: GenerationNumber, slot: Slot, script: Script) {
         let socket = self.socket(generation, slot);
         let control = self.control.as_fd().try_clone_to_owned().expect("a copy");
         self.workers.push(std::thread::spawn(move || {
@@ -125,13 +125,13 @@ impl Server {
     }
 
     /// The worker's end of a socket that the front takes for a worker's.
-    fn socket(&self, generation: Generation, slot: Slot) -> OwnedFd {
+    fn socket(&self, generation: GenerationNumber, slot: Slot) -> OwnedFd {
         let (front, worker) = pair().expect("a pair");
         self.hand_over(generation, slot, [&front, &worker], false);
         worker
     }
 
-    fn hand_over(&self, generation: Generation, slot: Slot, ends: [&OwnedFd; 2], adopted: bool) {
+    fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: [&OwnedFd; 2], adopted: bool) {
         let fds = ends.map(|end| end.as_raw_fd());
         self.control
             .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)

@@ -24,7 +24,7 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use wire::control::{FromFront, Generation, Load, ShareStatus, WorkerId, WorkerStatus};
+use wire::control::{FromFront, GenerationNumber, Load, ShareStatus, WorkerId, WorkerStatus};
 use wire::transport::MAX_INLINE;
 
 use super::base::failure::Failure;
@@ -42,7 +42,7 @@ pub use takeover::take_over;
 pub use worker::Worker;
 
 pub struct Workers {
-    generation: Generation,
+    generation: GenerationNumber,
     front: Rc<shared::Shared>,
     pool: RefCell<Pool>,
     by_id: RefCell<BTreeMap<WorkerId, Rc<Worker>>>,
@@ -67,7 +67,7 @@ impl Drop for Turn {
 
 impl Workers {
     /// None yet; they come by [`Workers::add`].
-    pub fn new(front: &Rc<shared::Shared>, generation: Generation, config: &Config) -> Workers {
+    pub fn new(front: &Rc<shared::Shared>, generation: GenerationNumber, config: &Config) -> Workers {
         let pool = &config.pool;
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
         let shares = config.sections.iter().filter_map(|section| section.said.admission.share.as_ref());

@@ -10,7 +10,7 @@ mod mold;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use wire::control::{Generation as Number, GenerationState, ToFront, ToMold};
+use wire::control::{GenerationNumber, GenerationState, ToFront, ToMold};
 
 use super::Master;
 use super::backoff::Backoff;
@@ -31,7 +31,7 @@ const FEWEST_FILES: u64 = 96;
 #[derive(Debug)]
 pub struct Generation {
     /// Counted from 1.
-    pub number: Number,
+    pub number: GenerationNumber,
     /// What it serves.
     pub site: Rc<Site>,
     /// Drawn above.
@@ -164,15 +164,15 @@ impl Master {
     }
 
     /// The one that serves.
-    pub(super) fn serving(&self) -> Option<Number> {
+    pub(super) fn serving(&self) -> Option<GenerationNumber> {
         self.generations.iter().find(|g| g.state == GenerationState::Serving).map(|g| g.number)
     }
 
-    pub(super) fn generation(&mut self, number: Number) -> Option<&mut Generation> {
+    pub(super) fn generation(&mut self, number: GenerationNumber) -> Option<&mut Generation> {
         self.generations.iter_mut().find(|g| g.number == number)
     }
 
-    pub(super) fn activate(&mut self, number: Number) {
+    pub(super) fn activate(&mut self, number: GenerationNumber) {
         let attempt = self.generation(number).and_then(|g| g.attempt.take());
         if let Some(attempt) = &attempt {
             // Before the front lets go of those that the new generation does not want: it empties them first.
@@ -195,7 +195,7 @@ impl Master {
     }
 
     /// A generation that does not come to serve: undone, and whoever waits for it is told why.
-    pub(super) fn give_up(&mut self, number: Number, error: anyhow::Error) {
+    pub(super) fn give_up(&mut self, number: GenerationNumber, error: anyhow::Error) {
         let Some(generation) = self.generation(number).filter(|g| g.is_young()) else { return };
         generation.state = GenerationState::Failed;
         generation.deadline = None;
@@ -216,7 +216,7 @@ impl Master {
     }
 
     /// The front has no request of this generation any more.
-    pub(super) fn retired(&mut self, number: Number) {
+    pub(super) fn retired(&mut self, number: GenerationNumber) {
         if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
             generation.retire();
             self.workers.let_go(Some(number));
@@ -238,7 +238,7 @@ impl Master {
     /// Those that did not load, boot or leave in time.
     pub(super) fn enforce_deadlines(&mut self, now: Instant) {
         let late = self.generations.iter_mut().filter(|g| g.is_late(now));
-        let late: Vec<(Number, GenerationState, u64)> = late
+        let late: Vec<(GenerationNumber, GenerationState, u64)> = late
             .map(|generation| {
                 generation.deadline = None;
                 (generation.number, generation.state, generation.site.config.timeouts.start.as_secs())

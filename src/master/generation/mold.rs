@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nix::unistd::Pid;
-use wire::control::{Exit, FromMold, Generation as Number, GenerationState, ToMold};
+use wire::control::{Exit, FromMold, GenerationNumber, GenerationState, ToMold};
 
 use super::{Generation, STOPPED};
 use crate::master::Master;
@@ -14,7 +14,7 @@ use crate::master::site::{CodeError, Site};
 use crate::{log, sys};
 
 impl Master {
-    pub(super) fn start_mold(&self, number: Number, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
+    pub(super) fn start_mold(&self, number: GenerationNumber, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
         let fds = std::iter::once(site.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
         mold.peer.send(ToMold::Configure { generation: number }, fds);
@@ -23,7 +23,7 @@ impl Master {
     }
 
     /// What a mold says.
-    pub(in crate::master) fn hear_mold(&mut self, number: Number, message: FromMold) {
+    pub(in crate::master) fn hear_mold(&mut self, number: GenerationNumber, message: FromMold) {
         match message {
             FromMold::Ready { load_ms, software } => self.mold_ready(number, load_ms, software),
             FromMold::Failed { error } => self.mold_failed(number, error),
@@ -42,7 +42,7 @@ impl Master {
         }
     }
 
-    fn mold_ready(&mut self, number: Number, load_ms: u64, software: String) {
+    fn mold_ready(&mut self, number: GenerationNumber, load_ms: u64, software: String) {
         let Some(generation) = self.generation(number) else { return };
         generation.loaded = true;
         generation.software = software;
@@ -55,7 +55,7 @@ impl Master {
         self.tend();
     }
 
-    fn start_workers(&mut self, number: Number) {
+    fn start_workers(&mut self, number: GenerationNumber) {
         let Some(generation) = self.generation(number) else { return };
         generation.state = GenerationState::Starting;
         generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
@@ -68,7 +68,7 @@ impl Master {
         }
     }
 
-    fn mold_failed(&mut self, number: Number, error: String) {
+    fn mold_failed(&mut self, number: GenerationNumber, error: String) {
         if self.generation(number).is_some_and(|g| g.is_young()) {
             return self.give_up(number, CodeError(error).into());
         }
@@ -76,7 +76,7 @@ impl Master {
     }
 
     /// A mold has ended; all that it said before was heard.
-    pub(in crate::master) fn mold_ended(&mut self, number: Number, exit: Exit) {
+    pub(in crate::master) fn mold_ended(&mut self, number: GenerationNumber, exit: Exit) {
         let now = Instant::now();
         for slot in self.workers.lost(number) {
             self.worker_gone(slot);
@@ -121,7 +121,7 @@ impl Master {
     }
 
     /// Ends the mold of a generation; one that serves starts another.
-    pub(in crate::master) fn end_mold(&mut self, number: Number, why: &str) {
+    pub(in crate::master) fn end_mold(&mut self, number: GenerationNumber, why: &str) {
         let Some(mold) = self.generation(number).and_then(|generation| generation.mold.as_ref()) else { return };
         log::error("master", format_args!("mold pid={} gen={number} {why}, and is killed", mold.pid));
         mold.kill();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nix::unistd::{Pid, getpid};
-use wire::control::{Exit, Generation as Number, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
+use wire::control::{Exit, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
 
 use super::workers::{NotForked, Socket};
 use crate::log;
@@ -11,7 +11,7 @@ use crate::master::Master;
 
 impl Master {
     /// Asks a mold for a worker and tells the front.
-    pub(in crate::master) fn fork_worker(&mut self, number: Number) {
+    pub(in crate::master) fn fork_worker(&mut self, number: GenerationNumber) {
         let id = self.workers.add(number, Instant::now());
         let slot = id.slot;
         let (fronts, workers) = match wire::channel::pair() {
@@ -34,7 +34,7 @@ impl Master {
     /// Tells the front of a worker, a new one or one that had another front.
     pub(in crate::master) fn hand_to_front(
         &mut self,
-        generation: Number,
+        generation: GenerationNumber,
         worker: WorkerId,
         socket: &Socket,
         adopted: bool,
@@ -43,7 +43,7 @@ impl Master {
         self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 
-    pub(in crate::master) fn worker_forked(&mut self, number: Number, slot: Slot, pid: Pid) {
+    pub(in crate::master) fn worker_forked(&mut self, number: GenerationNumber, slot: Slot, pid: Pid) {
         if !self.workers.is_in(slot, number) {
             return;
         }
@@ -65,7 +65,7 @@ impl Master {
     }
 
     /// A mold runs the site's code: a number that it names may be any process of this machine, and we may be root.
-    fn mold_lied(&mut self, number: Number, pid: Pid) {
+    fn mold_lied(&mut self, number: GenerationNumber, pid: Pid) {
         let Some(mold) = self.generation(number).and_then(|g| g.mold.as_ref()) else { return };
         log::error(
             "master",
@@ -127,7 +127,7 @@ impl Master {
         self.tend();
     }
 
-    fn boot_failed(&mut self, number: Number) {
+    fn boot_failed(&mut self, number: GenerationNumber) {
         let now = Instant::now();
         let is_news = self.backoff.ends(now).is_none();
         let wait = self.backoff.failed(now);
@@ -148,7 +148,7 @@ impl Master {
         }
     }
 
-    pub(in crate::master) fn kill_workers_of(&mut self, number: Number, reason: &str) {
+    pub(in crate::master) fn kill_workers_of(&mut self, number: GenerationNumber, reason: &str) {
         let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
         for slot in slots {
             if let Some(worker) = self.workers.get_mut(slot) {

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use wire::control::{Generation, Slot, WorkerId, WorkerState};
+use wire::control::{GenerationNumber, Slot, WorkerId, WorkerState};
 
 use crate::master::children::peer::Fd;
 use crate::sys;
@@ -20,7 +20,7 @@ pub struct Worker {
     /// The number by which the front means this one and no other of its place.
     serial: u64,
     /// Whose child it is, or was.
-    pub generation: Generation,
+    pub generation: GenerationNumber,
     /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
     /// knows it any more.
     pub state: WorkerState,
@@ -68,7 +68,7 @@ pub struct Workers {
 
 impl Workers {
     /// A new one in the lowest free place.
-    pub fn add(&mut self, generation: Generation, now: Instant) -> WorkerId {
+    pub fn add(&mut self, generation: GenerationNumber, now: Instant) -> WorkerId {
         self.added += 1;
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
         let worker = Worker {
@@ -124,7 +124,7 @@ impl Workers {
     }
 
     /// Whether `slot` is the place of a worker of that generation.
-    pub fn is_in(&self, slot: Slot, generation: Generation) -> bool {
+    pub fn is_in(&self, slot: Slot, generation: GenerationNumber) -> bool {
         self.by_slot.get(&slot).is_some_and(|worker| worker.generation == generation)
     }
 
@@ -134,27 +134,27 @@ impl Workers {
     }
 
     /// Those of one generation.
-    pub fn of(&self, generation: Generation) -> impl Iterator<Item = (Slot, &Worker)> {
+    pub fn of(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &Worker)> {
         self.iter().filter(move |(_, worker)| worker.generation == generation)
     }
 
     /// Those of one generation that were never seen alive, or were reaped by a mold that ended before it said so.
-    pub fn lost(&self, generation: Generation) -> Vec<Slot> {
+    pub fn lost(&self, generation: GenerationNumber) -> Vec<Slot> {
         self.of(generation).filter(|(_, worker)| !worker.exists()).map(|(slot, _)| slot).collect()
     }
 
     /// How many of one generation serve or will.
-    pub fn alive(&self, generation: Generation) -> u32 {
+    pub fn alive(&self, generation: GenerationNumber) -> u32 {
         count(self.of(generation).filter(|(_, worker)| worker.state != WorkerState::Retiring))
     }
 
     /// How many more processes a generation may have that serves with up to `max` workers: as many may be about to end.
-    pub fn room(&self, generation: Generation, max: u32) -> u32 {
+    pub fn room(&self, generation: GenerationNumber, max: u32) -> u32 {
         max.saturating_mul(2).saturating_sub(count(self.of(generation)))
     }
 
     /// How many of one generation are not ready yet.
-    pub fn starting(&self, generation: Generation) -> u32 {
+    pub fn starting(&self, generation: GenerationNumber) -> u32 {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
@@ -167,7 +167,7 @@ impl Workers {
     }
 
     /// The front has gone. Those of `serving` wait for another; the others see it and leave.
-    pub fn lose_front(&mut self, serving: Option<Generation>, leave_by: Instant) {
+    pub fn lose_front(&mut self, serving: Option<GenerationNumber>, leave_by: Instant) {
         for worker in self.by_slot.values_mut().filter(|worker| Some(worker.generation) != serving) {
             worker.socket = None;
             worker.state = WorkerState::Retiring;
@@ -176,7 +176,7 @@ impl Workers {
     }
 
     /// Those of a generation that a new front can take over.
-    pub fn orphans(&self, generation: Generation) -> Vec<(WorkerId, Socket, Option<Pid>)> {
+    pub fn orphans(&self, generation: GenerationNumber) -> Vec<(WorkerId, Socket, Option<Pid>)> {
         let of = self.of(generation).filter(|(_, worker)| worker.killed.is_none());
         let known = |(slot, worker): (Slot, &Worker)| {
             let id = WorkerId { slot, serial: worker.serial };
@@ -186,7 +186,7 @@ impl Workers {
     }
 
     /// From now on they see the end of their front; of all generations, or of one.
-    pub fn let_go(&mut self, generation: Option<Generation>) {
+    pub fn let_go(&mut self, generation: Option<GenerationNumber>) {
         let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.generation == number);
         self.by_slot.values_mut().filter(is_meant).for_each(|worker| worker.socket = None);
     }

@@ -46,9 +46,9 @@ pub async fn unpacked<'a>(
         return Ok((Cow::Owned(head), body));
     }
     let bounds = rules.bounds(route.settings.limit_request_body);
-    let body = match aside(body, bounds, &context.site.config.spooling).await? {
+    let body = match aside(body, bounds, &context.generation.config.spooling).await? {
         Ok(body) => body,
-        Err(Trouble::NoRoom(error)) => return Err(super::full(error, &context.site.config.spooling)),
+        Err(Trouble::NoRoom(error)) => return Err(super::full(error, &context.generation.config.spooling)),
         Err(trouble) => {
             context.complain(route, &trouble);
             return Err(Refusal::new(trouble.status()));

@@ -21,9 +21,9 @@ use crate::config::response::variables::Variables;
 use crate::front::base::address::Address;
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};
+use crate::front::generation::Generation;
 use crate::front::log::entry::{Ending, Entry, Place, Worker};
 use crate::front::routing::Route;
-use crate::front::site::Site;
 use crate::front::workers::{Exchange, Promised, Shared, Stage};
 use remote_ip::Origin;
 use variables::Basis;
@@ -47,7 +47,7 @@ pub struct RequestContext {
     /// What all requests use.
     pub services: Rc<Services>,
     /// The generation that answered.
-    pub site: Rc<Site>,
+    pub generation: Rc<Generation>,
     /// The request's head.
     pub head: Parts,
     /// Where it came from when its connection carries several at once.
@@ -108,7 +108,7 @@ impl RequestContext {
     fn write(&self, exchange: Option<&Exchange>) {
         let (route, visitor) = (self.route.borrow(), self.visitor.borrow());
         let entry = Entry {
-            host: &self.site.config.hosts[self.host()],
+            host: &self.generation.config.hosts[self.host()],
             head: &self.head,
             client: self.remote(),
             client_name: visitor.name.as_deref(),
@@ -137,7 +137,7 @@ impl RequestContext {
                 end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
             }),
         };
-        self.site.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
+        self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
         self.services.shared.clock.start();
     }
 
@@ -145,7 +145,7 @@ impl RequestContext {
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let message = format_args!("{}: {why}", path);
-        self.site.error_logs.error(route.host, Some(self.remote()), &message);
+        self.generation.error_logs.error(route.host, Some(self.remote()), &message);
     }
 
     /// Who asks.
@@ -165,7 +165,7 @@ impl RequestContext {
 
     /// `KeepAlive` of its virtual host.
     pub fn keep_alive(&self) -> KeepAlive {
-        self.site.config.hosts.get(self.host()).map(|host| host.keep_alive).unwrap_or_default()
+        self.generation.config.hosts.get(self.host()).map(|host| host.keep_alive).unwrap_or_default()
     }
 
     /// The whole answer was handed over.
@@ -208,7 +208,7 @@ impl Pending for RequestContext {
 
     fn hang_up(&self) -> bool {
         let exchange = self.exchange.borrow().clone();
-        exchange.is_none_or(|exchange| self.site.pool.hang_up(&exchange))
+        exchange.is_none_or(|exchange| self.generation.pool.hang_up(&exchange))
     }
 }
 
@@ -216,8 +216,13 @@ impl Pending for RequestContext {
 pub struct RequestGuard(Rc<RequestContext>);
 
 impl RequestGuard {
-    /// The head of a request is whole; `site` answers it.
-    pub fn begin(connection: &Connection, site: Rc<Site>, head: Parts, stream: Option<Rc<dyn Stream>>) -> RequestGuard {
+    /// The head of a request is whole; `generation` answers it.
+    pub fn begin(
+        connection: &Connection,
+        generation: Rc<Generation>,
+        head: Parts,
+        stream: Option<Rc<dyn Stream>>,
+    ) -> RequestGuard {
         let started = Instant::now();
         let (client, services) = (connection.client.clone(), connection.services.clone());
         count(&services.shared.counters.requests);
@@ -225,7 +230,7 @@ impl RequestGuard {
             served: client.served.get(),
             client,
             services,
-            site,
+            generation,
             head,
             stream,
             received: SystemTime::now(),

@@ -26,7 +26,7 @@ pub struct Origin {
 
 /// Finds out once a request, by the rules of the host that `route` leads to.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
-    let rules = &context.site.config.hosts[usize::from(route.host)].remote_ip;
+    let rules = &context.generation.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
         && context.origin.get().is_none()
         && let Some(origin) = find(rules, &context.client.remote, &head.headers)

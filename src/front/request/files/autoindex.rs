@@ -84,7 +84,7 @@ pub async fn answer(
     }
     let listing = route.settings.rules.listing.clone();
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
-    let foot = server_name::foot(&context.site.config, &context.site.software, route);
+    let foot = server_name::foot(&context.generation.config, &context.generation.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
     let (contents, wanted) = make(move || (wanted.contents(), wanted)).await?;
     let visible = visible(context, route, contents.map_err(refusal)?).await;
@@ -101,7 +101,7 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     let mut entries = Vec::with_capacity(all.len());
     for (number, entry) in all.into_iter().enumerate() {
         // What cannot be found out is not shown.
-        if once_read(&context.site.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
+        if once_read(&context.generation.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
             entries.push(entry);
         }
         if number % AT_A_TIME == AT_A_TIME - 1 {

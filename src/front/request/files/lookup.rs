@@ -10,8 +10,8 @@ use http::StatusCode;
 use nix::errno::Errno;
 
 use crate::front::base::refusal::Refusal;
+use crate::front::generation::Generation;
 use crate::front::routing::{Route, bytes};
-use crate::front::site::Site;
 use crate::open::{Links, Opened, is_link, root};
 use crate::path::{Text, normalise, ways};
 
@@ -40,22 +40,22 @@ pub struct Place {
 }
 
 /// Finds the file that `filename`, or a beginning of it, names.
-pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
-    let root = root(&site.config, route.host, filename);
+pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+    let root = root(&generation.config, route.host, filename);
     let links = Links::of(route.settings.options);
     let whole = bytes(filename);
-    let (name, opened) = match site.opener.open(root, filename, links) {
+    let (name, opened) = match generation.opener.open(root, filename, links) {
         Ok(opened) => (whole, opened),
         Err(error) if is_missing(&error) => {
             let name = existing(root, whole);
-            (name, site.opener.open(root, Path::new(OsStr::from_bytes(name)), links).map_err(refusal)?)
+            (name, generation.opener.open(root, Path::new(OsStr::from_bytes(name)), links).map_err(refusal)?)
         }
         Err(error) => return Err(refusal(error)),
     };
     let extra = &whole[name.len()..];
     if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
-            (b"" | b"/", true) => index(site, route, root, filename, opened),
+            (b"" | b"/", true) => index(generation, route, root, filename, opened),
             (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
@@ -68,20 +68,20 @@ pub fn locate(site: &Site, route: &Route, filename: &Path) -> Result<Spot, Refus
 }
 
 /// Opens a file that was found once more, under the rules about links of its own sections.
-pub fn reopen(site: &Site, route: &Route) -> Result<Opened, Refusal> {
-    let root = root(&site.config, route.host, &route.filename);
-    site.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
+pub fn reopen(generation: &Generation, route: &Route) -> Result<Opened, Refusal> {
+    let root = root(&generation.config, route.host, &route.filename);
+    generation.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
 }
 
 /// Whether there is a folder of this very name.
-pub fn is_folder(site: &Site, route: &Route) -> bool {
-    reopen(site, route).is_ok_and(|opened| opened.kind.is_dir())
+pub fn is_folder(generation: &Generation, route: &Route) -> bool {
+    reopen(generation, route).is_ok_and(|opened| opened.kind.is_dir())
 }
 
 /// Whether a link that must not be followed stands in the way to what a worker would look for.
-pub fn is_behind_link(site: &Site, route: &Route) -> bool {
-    let root = root(&site.config, route.host, &route.filename);
-    site.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
+pub fn is_behind_link(generation: &Generation, route: &Route) -> bool {
+    let root = root(&generation.config, route.host, &route.filename);
+    generation.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -104,13 +104,13 @@ fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
     found
 }
 
-fn index(site: &Site, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
+fn index(generation: &Generation, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
     for name in names {
         if name.starts_with('/') {
             // As a path of the site it has rules of its own; only whether there is a file must be known to try the next.
-            if names.last() == Some(name) || leads_to_a_file(site, route, name) {
+            if names.last() == Some(name) || leads_to_a_file(generation, route, name) {
                 return Ok(Spot::Elsewhere(name.clone()));
             }
             continue;
@@ -119,7 +119,7 @@ fn index(site: &Site, route: &Route, root: &Path, folder: &Path, itself: Opened)
             continue;
         }
         let file = folder.join(name);
-        if let Ok(opened) = site.opener.open(root, &file, links)
+        if let Ok(opened) = generation.opener.open(root, &file, links)
             && opened.kind.is_file()
         {
             let path = [&route.path[..], name.as_bytes()].concat();
@@ -132,11 +132,12 @@ fn index(site: &Site, route: &Route, root: &Path, folder: &Path, itself: Opened)
     }
 }
 
-fn leads_to_a_file(site: &Site, route: &Route, path: &str) -> bool {
+fn leads_to_a_file(generation: &Generation, route: &Route, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let Ok(path) = normalise(path.as_bytes()) else { return false };
-    let file = Text::bytes_of(site.config.translate(route.host, &Text::new(&path).0).filename);
-    let opened = site.opener.open(root(&site.config, route.host, &file), &file, Links::of(route.settings.options));
+    let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);
+    let opened =
+        generation.opener.open(root(&generation.config, route.host, &file), &file, Links::of(route.settings.options));
     opened.is_ok_and(|opened| opened.kind.is_file())
 }
 

@@ -27,8 +27,8 @@ use crate::config::Handler;
 use crate::config::response::PathInfo;
 use crate::config::response::ranges::Ranges;
 use crate::front::base::refusal::Refusal;
+use crate::front::generation::Generation;
 use crate::front::routing::{NotYet, Route, server_name};
-use crate::front::site::Site;
 use crate::open::{Links, Opened};
 use crate::path::PATH;
 use conditional::{Validators, Verdict};
@@ -65,29 +65,30 @@ impl Found {
 }
 
 /// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
-pub fn behind(site: &Site, route: &Route) -> Result<Option<Route>, NotYet> {
-    match route.ambiguous.then(|| locate(site, route, &route.filename)) {
+pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, NotYet> {
+    match route.ambiguous.then(|| locate(generation, route, &route.filename)) {
         Some(Ok(Spot::File(spot))) => {
             let length = spot.path.len() - spot.extra;
-            Ok(Some(site.routes.refine(&site.config, route, &spot.path, &spot.file, length)?))
+            Ok(Some(generation.routes.refine(&generation.config, route, &spot.path, &spot.file, length)?))
         }
         _ => Ok(None),
     }
 }
 
 /// Looks for the file of `route`.
-pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
-    if route.settings.asks_perl_for_folders() && is_folder(site, route) {
+pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<Found, NotYet> {
+    if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
         return Ok(Found::Handled(route.clone()));
     }
-    let spot = match locate(site, route, &route.filename)? {
+    let spot = match locate(generation, route, &route.filename)? {
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::NoSlash => return Ok(Found::Response(redirect(generation, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(Found::Index(path)),
     };
-    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
+    let found =
+        generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
@@ -98,7 +99,7 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
             Ok(Found::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::Named(_) => {
-            let opened = of_its_own(site, route, &found, spot.opened)?;
+            let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))
         }
         Handler::PerlScript | Handler::CgiScript | Handler::Psgi | Handler::Status | Handler::Info => {
@@ -108,26 +109,26 @@ pub fn find(site: &Site, route: &Route, head: &Parts) -> Result<Found, NotYet> {
 }
 
 /// Looks for the file that a worker did not want to answer for.
-pub fn find_declined(site: &Site, route: &Route, file: &[u8], head: &Parts) -> Result<Found, NotYet> {
+pub fn find_declined(generation: &Generation, route: &Route, file: &[u8], head: &Parts) -> Result<Found, NotYet> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND).into());
     }
-    let spot = match locate(site, route, file)? {
+    let spot = match locate(generation, route, file)? {
         Spot::File(spot) if spot.extra > 0 && !takes_path_info(route) => {
             return Err(Refusal::new(StatusCode::NOT_FOUND).into());
         }
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(site, route, head.uri.query()))),
+        Spot::NoSlash => return Ok(Found::Response(redirect(generation, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(Found::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(Found::Index(path)),
     };
-    let found = site.routes.refine(&site.config, route, &spot.path, &spot.file, spot.path.len())?;
+    let found = generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len())?;
     found.refused()?;
     match found.settings.handler {
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
         _ => {
-            let opened = of_its_own(site, route, &found, spot.opened)?;
+            let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(Found::File(found, opened))
         }
     }
@@ -139,15 +140,20 @@ fn takes_path_info(route: &Route) -> bool {
 }
 
 /// What was found, unless its own sections have other rules about links than those it was found by.
-fn of_its_own(site: &Site, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+fn of_its_own(generation: &Generation, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
     match Links::of(route.settings.options) == Links::of(found.settings.options) {
         true => Ok(opened),
-        false => reopen(site, found),
+        false => reopen(generation, found),
     }
 }
 
 /// Sends the file of `route`, or the parts of it that are wanted.
-pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<Response<BodySource>, Refusal> {
+pub fn send(
+    generation: &Generation,
+    route: &Route,
+    opened: Opened,
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
     if head.method == Method::OPTIONS {
         let mut response = Response::new(BodySource::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
@@ -168,7 +174,7 @@ pub fn send(site: &Site, route: &Route, opened: Opened, head: &Parts) -> Result<
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
-            let described = mime::headers(&site.config, route);
+            let described = mime::headers(&generation.config, route);
             let wanted = wanted(head, &validators, size, route.settings.rules.ranges);
             part(file, size, described, wanted, &validators).map_err(refusal)?
         }
@@ -196,15 +202,15 @@ fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
 }
 
 /// Only a path of this host, so that `//elsewhere.example` cannot become another one.
-fn redirect(site: &Site, route: &Route, query: Option<&str>) -> Response<BodySource> {
+fn redirect(generation: &Generation, route: &Route, query: Option<&str>) -> Response<BodySource> {
     let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
     if let Some(query) = query {
         location.push('?');
         location.push_str(query);
     }
-    let mut response =
-        Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&server_name::foot(&site.config, &site.software, route));
+    let foot = server_name::foot(&generation.config, &generation.software, route);
+    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&foot);
     if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }

@@ -27,7 +27,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Of the folder that `route` leads to.
     pub fn of(context: &'a RequestContext, route: &'a Route) -> View<'a> {
-        let config = &context.site.config;
+        let config = &context.generation.config;
         let may_differ = config.allows_overrides() || config.sections.iter().any(closes);
         View { context, route, may_differ }
     }
@@ -42,8 +42,8 @@ impl<'a> View<'a> {
         let path = [&self.route.path[..], name, slash].concat();
         let mut file = self.route.filename.join(OsStr::from_bytes(name)).into_os_string();
         file.push(OsStr::from_bytes(slash));
-        let found =
-            context.site.routes.refine(&context.site.config, self.route, &path, Path::new(&file), path.len())?;
+        let (routes, config) = (&context.generation.routes, &context.generation.config);
+        let found = routes.refine(config, self.route, &path, Path::new(&file), path.len())?;
         let has_more_perl = PHASES.iter().any(|phase| {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)

@@ -30,20 +30,20 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
     }
     if wants("config") {
         page.push_str("<h2>Configuration</h2>\n<pre>\n");
-        directives(&mut page, &context.site.tree, 0);
+        directives(&mut page, &context.generation.tree, 0);
         page.push_str("</pre>\n");
     }
     response(page + "</body></html>\n", HTML)
 }
 
 fn server(page: &mut String, context: &RequestContext) {
-    let config = &context.site.config;
+    let config = &context.generation.config;
     let listen: Vec<String> = config.listen.iter().map(|listen| format!("{listen:?}")).collect();
     page.push_str("<h2>Server Settings</h2>\n<dl>\n");
     for (name, value) in [
-        ("Server Version", context.site.software.clone()),
+        ("Server Version", context.generation.software.clone()),
         ("Server Root", config.server_root.display().to_string()),
-        ("Configuration Generation", context.site.generation.to_string()),
+        ("Configuration Generation", context.generation.number.to_string()),
         ("Listening On", listen.join(", ")),
         ("Timeouts", format!("connection: {:?}", config.timeouts.client)),
         ("Workers", format!("{} to start with, {} at most", config.pool.start, config.pool.max_clients)),

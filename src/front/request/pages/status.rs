@@ -50,16 +50,16 @@ impl<'a> Facts<'a> {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Facts {
             name: route.server_name.to_string(),
-            software: &context.site.software,
+            software: &context.generation.software,
             now: SystemTime::now(),
             started: shared.started,
             uptime: shared.started.elapsed().map_or(0, |up| up.as_secs()),
-            generation: context.site.generation,
+            generation: context.generation.number,
             load: load.split(' ').take(3).map(str::to_owned).collect(),
             accesses: counters.requests.get(),
             bytes: counters.bytes.get(),
             duration_ms: counters.duration_us.get() / 1000,
-            most_workers: context.site.config.pool.max_clients as usize,
+            most_workers: context.generation.config.pool.max_clients as usize,
             front: context.services.status(),
         }
     }

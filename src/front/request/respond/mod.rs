@@ -43,7 +43,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         head.version = Version::HTTP_10;
     }
     let is_head = context.head.method == Method::HEAD;
-    head.headers.insert(SERVER, server_name::header(&context.site.software));
+    head.headers.insert(SERVER, server_name::header(&context.generation.software));
     if head.status == StatusCode::RESET_CONTENT {
         // It has no content, and says so (RFC 9110, 15.3.6).
         head.headers.insert(CONTENT_LENGTH, 0.into());
@@ -70,7 +70,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     context.status.set(head.status.as_u16());
-    if context.site.access_logs.want_answer() {
+    if context.generation.access_logs.want_answer() {
         let _ = context.answer.set(head.headers.clone());
     }
     let kept = !close && context.wants_keep_alive();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use wire::control::Generation;
+use wire::control::GenerationNumber;
 
 use super::base::shared::Shared;
 use super::log::access_log::AccessLogs;
@@ -32,8 +32,8 @@ pub struct Prepared {
     pub software: String,
 }
 
-pub struct Site {
-    pub generation: Generation,
+pub struct Generation {
+    pub number: GenerationNumber,
     /// What was configured.
     pub config: Arc<Config>,
     /// The directives, for the page `server-info`.
@@ -58,23 +58,23 @@ pub struct Site {
     pub listeners: Cell<Vec<(String, OwnedFd)>>,
 }
 
-impl Site {
+impl Generation {
     /// Understands what the master prepared.
     pub fn new(
         shared: &Rc<Shared>,
         sessions: &Sessions,
-        generation: Generation,
+        number: GenerationNumber,
         prepared: Prepared,
-    ) -> anyhow::Result<Site> {
+    ) -> anyhow::Result<Generation> {
         let Prepared { bundle, identities, mut logs, listeners, software } = prepared;
         let text = wire::transport::read_configuration(bundle).context("configuration")?;
         let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
         let config = Arc::new(Config::build(&bundle.tree, &bundle.facts).map_err(first)?);
-        Ok(Site {
-            generation,
+        Ok(Generation {
+            number,
             tree: bundle.tree,
             software,
-            pool: Rc::new(Workers::new(shared, generation, &config)),
+            pool: Rc::new(Workers::new(shared, number, &config)),
             routes: Routes::new(&config),
             opener: Opener::default(),
             tls: RefCell::new(servers(sessions, &config, identities)?),
@@ -107,64 +107,64 @@ fn first(errors: Vec<crate::config::ConfigError>) -> anyhow::Error {
 
 /// Every generation that is prepared, serves or drains; oldest first.
 #[derive(Default)]
-pub struct Sites {
-    all: RefCell<Vec<Rc<Site>>>,
-    serving: RefCell<Option<Rc<Site>>>,
+pub struct Generations {
+    all: RefCell<Vec<Rc<Generation>>>,
+    serving: RefCell<Option<Rc<Generation>>>,
 }
 
-impl Sites {
+impl Generations {
     /// All generations.
-    pub fn all(&self) -> Vec<Rc<Site>> {
+    pub fn all(&self) -> Vec<Rc<Generation>> {
         self.all.borrow().clone()
     }
 
     /// The generation that answers new requests.
-    pub fn serving(&self) -> Option<Rc<Site>> {
+    pub fn serving(&self) -> Option<Rc<Generation>> {
         self.serving.borrow().clone()
     }
 
-    /// Lets `site` answer new requests, and the others finish theirs.
-    pub fn serve_with(&self, site: &Rc<Site>) {
-        for other in self.all.borrow().iter().filter(|other| !Rc::ptr_eq(other, site)) {
+    /// Lets `generation` answer new requests, and the others finish theirs.
+    pub fn serve_with(&self, generation: &Rc<Generation>) {
+        for other in self.all.borrow().iter().filter(|other| !Rc::ptr_eq(other, generation)) {
             other.pool.drain();
         }
-        *self.serving.borrow_mut() = Some(site.clone());
+        *self.serving.borrow_mut() = Some(generation.clone());
     }
 
     /// Adds a generation that was prepared. It replaces one that was prepared before and never served: that one has failed.
-    pub fn add(&self, site: Rc<Site>) {
+    pub fn add(&self, generation: Rc<Generation>) {
         let serving = self.serving();
-        let serves = |other: &Rc<Site>| serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other));
+        let serves = |other: &Rc<Generation>| serving.as_ref().is_some_and(|serving| Rc::ptr_eq(serving, other));
         let mut all = self.all.borrow_mut();
         all.retain(|other| other.pool.is_draining() || serves(other));
-        all.push(site);
+        all.push(generation);
     }
 
     /// Removes the generations that are over, and returns them.
-    pub fn remove(&self, is_over: impl Fn(&Site) -> bool) -> Vec<Rc<Site>> {
-        self.all.borrow_mut().extract_if(.., |site| is_over(site)).collect()
+    pub fn remove(&self, is_over: impl Fn(&Generation) -> bool) -> Vec<Rc<Generation>> {
+        self.all.borrow_mut().extract_if(.., |generation| is_over(generation)).collect()
     }
 
     /// The generation of this number.
-    pub fn get(&self, generation: Generation) -> anyhow::Result<Rc<Site>> {
+    pub fn get(&self, number: GenerationNumber) -> anyhow::Result<Rc<Generation>> {
         let all = self.all.borrow();
-        let site = all.iter().find(|site| site.generation == generation);
-        site.cloned().ok_or_else(|| anyhow!("generation {generation} is not known"))
+        let generation = all.iter().find(|generation| generation.number == number);
+        generation.cloned().ok_or_else(|| anyhow!("generation {number} is not known"))
     }
 
     /// The worker of a slot, which is given out again as soon as its process has ended.
     pub fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Rc<Worker>> {
-        let workers = self.all.borrow().iter().flat_map(|site| site.pool.all()).collect::<Vec<_>>();
+        let workers = self.all.borrow().iter().flat_map(|generation| generation.pool.all()).collect::<Vec<_>>();
         workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
     }
 
     /// Whether no request is under way or waits.
     pub fn are_quiet(&self) -> bool {
-        self.all.borrow().iter().all(|site| site.pool.is_quiet())
+        self.all.borrow().iter().all(|generation| generation.pool.is_quiet())
     }
 
     /// Writes what the access logs hold back. Says whether there was something.
     pub fn flush_logs(&self) -> bool {
-        self.all.borrow().iter().filter(|site| site.access_logs.flush()).count() > 0
+        self.all.borrow().iter().filter(|generation| generation.access_logs.flush()).count() > 0
     }
 }

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use cameleer::front::proxy_header::{Said, Step, step};
+use cameleer::front::proxy_header::{SourceAddress, ParseStatus, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,17 +22,17 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// A whole header, read as it asks to be, and what it says.
-fn read(bytes: &[u8]) -> Option<(&[u8], Said)> {
+fn read(bytes: &[u8]) -> Option<(&[u8], SourceAddress)> {
     let mut length = 0;
     loop {
         let header = bytes.get(..length)?;
-        match step(header) {
-            Step::Read(more) => {
+        match parse(header) {
+            ParseStatus::Read(more) => {
                 assert!(more > 0);
                 length += more;
             }
-            Step::Done(said) => return Some((header, said)),
-            Step::Wrong => return None,
+            ParseStatus::Done(said) => return Some((header, said)),
+            ParseStatus::Wrong => return None,
         }
     }
 }

@@ -2,10 +2,10 @@
 //! a head ends there it ends for hyper's parser too.
 #![no_main]
 
-use cameleer::front::strict::{Limits, Scanner, Buffer, Step};
+use cameleer::front::strict::{HeadLimits, Scanner, Buffer, Scanned};
 use libfuzzer_sys::fuzz_target;
 
-const LIMITS: Limits = Limits { line: 400, field: 400, fields: 20, head: 2000 };
+const LIMITS: HeadLimits = HeadLimits { line: 400, field: 400, fields: 20, head: 2000 };
 
 fuzz_target!(|asked: (u8, &[u8])| {
     let (size, bytes) = asked;
@@ -15,7 +15,7 @@ fuzz_target!(|asked: (u8, &[u8])| {
     // As it came, but for the digit of a version after 1.1.
     let is_same = |(sent, through): (&u8, &u8)| sent == through || (matches!(sent, b'2'..=b'9') && *through == b'1');
     assert!(whole.0.len() <= bytes.len() && bytes.iter().zip(&whole.0).all(is_same));
-    if let (false, Step::Pass(length)) = (bytes.is_empty(), Scanner::new(LIMITS).step(bytes)) {
+    if let (false, Scanned::Pass(length)) = (bytes.is_empty(), Scanner::new(LIMITS).scan(bytes)) {
         let mut headers = [httparse::EMPTY_HEADER; LIMITS.fields];
         match httparse::Request::new(&mut headers).parse(bytes) {
             Ok(httparse::Status::Complete(end)) => assert_eq!(end, length),

@@ -32,7 +32,7 @@ pub use model::identity::{CanonicalName, Named, Signature, Tokens};
 pub use model::options::{Options, SaidOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::phases::{Phase, Phases};
-pub use model::server::{Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Timeouts};
+pub use model::server::{Listen, LogLevel, LogTarget, PerlSwitches, Pool, RequestLimits, Timeouts};
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::{PsgiApp, StartUp, Step};
 pub use model::{access, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};

@@ -10,7 +10,7 @@ use crate::config::model::host::Host;
 use crate::config::model::identity::Tokens;
 use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::protocols::Http2;
-use crate::config::model::server::{Limits, Listen, LogLevel, LogTarget, PerlSwitches, Pool, Timeouts};
+use crate::config::model::server::{Listen, LogLevel, LogTarget, PerlSwitches, Pool, RequestLimits, Timeouts};
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
 use crate::config::syntax::tree::{At, ConfigError};
@@ -39,7 +39,7 @@ pub struct Config {
     /// How long things may take.
     pub timeouts: Timeouts,
     /// How large requests may be.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// `MaxConnections` and what stands beside it.
     pub clients: Clients,
     /// Where bodies and answers of slow clients lie.

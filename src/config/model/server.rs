@@ -83,7 +83,7 @@ pub struct PerlSwitches {
 
 /// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Bytes of the request line.
     pub request_line: usize,
     /// Header fields.

@@ -9,35 +9,35 @@ const FIXED: usize = 16;
 /// The longest line of version 1, with its end.
 const LONGEST_LINE: usize = 107;
 
-/// Who the client is; `None`: the connection is the balancer's own, or it does not know.
-pub type Said = Option<SocketAddr>;
+/// The source address of a header: who the client is; `None`: the connection is the balancer's own, or it does not know.
+pub type SourceAddress = Option<SocketAddr>;
 
-/// What to do with a header, as far as it has come.
+/// What a header is, as far as it has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ParseStatus {
     /// It has at least so many bytes more.
     Read(usize),
     /// It is whole.
-    Done(Said),
+    Done(SourceAddress),
     /// It is none.
     Wrong,
 }
 
 /// Looks at the beginning of a connection, of which no more was read than was asked for.
-pub fn step(header: &[u8]) -> Step {
+pub fn parse(header: &[u8]) -> ParseStatus {
     let whole = match header.starts_with(SIGNATURE) {
-        _ if header.len() < SIGNATURE.len() => return Step::Read(SIGNATURE.len() - header.len()),
+        _ if header.len() < SIGNATURE.len() => return ParseStatus::Read(SIGNATURE.len() - header.len()),
         true => match length(header) {
-            Some(length) if header.len() < length => return Step::Read(length - header.len()),
+            Some(length) if header.len() < length => return ParseStatus::Read(length - header.len()),
             Some(_) => binary(header),
-            None => return Step::Read(FIXED - header.len()),
+            None => return ParseStatus::Read(FIXED - header.len()),
         },
         false if header.ends_with(b"\n") => line(header),
         // One byte at a time: where the line ends is not known before.
-        false if header.len() < LONGEST_LINE && header.starts_with(b"PROXY ") => return Step::Read(1),
+        false if header.len() < LONGEST_LINE && header.starts_with(b"PROXY ") => return ParseStatus::Read(1),
         false => None,
     };
-    whole.map_or(Step::Wrong, Step::Done)
+    whole.map_or(ParseStatus::Wrong, ParseStatus::Done)
 }
 
 /// Of a whole header of version 2.
@@ -47,7 +47,7 @@ fn length(header: &[u8]) -> Option<usize> {
 }
 
 /// `PROXY TCP4 192.0.2.1 198.51.100.1 5000 80`
-fn line(line: &[u8]) -> Option<Said> {
+fn line(line: &[u8]) -> Option<SourceAddress> {
     let line = std::str::from_utf8(line).ok()?.strip_prefix("PROXY ")?.strip_suffix("\r\n")?;
     if line == "UNKNOWN" || line.starts_with("UNKNOWN ") {
         return Some(None);
@@ -73,7 +73,7 @@ fn port(text: &str) -> Option<u16> {
 }
 
 /// Version, command and family; then, as the family has it, addresses, ports, and what we need not know.
-fn binary(header: &[u8]) -> Option<Said> {
+fn binary(header: &[u8]) -> Option<SourceAddress> {
     let (&[version, family], rest) = header.get(12..)?.split_first_chunk()?;
     let ends = rest.get(2..)?;
     match (version, family) {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tokio::io::ReadBuf;
 
 use super::Acceptor;
-use super::proxy_header::{Said, Step, step};
+use super::proxy_header::{ParseStatus, SourceAddress, parse};
 use crate::config::Config;
 use crate::front::base::address::Address;
 use crate::front::client::timeouts::patiently;
@@ -55,13 +55,13 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
     None
 }
 
-async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<Said> {
+async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<SourceAddress> {
     let mut header = Vec::new();
     loop {
-        match step(&header) {
-            Step::Read(more) => fill(socket, &mut header, more, has_begun).await?,
-            Step::Done(said) => return Ok(said),
-            Step::Wrong => return Err(io::Error::new(io::ErrorKind::InvalidData, "no PROXY header")),
+        match parse(&header) {
+            ParseStatus::Read(more) => fill(socket, &mut header, more, has_begun).await?,
+            ParseStatus::Done(said) => return Ok(said),
+            ParseStatus::Wrong => return Err(io::Error::new(io::ErrorKind::InvalidData, "no PROXY header")),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use http::Version;
 
-use crate::config::Limits;
+use crate::config::RequestLimits;
 
 /// Longer methods are answered 501. The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
 pub const LONGEST_METHOD: usize = 32;
@@ -17,7 +17,7 @@ pub fn protocol(version: Version) -> &'static str {
 }
 
 /// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
-pub fn buffer_size(limits: &Limits) -> usize {
+pub fn buffer_size(limits: &RequestLimits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)
 }

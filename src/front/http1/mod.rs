@@ -25,7 +25,7 @@ use super::request;
 use super::request::body::source::Source;
 use super::request::context::RequestGuard;
 use super::request::services::Connection;
-use crate::config::{Config, Limits};
+use crate::config::{Config, RequestLimits};
 use io::Stream;
 use strict::Violation;
 use strict_io::StrictIo;
@@ -41,7 +41,7 @@ const LOOKS: u32 = 10;
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Stream::new(line, client.clone());
-    let mut io = StrictIo::new(stream, client.clone(), strict_limits(&client.config.limits));
+    let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
     match exchange(connection, &io).await {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
         ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
@@ -138,8 +138,8 @@ fn builder(config: &Config) -> http1::Builder {
     http
 }
 
-fn strict_limits(limits: &Limits) -> strict::Limits {
-    strict::Limits {
+fn head_limits(limits: &RequestLimits) -> strict::HeadLimits {
+    strict::HeadLimits {
         line: limits.request_line,
         field: limits.field_size,
         fields: limits.fields,

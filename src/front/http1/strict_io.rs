@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::io::Stream;
-use super::strict::{Buffer, Limits, Violation};
+use super::strict::{Buffer, HeadLimits, Violation};
 use crate::front::client::Client;
 
 /// Shared by hyper and by the end of the connection.
@@ -29,7 +29,7 @@ struct Inner {
 
 impl StrictIo {
     /// The stream of `client`.
-    pub fn new(stream: Stream, client: Rc<Client>, limits: Limits) -> StrictIo {
+    pub fn new(stream: Stream, client: Rc<Client>, limits: HeadLimits) -> StrictIo {
         StrictIo(Rc::new(RefCell::new(Inner {
             stream,
             buffer: Buffer::new(limits),

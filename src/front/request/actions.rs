@@ -5,7 +5,7 @@ use http::{StatusCode, Uri};
 use percent_encoding::percent_encode;
 
 use super::context::RequestContext;
-use super::files::Found;
+use super::files::LookupResult;
 use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::Route;
@@ -20,7 +20,7 @@ pub fn script(
     context: &RequestContext,
     head: &Parts,
     asked: &Route,
-    found: &Result<Found, Refusal>,
+    found: &Result<LookupResult, Refusal>,
 ) -> Result<Option<Parts>, Refusal> {
     let Some((route, is_there)) = place(asked, found) else { return Ok(None) };
     let actions = &route.settings.rules.actions;
@@ -45,10 +45,10 @@ pub fn script(
     }
 }
 
-fn place<'a>(asked: &'a Route, found: &'a Result<Found, Refusal>) -> Option<Place<'a>> {
+fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<Place<'a>> {
     let place = match found {
-        Ok(Found::Response(response)) if response.status().is_redirection() => return None,
-        Ok(Found::Response(_) | Found::Folder(_)) => (asked, false),
+        Ok(LookupResult::Response(response)) if response.status().is_redirection() => return None,
+        Ok(LookupResult::Response(_) | LookupResult::Folder(_)) => (asked, false),
         Ok(found) => (found.file()?, true),
         Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
             (asked, false)

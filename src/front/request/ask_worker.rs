@@ -10,10 +10,10 @@ use super::access::admit;
 use super::body::source::Source;
 use super::body::{self, Body, Patience};
 use super::context::RequestContext;
-use super::files::{self, Found, autoindex};
+use super::files::{self, LookupResult, autoindex};
 use super::frame::submit;
 use super::respond::from_worker;
-use super::{Answer, index, pages};
+use super::{Dispatched, index, pages};
 use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, once_read};
@@ -24,7 +24,7 @@ pub async fn work(
     head: &Parts,
     route: Rc<Route>,
     body: &mut Option<Source>,
-) -> Result<Answer, Refusal> {
+) -> Result<Dispatched, Refusal> {
     let limit = match route.settings.limit_request_body {
         0 => u64::MAX,
         limit => limit,
@@ -52,10 +52,12 @@ pub async fn work(
         return send_file(context, head, &route, &file, said).await;
     }
     if let Some(said) = said {
-        return from_worker::response(ticket, said).map(Answer::Here).map_err(|bad| complain(context, &route, &bad));
+        return from_worker::response(ticket, said)
+            .map(Dispatched::Response)
+            .map_err(|bad| complain(context, &route, &bad));
     }
     let target = ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default();
-    Ok(Answer::Elsewhere(target))
+    Ok(Dispatched::InternalRedirect(target))
 }
 
 fn patience(context: &RequestContext, route: &Route) -> Patience {
@@ -72,34 +74,36 @@ async fn send_file(
     route: &Route,
     file: &[u8],
     said: Option<wire::reply::Head>,
-) -> Result<Answer, Refusal> {
+) -> Result<Dispatched, Refusal> {
     let page =
         std::str::from_utf8(file).ok().and_then(|name| pages::answer(context, head, route, &Handler::named(name)));
     if let Some(page) = page {
-        return page.map(Answer::Here);
+        return page.map(Dispatched::Response);
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
     let head = if stands_in { unconditional(head) } else { head.clone() };
     let found =
         once_read(&context.generation.routes, || files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
-        Found::Response(response) => return Ok(Answer::Here(response)),
-        Found::Index(path) => return index(&head, &path),
-        Found::Folder(folder) => return autoindex::answer(context, route, folder, &head).await.map(Answer::Here),
-        Found::File(file, opened) => {
+        LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
+        LookupResult::Index(path) => return index(&head, &path),
+        LookupResult::Folder(folder) => {
+            return autoindex::answer(context, route, folder, &head).await.map(Dispatched::Response);
+        }
+        LookupResult::File(file, opened) => {
             // A handler may have named another file than the one that was asked for.
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(context, &head, &file).await?;
             }
             files::send(&context.generation, &file, opened, &head)?
         }
-        Found::Beyond(_) | Found::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+        LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };
     match said {
         Some(said) => from_worker::with_file(response, said).map_err(|bad| complain(context, route, &bad)),
         None => Ok(response),
     }
-    .map(Answer::Here)
+    .map(Dispatched::Response)
 }
 
 /// Without conditions and ranges, which are about the page that this one stands in for.

@@ -14,7 +14,7 @@ use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, server_name};
-use crate::front::workers::{Job, Label, Limits};
+use crate::front::workers::{Job, Label, RequestTimeouts};
 
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let id = context.services.shared.next_id();
@@ -25,7 +25,7 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label { method: head.method.clone(), target: route.clone() },
         share: route.settings.admission.share.as_ref(),
-        limits: Limits {
+        timeouts: RequestTimeouts {
             queue: route.settings.queue_timeout,
             run: route.settings.request_timeout,
             grace: route.settings.request_timeout_grace,

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::context::RequestContext;
-use crate::config::Limits;
+use crate::config::RequestLimits;
 use crate::front::base::protocol::LONGEST_METHOD;
 use crate::front::base::refusal::Refusal;
 
@@ -39,7 +39,7 @@ fn not_allowed() -> Refusal {
 }
 
 /// Where h2 is less strict than the reader of HTTP/1.
-fn measure(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
+fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
@@ -58,7 +58,7 @@ fn measure(head: &Parts, limits: &Limits) -> Result<(), Refusal> {
     }
 }
 
-fn is_large(headers: &HeaderMap, limits: &Limits) -> bool {
+fn is_large(headers: &HeaderMap, limits: &RequestLimits) -> bool {
     let is_long =
         |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": ".len() > limits.field_size;
     let together = |name: &HeaderName| headers.get_all(name).iter().map(HeaderValue::len).sum::<usize>();

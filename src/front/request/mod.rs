@@ -28,7 +28,7 @@ use access::reverse_dns::named_by_dns;
 use access::{admit, keep_pace, take_turn};
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
-use files::{Found, autoindex, lookup};
+use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
 use respond::{Ending, headers};
 use services::Connection;
@@ -67,13 +67,13 @@ pub async fn answer(
 }
 
 /// What comes of a request at the place that it leads to.
-enum Answer {
-    /// A response.
-    Here(Response<BodySource>),
+enum Dispatched {
+    /// It is answered.
+    Response(Response<BodySource>),
     /// A GET of that path is to be answered instead.
-    Elsewhere(Vec<u8>),
+    InternalRedirect(Vec<u8>),
     /// That request is to be answered instead, with the same body.
-    Onward(Box<Parts>),
+    Forward(Box<Parts>),
 }
 
 /// A script may send the request on so often; Apache's number.
@@ -100,14 +100,16 @@ pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<B
 
 async fn until_answered(
     context: &RequestContext,
-    mut answer: Answer,
+    mut answer: Dispatched,
     body: &mut Option<Source>,
 ) -> Result<Response<BodySource>, Refusal> {
     for _ in 0..MAX_REDIRECTS {
         answer = match answer {
-            Answer::Here(response) => return Ok(response),
-            Answer::Elsewhere(target) => lead(context, &redirected(&context.head, &target)?, &mut None).await?,
-            Answer::Onward(head) => lead(context, &head, body).await?,
+            Dispatched::Response(response) => return Ok(response),
+            Dispatched::InternalRedirect(target) => {
+                lead(context, &redirected(&context.head, &target)?, &mut None).await?
+            }
+            Dispatched::Forward(head) => lead(context, &head, body).await?,
         };
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
@@ -126,7 +128,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Answer, Refusal> {
+async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
     let mut route = find(context, head).await?;
     variables::forget(context);
     remote_ip::settle(context, head, &route);
@@ -139,21 +141,23 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         let found = find_file(context, head, &route).await;
         measure(head, &route, &found)?;
         if let Some(onward) = actions::script(context, head, &route, &found)? {
-            return Ok(Answer::Onward(Box::new(onward)));
+            return Ok(Dispatched::Forward(Box::new(onward)));
         }
         match found? {
-            Found::Response(response) => return Ok(Answer::Here(response)),
-            Found::Index(path) => return index(head, &path),
-            Found::Folder(folder) => return autoindex::answer(context, &route, folder, head).await.map(Answer::Here),
-            Found::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
-            Found::File(file, opened) => {
+            LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
+            LookupResult::Index(path) => return index(head, &path),
+            LookupResult::Folder(folder) => {
+                return autoindex::answer(context, &route, folder, head).await.map(Dispatched::Response);
+            }
+            LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+            LookupResult::File(file, opened) => {
                 let route = Rc::new(file);
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route)?;
-                return files::send(&context.generation, &route, opened, &head).map(Answer::Here);
+                return files::send(&context.generation, &route, opened, &head).map(Dispatched::Response);
             }
-            Found::Handled(refined) => route = Rc::new(refined),
+            LookupResult::Handled(refined) => route = Rc::new(refined),
         }
         settle(context, head, &route)?;
     } else {
@@ -167,7 +171,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         && let Some(page) = pages::answer(context, head, &route, &route.settings.handler)
     {
         take_turn(context, head, &route)?;
-        return page.map(Answer::Here);
+        return page.map(Dispatched::Response);
     }
     route = named_by_dns(&context.services.names, &context.client.local, route).await;
     settle(context, head, &route)?;
@@ -181,9 +185,9 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
 
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
 /// names. For an index both the folder and the index file must be open to the client.
-async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<Found, Refusal> {
+async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<LookupResult, Refusal> {
     let found = once_read(&context.generation.routes, || files::find(&context.generation, route, head)).await;
-    let file = found.as_ref().ok().and_then(Found::file);
+    let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;
     }
@@ -194,7 +198,7 @@ async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Res
 }
 
 /// `LimitRequestBody` holds for bodies that nobody reads, too; but 401 and 403 come before 413.
-fn measure(head: &Parts, route: &Route, found: &Result<Found, Refusal>) -> Result<(), Refusal> {
+fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
     let route = match found {
         Ok(found) => found.file().unwrap_or(route),
         Err(refusal) if is_about_what_is_there(refusal.status) => route,
@@ -245,9 +249,9 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
 }
 
 /// `DirectoryIndex /path`: the request goes on there, with its method, query and body.
-fn index(head: &Parts, path: &str) -> Result<Answer, Refusal> {
+fn index(head: &Parts, path: &str) -> Result<Dispatched, Refusal> {
     let query = head.uri.query().filter(|_| !path.contains('?')).map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = head.clone();
     head.uri = Uri::try_from(format!("{path}{query}")).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
-    Ok(Answer::Onward(Box::new(head)))
+    Ok(Dispatched::Forward(Box::new(head)))
 }

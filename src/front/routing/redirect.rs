@@ -4,19 +4,19 @@ use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use percent_encoding::percent_encode;
 
-use crate::config::response::redirect::Answer;
+use crate::config::response::redirect::RedirectResponse;
 use crate::config::{Host, Settings};
 use crate::front::base::refusal::Refusal;
 use crate::path::{PATH, Text};
 
 /// The redirection for a decoded path: a host's own come before those of containers.
-pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<Answer> {
+pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
     let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
     host.redirects.iter().chain(&settings.rules.redirects).find_map(|redirect| redirect.answer(path, &escape))
 }
 
 /// What the client is told: the request's query goes on unless the new place has one.
-pub fn refusal(answer: &Answer, query: Option<&str>) -> Refusal {
+pub fn refusal(answer: &RedirectResponse, query: Option<&str>) -> Refusal {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::FOUND);
     let Some(location) = &answer.location else { return Refusal::new(status) };
     let location = match query.filter(|_| !location.contains('?')) {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use super::htaccess::complain;
-use crate::config::response::redirect::Answer;
+use crate::config::response::redirect::RedirectResponse;
 use crate::config::{Handler, Htaccess, Settings};
 use crate::front::base::refusal::Refusal;
 
@@ -35,7 +35,7 @@ pub struct Route {
     /// The merged settings of those sections.
     pub settings: Rc<Settings>,
     /// `Redirect`: the client is sent elsewhere.
-    pub redirect: Option<Answer>,
+    pub redirect: Option<RedirectResponse>,
     /// How many bytes of the path name the script, when that is known.
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.

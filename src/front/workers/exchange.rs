@@ -22,7 +22,7 @@ use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::content_length::ContentLength;
-use super::pool::{ClientId, Limits, RequestId};
+use super::pool::{ClientId, RequestId, RequestTimeouts};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::config::Spooling;
@@ -36,7 +36,7 @@ const MAX_INFOS: u32 = 32;
 const SHOWN: usize = 200;
 
 /// Shared by the request's future and what its worker says.
-pub type Shared = Rc<RefCell<Exchange>>;
+pub type SharedExchange = Rc<RefCell<Exchange>>;
 
 /// See the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub struct Job<'a> {
     /// For logs and status.
     pub label: Label,
     /// How long it may take.
-    pub limits: Limits,
+    pub timeouts: RequestTimeouts,
     /// The share of the pool that it counts for.
     pub share: Option<&'a PoolShare>,
     /// Whom the time that it takes a worker is added to.

@@ -36,8 +36,8 @@ use pool::queue::{Lane, Sizes};
 use pool::{NewRequest, Pool};
 
 pub use content_length::Promised;
-pub use exchange::{Exchange, Job, Label, Shared, Stage};
-pub use pool::{ClientId, Limits, RequestId, TooFast};
+pub use exchange::{Exchange, Job, Label, SharedExchange, Stage};
+pub use pool::{ClientId, RequestId, RequestTimeouts, TooFast};
 pub use takeover::take_over;
 pub use worker::Worker;
 
@@ -46,7 +46,7 @@ pub struct Workers {
     front: Rc<shared::Shared>,
     pool: RefCell<Pool>,
     by_id: RefCell<BTreeMap<WorkerId, Rc<Worker>>>,
-    exchanges: RefCell<HashMap<RequestId, Shared>>,
+    exchanges: RefCell<HashMap<RequestId, SharedExchange>>,
     spooling: Rc<Spooling>,
     /// For what is taken back.
     buffer: RefCell<Box<[u8]>>,
@@ -95,12 +95,12 @@ impl Workers {
     }
 
     /// Gives the job to a worker, or puts it into the queue.
-    pub fn submit(&self, job: Job) -> Result<Shared, Failure> {
+    pub fn submit(&self, job: Job) -> Result<SharedExchange, Failure> {
         let id = job.id;
         let new = NewRequest {
             id,
             lane: self.pool.borrow().queue().lane(job.share),
-            limits: job.limits,
+            timeouts: job.timeouts,
             small: job.body.is_none() && job.frame.len() <= MAX_INLINE,
             charged_to: job.charged_to,
         };
@@ -119,7 +119,7 @@ impl Workers {
     }
 
     /// A client that left: a request that waits will not be started.
-    pub fn abandon(&self, exchange: &Shared) {
+    pub fn abandon(&self, exchange: &SharedExchange) {
         let (id, owed, unfinished) = {
             let mut exchange = exchange.borrow_mut();
             exchange.abandon();
@@ -129,7 +129,7 @@ impl Workers {
     }
 
     /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same.
-    pub fn hang_up(&self, exchange: &Shared) -> bool {
+    pub fn hang_up(&self, exchange: &SharedExchange) -> bool {
         let id = exchange.borrow().id;
         self.tell(|pool| pool.client_hung_up(id));
         self.tell(|pool| pool.told_hung_up(id))
@@ -267,11 +267,11 @@ impl Workers {
         self.by_id.borrow().get(&id).cloned()
     }
 
-    fn exchange(&self, id: RequestId) -> Option<Shared> {
+    fn exchange(&self, id: RequestId) -> Option<SharedExchange> {
         self.exchanges.borrow().get(&id).cloned()
     }
 
-    fn take(&self, id: RequestId) -> Option<Shared> {
+    fn take(&self, id: RequestId) -> Option<SharedExchange> {
         self.exchanges.borrow_mut().remove(&id)
     }
 

@@ -8,7 +8,7 @@ use wire::Malformed;
 use wire::control::FromFront;
 use wire::reply::{Packet, Reply};
 
-use super::exchange::Shared;
+use super::exchange::SharedExchange;
 use super::worker::{Next, Worker};
 use super::{Failure, Workers};
 
@@ -70,7 +70,7 @@ impl Workers {
     }
 
     /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(&self, worker: &Rc<Worker>, exchange: &Shared) -> Next {
+    fn progress(&self, worker: &Rc<Worker>, exchange: &SharedExchange) -> Next {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let Some(outcome) = &heard.outcome else {

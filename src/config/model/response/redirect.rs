@@ -30,7 +30,7 @@ pub enum RedirectFrom {
 
 /// What a redirected client is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct RedirectResponse {
     /// 301, 410, …
     pub status: u16,
     /// Where to go, without the request's query; `None` for a status that is no redirection.
@@ -39,16 +39,16 @@ pub struct Answer {
 
 impl Redirect {
     /// The answer for a decoded path; `escape` makes a part of it fit for a URL again.
-    pub fn answer(&self, path: &str, escape: &dyn Fn(&str) -> String) -> Option<Answer> {
+    pub fn answer(&self, path: &str, escape: &dyn Fn(&str) -> String) -> Option<RedirectResponse> {
         let to = self.to.as_deref().unwrap_or_default();
         let location = match &self.from {
             RedirectFrom::Everything => to.to_owned(),
             RedirectFrom::Prefix(prefix) => format!("{to}{}", escape(rest_below(prefix, path)?)),
             RedirectFrom::Match(regex) => match regex.find(path)?.expand(to, escape, LONGEST) {
                 Ok(location) => location,
-                Err(_) => return Some(Answer { status: 500, location: None }),
+                Err(_) => return Some(RedirectResponse { status: 500, location: None }),
             },
         };
-        Some(Answer { status: self.status, location: self.to.is_some().then_some(location) })
+        Some(RedirectResponse { status: self.status, location: self.to.is_some().then_some(location) })
     }
 }

@@ -1,6 +1,6 @@
 //! Holds back what is not known to be in order yet.
 
-use super::{Evidence, Limits, Scanner, Step, Violation, evidence};
+use super::{Evidence, HeadLimits, Scanned, Scanner, Violation, evidence};
 
 /// A buffer that a long head has grown is not kept for the next.
 const SPARE: usize = 16 * 1024;
@@ -17,7 +17,7 @@ pub struct Buffer {
 
 impl Buffer {
     /// At the beginning of a connection.
-    pub fn new(limits: Limits) -> Buffer {
+    pub fn new(limits: HeadLimits) -> Buffer {
         Buffer { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
     }
 
@@ -76,14 +76,14 @@ impl Buffer {
     fn scan(&mut self, bytes: &mut [u8]) -> usize {
         let mut passed = 0;
         while let Some(rest @ [_, ..]) = bytes.get(passed..) {
-            match self.scanner.step(rest) {
-                Step::Pass(more) => {
+            match self.scanner.scan(rest) {
+                Scanned::Pass(more) => {
                     let newer = self.scanner.take_newer().and_then(|at| bytes.get_mut(passed + at));
                     newer.into_iter().for_each(|digit| *digit = b'1');
                     passed += more;
                 }
-                Step::Wait => break,
-                Step::Refuse(violation) => {
+                Scanned::Wait => break,
+                Scanned::Refuse(violation) => {
                     self.refused = Some(Box::new((violation, self.scanner.evidence(rest))));
                     break;
                 }

@@ -1,7 +1,7 @@
 //! A body in chunks (RFC 9112, 7.1), without the liberties that parsers take with it.
 
 use super::line::{Lines, TooLong};
-use super::{Limits, Violation, extension, field};
+use super::{HeadLimits, Violation, extension, field};
 
 /// Of all extensions of one body together: nobody uses them but to make a server read for nothing.
 const EXTENSIONS: usize = 4096;
@@ -38,7 +38,7 @@ impl Chunked {
     }
 
     /// How many bytes are in order; `None` while a line is not all there.
-    pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<usize>, Violation> {
+    pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, Violation> {
         if let Part::Data(left) = &mut self.part {
             let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
             *left -= passed as u64;
@@ -86,7 +86,7 @@ impl Chunked {
         Ok(if size == 0 { Part::Trailers } else { Part::Data(size) })
     }
 
-    fn trailer(&mut self, line: &[u8], limits: &Limits) -> Result<Part, Violation> {
+    fn trailer(&mut self, line: &[u8], limits: &HeadLimits) -> Result<Part, Violation> {
         field::split(line)?;
         self.trailers += 1;
         self.trailer_bytes += line.len();

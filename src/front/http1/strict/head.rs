@@ -6,7 +6,7 @@ use http::StatusCode;
 
 use super::line::{Lines, TooLong};
 use super::request_line::{self, Version};
-use super::{Limits, Violation, field};
+use super::{HeadLimits, Violation, field};
 
 /// Half of what 64 bits hold, so that no sum of lengths overflows anywhere.
 const LONGEST_BODY: u64 = i64::MAX as u64;
@@ -38,7 +38,7 @@ pub struct Head {
 
 impl Head {
     /// The length of the head when it is whole, and how its body is framed.
-    pub fn look(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<(usize, Framing)>, Violation> {
+    pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<(usize, Framing)>, Violation> {
         loop {
             self.at = self.lines.passed();
             self.begins_well(bytes)?;
@@ -83,7 +83,7 @@ impl Head {
         }
     }
 
-    fn next_line<'a>(&mut self, bytes: &'a [u8], limits: &Limits) -> Result<Option<&'a [u8]>, Violation> {
+    fn next_line<'a>(&mut self, bytes: &'a [u8], limits: &HeadLimits) -> Result<Option<&'a [u8]>, Violation> {
         let most = if self.version.is_some() { limits.field } else { limits.line };
         match self.lines.next(bytes, most) {
             Ok(line) => line.transpose(),
@@ -92,7 +92,7 @@ impl Head {
         }
     }
 
-    fn field(&mut self, line: &[u8], limits: &Limits) -> Result<(), Violation> {
+    fn field(&mut self, line: &[u8], limits: &HeadLimits) -> Result<(), Violation> {
         let (name, value) = field::split(line)?;
         self.fields += 1;
         if self.fields > limits.fields {
@@ -142,7 +142,7 @@ impl Head {
 }
 
 /// Fields of one name are one list: together they are no longer than one may be. A head that is shorter has none to look for.
-fn repeated_fit(head: &[u8], limits: &Limits) -> Result<(), Violation> {
+fn repeated_fit(head: &[u8], limits: &HeadLimits) -> Result<(), Violation> {
     if head.len() <= limits.field {
         return Ok(());
     }

@@ -30,7 +30,7 @@ pub use evidence::Evidence;
 
 /// How long the parts of a request may be.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct HeadLimits {
     /// `LimitRequestLine`
     pub line: usize,
     /// `LimitRequestFieldSize`
@@ -64,7 +64,7 @@ impl Violation {
 
 /// What is to be done with the bytes that were looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum Scanned {
     /// So many of them are in order.
     Pass(usize),
     /// They may be in order once there are more.
@@ -75,7 +75,7 @@ pub enum Step {
 
 /// Where in the stream of requests a client is.
 pub struct Scanner {
-    limits: Limits,
+    limits: HeadLimits,
     at: At,
     heads: u32,
     /// Where, in the head that was passed last, the digit stands of a version that hyper does not read.
@@ -90,7 +90,7 @@ enum At {
 
 impl Scanner {
     /// At the beginning of a connection.
-    pub fn new(limits: Limits) -> Scanner {
+    pub fn new(limits: HeadLimits) -> Scanner {
         Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None }
     }
 
@@ -118,11 +118,11 @@ impl Scanner {
     }
 
     /// Looks at `bytes`, of which there is at least one: all that has come and was not passed yet.
-    pub fn step(&mut self, bytes: &[u8]) -> Step {
+    pub fn scan(&mut self, bytes: &[u8]) -> Scanned {
         match self.look(bytes) {
-            Ok(Some(passed)) => Step::Pass(passed),
-            Ok(None) => Step::Wait,
-            Err(violation) => Step::Refuse(Violation { in_body: self.is_in_body(), ..violation }),
+            Ok(Some(passed)) => Scanned::Pass(passed),
+            Ok(None) => Scanned::Wait,
+            Err(violation) => Scanned::Refuse(Violation { in_body: self.is_in_body(), ..violation }),
         }
     }
 

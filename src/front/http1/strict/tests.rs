@@ -1,6 +1,6 @@
 use super::*;
 
-const LIMITS: Limits = Limits { line: 200, field: 200, fields: 5, head: 1000 };
+const LIMITS: HeadLimits = HeadLimits { line: 200, field: 200, fields: 5, head: 1000 };
 
 /// What a buffer lets through when bytes come in pieces of `size`, and what it says.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {

@@ -24,8 +24,8 @@ use crate::front::client::{Client, Pending};
 use crate::front::generation::Generation;
 use crate::front::log::entry::{Ending, Entry, Place, Worker};
 use crate::front::routing::Route;
-use crate::front::workers::{Exchange, Promised, Shared, Stage};
-use remote_ip::Origin;
+use crate::front::workers::{Exchange, Promised, SharedExchange, Stage};
+use remote_ip::ForwardedClient;
 use variables::Basis;
 use visitor::Visitor;
 
@@ -59,7 +59,7 @@ pub struct RequestContext {
     /// The same moment on the monotonic clock.
     pub started: Instant,
     /// Who asks, when a trusted proxy says so; see [`RequestContext::remote`].
-    pub origin: OnceCell<Origin>,
+    pub forwarded: OnceCell<ForwardedClient>,
     /// Whether the client speaks TLS, when a trusted proxy says so; see [`RequestContext::is_secure`].
     pub proto: OnceCell<bool>,
     /// Where it led, once known.
@@ -71,7 +71,7 @@ pub struct RequestContext {
     /// The variables from before the request was sent on, to an error document or an action.
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
-    pub exchange: RefCell<Option<Shared>>,
+    pub exchange: RefCell<Option<SharedExchange>>,
     /// What the access check found out about the client.
     pub visitor: RefCell<Visitor>,
     pub status: Cell<u16>,
@@ -150,7 +150,7 @@ impl RequestContext {
 
     /// Who asks.
     pub fn remote(&self) -> &Address {
-        self.origin.get().map_or(&self.client.remote, |origin| &origin.address)
+        self.forwarded.get().map_or(&self.client.remote, |forwarded| &forwarded.address)
     }
 
     /// Whether the client speaks TLS, with us or with a proxy.
@@ -235,7 +235,7 @@ impl RequestGuard {
             stream,
             received: SystemTime::now(),
             started,
-            origin: OnceCell::new(),
+            forwarded: OnceCell::new(),
             proto: OnceCell::new(),
             route: RefCell::default(),
             variables: RefCell::default(),

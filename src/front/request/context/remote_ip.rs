@@ -13,7 +13,7 @@ use crate::front::routing::Route;
 
 /// What the proxies say of who asks.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct ForwardedClient {
     /// Who asks.
     pub address: Address,
     /// The header that named it, with what is left of its value.
@@ -28,11 +28,11 @@ pub struct Origin {
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &context.generation.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
-        && context.origin.get().is_none()
-        && let Some(origin) = find(rules, &context.client.remote, &head.headers)
+        && context.forwarded.get().is_none()
+        && let Some(forwarded) = find(rules, &context.client.remote, &head.headers)
     {
         // It cannot fail: the cell was empty a line above.
-        let _ = context.origin.set(origin);
+        let _ = context.forwarded.set(forwarded);
     }
     if rules.proto_header.is_some()
         && context.proto.get().is_none()
@@ -52,7 +52,7 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
     }
     let said = joined(headers, &name);
     let entries = split(&said);
-    let believed = context.origin.get().map_or(1, |origin| origin.believed);
+    let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
     let entry = entries.get(entries.len().saturating_sub(believed))?;
     let proto = if name == "forwarded" { parameter(entry, "proto")? } else { entry };
     match &*proto.to_ascii_lowercase() {
@@ -69,17 +69,17 @@ fn joined(headers: &HeaderMap, name: &HeaderName) -> String {
 }
 
 /// The headers as programs see them: without the addresses that were taken off the list.
-pub fn rewrite(origin: &Origin, headers: &mut HeaderMap) {
-    match &origin.header {
+pub fn rewrite(forwarded: &ForwardedClient, headers: &mut HeaderMap) {
+    match &forwarded.header {
         (name, Some(rest)) => drop(headers.insert(name, rest.clone())),
         (name, None) => drop(headers.remove(name)),
     }
-    if let Some((name, proxies)) = &origin.proxies {
+    if let Some((name, proxies)) = &forwarded.proxies {
         headers.insert(name, proxies.clone());
     }
 }
 
-fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origin> {
+fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<ForwardedClient> {
     let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
     let said = joined(headers, &name);
     let mut entries = split(&said);
@@ -103,7 +103,12 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Origi
     let rest = HeaderValue::from_str(&rest).ok().filter(|_| !rest.is_empty());
     let proxies = HeaderValue::from_str(&proxies.join(", ")).ok().filter(|proxies| !proxies.is_empty());
     let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
-    Some(Origin { address: Address::tcp(socket), header: (name, rest), proxies: proxies_name.zip(proxies), believed })
+    Some(ForwardedClient {
+        address: Address::tcp(socket),
+        header: (name, rest),
+        proxies: proxies_name.zip(proxies),
+        believed,
+    })
 }
 
 /// Splits at commas that are not in quotation marks.
@@ -170,10 +175,10 @@ mod tests {
         for value in said {
             headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value.parse().expect("a value"));
         }
-        let origin = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
-        rewrite(&origin, &mut headers);
+        let forwarded = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
+        rewrite(&forwarded, &mut headers);
         let text = |name: &str| headers.get(name).map_or("", |value| value.to_str().expect("text")).to_owned();
-        Some((origin.address.ip.clone(), text(header), text("x-by")))
+        Some((forwarded.address.ip.clone(), text(header), text("x-by")))
     }
 
     fn check(proxies: &[(&str, bool)], said: &[&str], expected: Option<(&str, &str, &str)>) {

@@ -39,7 +39,7 @@ use range::Wanted;
 pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What was found for a path.
-pub enum Found {
+pub enum LookupResult {
     /// A file to send.
     File(Route, Opened),
     /// A file, and the path goes on behind it.
@@ -54,12 +54,12 @@ pub enum Found {
     Index(String),
 }
 
-impl Found {
+impl LookupResult {
     /// The file that was found.
     pub fn file(&self) -> Option<&Route> {
         match self {
-            Found::File(route, _) | Found::Beyond(route) | Found::Handled(route) => Some(route),
-            Found::Response(_) | Found::Folder(_) | Found::Index(_) => None,
+            LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
+            LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
         }
     }
 }
@@ -76,40 +76,45 @@ pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, N
 }
 
 /// Looks for the file of `route`.
-pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<Found, NotYet> {
+pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
-        return Ok(Found::Handled(route.clone()));
+        return Ok(LookupResult::Handled(route.clone()));
     }
     let spot = match locate(generation, route, &route.filename)? {
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(generation, route, head.uri.query()))),
-        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
-        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
+        Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
     };
     let found =
         generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
     found.refused()?;
     match found.settings.handler {
-        _ if found.settings.has_perl_phases() => Ok(Found::Handled(found)),
+        _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
         Handler::CgiScript if spot.extra > 0 && found.settings.rules.path_info == Some(PathInfo::Off) => {
-            Ok(Found::Beyond(found))
+            Ok(LookupResult::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
-            Ok(Found::Beyond(found))
+            Ok(LookupResult::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::Named(_) => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
-            Ok(Found::File(found, opened))
+            Ok(LookupResult::File(found, opened))
         }
         Handler::PerlScript | Handler::CgiScript | Handler::Psgi | Handler::Status | Handler::Info => {
-            Ok(Found::Handled(found))
+            Ok(LookupResult::Handled(found))
         }
     }
 }
 
 /// Looks for the file that a worker did not want to answer for.
-pub fn find_declined(generation: &Generation, route: &Route, file: &[u8], head: &Parts) -> Result<Found, NotYet> {
+pub fn find_declined(
+    generation: &Generation,
+    route: &Route,
+    file: &[u8],
+    head: &Parts,
+) -> Result<LookupResult, NotYet> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND).into());
@@ -119,9 +124,9 @@ pub fn find_declined(generation: &Generation, route: &Route, file: &[u8], head: 
             return Err(Refusal::new(StatusCode::NOT_FOUND).into());
         }
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(Found::Response(redirect(generation, route, head.uri.query()))),
-        Spot::Folder(folder) => return Ok(Found::Folder(folder)),
-        Spot::Elsewhere(path) => return Ok(Found::Index(path)),
+        Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
     };
     let found = generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len())?;
     found.refused()?;
@@ -129,7 +134,7 @@ pub fn find_declined(generation: &Generation, route: &Route, file: &[u8], head: 
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
         _ => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
-            Ok(Found::File(found, opened))
+            Ok(LookupResult::File(found, opened))
         }
     }
 }

@@ -16,16 +16,16 @@ use crate::front::routing::Route;
 /// The request's head as programs are to see it. An error when the rules of a `.htaccess` file take too long.
 pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.rules.request_headers;
-    let origin = context.origin.get();
-    if rules.is_empty() && origin.is_none() && !head.headers.keys().any(is_between_servers) {
+    let forwarded = context.forwarded.get();
+    if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
         return Ok(Cow::Borrowed(head));
     }
     let mut changed = head.clone();
     for name in head.headers.keys().filter(|name| is_between_servers(name)) {
         changed.headers.remove(name);
     }
-    if let Some(origin) = origin {
-        remote_ip::rewrite(origin, &mut changed.headers);
+    if let Some(forwarded) = forwarded {
+        remote_ip::rewrite(forwarded, &mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers)));

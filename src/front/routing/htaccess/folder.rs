@@ -12,7 +12,7 @@ use std::time::Instant;
 use http::StatusCode;
 use nix::sys::inotify::AddWatchFlags;
 
-use super::reading::{Look, Read, State, Wanted};
+use super::reading::{FolderVersion, Look, Read, Wanted};
 use super::watch::{Sight, Watcher};
 use super::{complain, later};
 use crate::config::{Htaccess, Overrides};
@@ -31,7 +31,7 @@ pub struct Folder {
     until: Cell<Option<Instant>>,
     /// Its own and those of its files, where nobody says that something changed.
     stamps: Vec<Option<Stamp>>,
-    state: Cell<State>,
+    version: Cell<FolderVersion>,
     /// Names of folders and links in it; `None`: not known, or too many.
     subfolders: RefCell<Option<HashSet<OsString>>>,
     /// Whether that was looked at.
@@ -52,7 +52,7 @@ impl Folder {
             sight,
             until: Cell::new(brief.then(later)),
             stamps: if brief { stamps(path, names) } else { Vec::new() },
-            state: Cell::new(State { number, entries: 0, files: 0 }),
+            version: Cell::new(FolderVersion { number, entries: 0, files: 0 }),
             subfolders: RefCell::default(),
             is_listed: Cell::new(false),
             old_lists: Cell::new(0),
@@ -124,7 +124,7 @@ impl Folder {
             Ok(found) if self.is_listed.get() => Ok(found),
             _ => Err(Wanted {
                 path: path.to_owned(),
-                state: self.state.get(),
+                version: self.version.get(),
                 lists: !self.is_listed.get(),
                 names: names.to_vec(),
                 allowed,
@@ -138,17 +138,17 @@ impl Folder {
 
     /// Keeps what was found, unless it has changed since that was asked for.
     pub fn learn(&self, look: Look) {
-        let state = self.state.get();
-        if look.state.number != state.number {
+        let version = self.version.get();
+        if look.version.number != version.number {
             return;
         }
         if let Some(subfolders) = look.subfolders.filter(|_| !self.is_listed.get()) {
-            let is_old = look.state.entries != state.entries;
+            let is_old = look.version.entries != version.entries;
             self.old_lists.update(|lists| lists.saturating_add(u8::from(is_old)));
             self.is_listed.set(!is_old || self.old_lists.get() >= LISTS);
             *self.subfolders.borrow_mut() = subfolders.filter(|_| !is_old);
         }
-        if look.state.files == state.files {
+        if look.version.files == version.files {
             for (name, read) in look.files {
                 self.keep(name, read, look.allowed);
             }
@@ -189,7 +189,7 @@ impl Folder {
 
     /// The file has changed.
     pub fn forget_file(&self, name: &str) {
-        self.state.update(|state| State { files: state.files + 1, ..state });
+        self.version.update(|version| FolderVersion { files: version.files + 1, ..version });
         self.drop_file(name);
     }
 
@@ -202,7 +202,7 @@ impl Folder {
         let comes = mask.intersects(AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO);
         let leaves = mask.intersects(AddWatchFlags::IN_DELETE | AddWatchFlags::IN_MOVED_FROM);
         if comes || leaves {
-            self.state.update(|state| State { entries: state.entries + 1, ..state });
+            self.version.update(|version| FolderVersion { entries: version.entries + 1, ..version });
         }
         let mut subfolders = self.subfolders.borrow_mut();
         let Some(names) = &mut *subfolders else { return false };

@@ -24,7 +24,7 @@ pub struct Unread {
 /// What is to be found out about one folder.
 pub(super) struct Wanted {
     pub path: PathBuf,
-    pub state: State,
+    pub version: FolderVersion,
     /// Its folders are not known.
     pub lists: bool,
     /// Which of the names is there first, and what that file says.
@@ -33,9 +33,9 @@ pub(super) struct Wanted {
     pub allowed: Overrides,
 }
 
-/// The state of a folder in which something was asked for: what was found counts as long as nothing has changed.
+/// A folder as it was when something in it was asked for: what was found counts as long as nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct FolderVersion {
     /// Which of the folders that were ever known.
     pub number: u64,
     /// How often folders came to it or left it.
@@ -47,7 +47,7 @@ pub(super) struct State {
 /// What was found out about one folder.
 pub struct Look {
     pub(super) path: PathBuf,
-    pub(super) state: State,
+    pub(super) version: FolderVersion,
     /// Its folders, if they were asked for; `None` in it: too many.
     pub(super) subfolders: Option<Option<HashSet<OsString>>>,
     pub(super) allowed: Overrides,
@@ -84,7 +84,7 @@ impl Wanted {
                 break;
             }
         }
-        Look { path: self.path, state: self.state, subfolders, allowed: self.allowed, files }
+        Look { path: self.path, version: self.version, subfolders, allowed: self.allowed, files }
     }
 }
 

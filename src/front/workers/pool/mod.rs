@@ -25,7 +25,7 @@ mod worker;
 
 pub use action::{Action, Cause};
 pub use rate::{ClientId, TooFast};
-pub use request::{Limits, NewRequest, RequestId};
+pub use request::{NewRequest, RequestId, RequestTimeouts};
 pub use worker::Worker;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -11,7 +11,7 @@ pub type RequestId = u64;
 
 /// How long a request may wait and run.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RequestTimeouts {
     /// `QueueTimeout`
     pub queue: Duration,
     /// `RequestTimeout`; zero is unlimited.
@@ -36,7 +36,7 @@ pub(super) struct Request {
     pub stage: Stage,
     /// Its lane of the queue.
     pub lane: usize,
-    pub limits: Limits,
+    pub timeouts: RequestTimeouts,
     /// It fits into a packet, so that it can be taken back unharmed.
     pub small: bool,
     /// Whom the time that it takes a worker is added to.
@@ -60,7 +60,7 @@ pub struct NewRequest {
     /// Its lane of the queue.
     pub lane: usize,
     /// How long it may take.
-    pub limits: Limits,
+    pub timeouts: RequestTimeouts,
     /// It fits into a packet, so that it can be taken back unharmed.
     pub small: bool,
     /// Whom the time that it takes a worker is added to.
@@ -72,7 +72,7 @@ impl Request {
         Request {
             stage: Stage::Queued,
             lane: new.lane,
-            limits: new.limits,
+            timeouts: new.timeouts,
             small: new.small,
             charged_to: new.charged_to,
             charged_since: None,

@@ -51,15 +51,15 @@ impl Pool {
     /// The program asked for more time.
     pub fn extend(&mut self, id: RequestId, more: Duration) {
         let Some(request) = self.requests.get_mut(&id) else { return };
-        if !request.limits.run.is_zero() {
-            request.limits.run = request.limits.run.saturating_add(more);
+        if !request.timeouts.run.is_zero() {
+            request.timeouts.run = request.timeouts.run.saturating_add(more);
         }
         request.interrupts = 0;
     }
 }
 
 fn due(request: &Request, now: Instant) -> Due {
-    let (run, grace) = (request.limits.run, request.limits.grace);
+    let (run, grace) = (request.timeouts.run, request.timeouts.grace);
     // It may have been moved on past this moment.
     let worked = now.saturating_duration_since(request.started_at);
     if run.is_zero() || worked < run {

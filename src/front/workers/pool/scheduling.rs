@@ -156,7 +156,7 @@ impl Pool {
     /// Ends what has waited for its QueueTimeout.
     pub(super) fn time_out(&mut self, now: Instant) {
         let requests = &self.requests;
-        let allowed = |id: &RequestId| requests.get(id).map(|request| request.limits.queue);
+        let allowed = |id: &RequestId| requests.get(id).map(|request| request.timeouts.queue);
         let late = self.queue.timed_out(|id, age| allowed(id).is_some_and(|allowed| age >= allowed), now);
         self.refuse(late, Cause::QueueTimeout);
     }

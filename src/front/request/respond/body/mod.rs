@@ -18,7 +18,7 @@ use http_body::{Body, Frame, SizeHint};
 use crate::front::base::failure::Truncated;
 use crate::front::log::entry::Ending;
 use crate::front::request::context::{RequestContext, RequestGuard};
-use crate::front::workers::{Promised, Shared, Workers};
+use crate::front::workers::{Promised, SharedExchange, Workers};
 
 /// A file is read in pieces of this size.
 pub const PIECE: usize = 64 * 1024;
@@ -39,7 +39,7 @@ pub enum BodySource {
 /// A claim on an exchange; giving it up lets the worker finish for nobody.
 pub struct Ticket {
     workers: Rc<Workers>,
-    exchange: Shared,
+    exchange: SharedExchange,
 }
 
 /// A response's body; what the client gets is counted for its log record.
@@ -53,11 +53,11 @@ pub struct ResponseBody {
 
 impl Ticket {
     /// A claim on `exchange` with `workers`.
-    pub fn new(workers: Rc<Workers>, exchange: Shared) -> Ticket {
+    pub fn new(workers: Rc<Workers>, exchange: SharedExchange) -> Ticket {
         Ticket { workers, exchange }
     }
 
-    pub fn exchange(&self) -> &Shared {
+    pub fn exchange(&self) -> &SharedExchange {
         &self.exchange
     }
 

@@ -9,7 +9,7 @@ use wire::control::WorkerId;
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
 use super::super::request::Stage;
-use super::super::{Action, ClientId, Limits, NewRequest, Pool, RequestId};
+use super::super::{Action, ClientId, NewRequest, Pool, RequestId, RequestTimeouts};
 use crate::config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::front::base::failure::Failure;
 
@@ -187,9 +187,9 @@ impl World {
         let Some(charged_to) = self.admit(id, limited) else { return };
         self.open.insert(id, lane);
         let millis = Duration::from_millis;
-        let limits = Limits { queue: millis(3_000), run: millis(1_000), grace: millis(500) };
+        let timeouts = RequestTimeouts { queue: millis(3_000), run: millis(1_000), grace: millis(500) };
         let waited = self.pool.queue().lanes()[lane].len();
-        if self.pool.submit(NewRequest { id, lane, limits, small, charged_to }, self.now).is_err() {
+        if self.pool.submit(NewRequest { id, lane, timeouts, small, charged_to }, self.now).is_err() {
             self.open.remove(&id);
             self.give_turn_back(id);
             let length = [QUEUE_LENGTH, QUEUE_LENGTH.div_ceil(MAX_WORKERS), (2 * QUEUE_LENGTH).div_ceil(MAX_WORKERS)];

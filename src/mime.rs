@@ -14,5 +14,5 @@ pub fn usual(extension: &str) -> Option<String> {
 pub fn describe(config: &Config, settings: &Settings, file: &Path) -> Described {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
-    settings.rules.types.describe(&name, usual)
+    settings.response.types.describe(&name, usual)
 }

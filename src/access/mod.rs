@@ -27,7 +27,7 @@ pub use password::Check;
 pub use requires::is_about_users;
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 
-use crate::config::access::{Methods, Rules, Satisfy};
+use crate::config::access::{AccessRules, Methods, Satisfy};
 use requires::RequirementAnswer;
 
 /// What a request is judged by.
@@ -82,7 +82,7 @@ pub enum Verdict {
 }
 
 /// Whether the request of `facts` may come in.
-pub fn judge(rules: &Rules, facts: &Facts<'_>) -> Verdict {
+pub fn judge(rules: &AccessRules, facts: &Facts<'_>) -> Verdict {
     let welcome = hosts::welcome(&rules.hosts, facts);
     let answer = requires::answer(&rules.requires, facts);
     match (rules.satisfy.unwrap_or_default(), welcome, answer) {
@@ -107,12 +107,12 @@ fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
 }
 
 /// `some_auth_required`: whether a rule for this method asks for a user.
-pub fn asks_for_user(rules: &Rules, methods: Methods) -> bool {
+pub fn asks_for_user(rules: &AccessRules, methods: Methods) -> bool {
     rules.requires.iter().any(|line| line.methods.has(methods) && is_about_users(&line.what))
 }
 
 /// Whether a rule for this method names a host.
-pub fn asks_for_name(rules: &Rules, methods: Methods) -> bool {
+pub fn asks_for_name(rules: &AccessRules, methods: Methods) -> bool {
     hosts::name_names(&rules.hosts, methods)
         || rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_names(&line.what))
 }

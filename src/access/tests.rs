@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Config, Facts as ConfigFacts, parse};
 
 /// The rules of a place with these lines.
-fn rules(lines: &str) -> Rules {
+fn rules(lines: &str) -> AccessRules {
     let source = parse::Source::disk("/srv", &|_| None);
     let text = format!("Listen 80\n<Location />\n{lines}\n</Location>");
     let tree = parse::text(&text, "test", &source).expect("lines that can be read");
@@ -25,7 +25,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    fn of(&self, rules: &Rules) -> Verdict {
+    fn of(&self, rules: &AccessRules) -> Verdict {
         let facts = Facts {
             methods: Methods::of(self.method),
             client: self.client.parse().expect("an address"),

@@ -12,7 +12,7 @@ use super::files::{self, Files};
 use super::lines::{Groups, Passwords};
 use super::password::Check;
 use super::verified::Verified;
-use crate::config::access::Rules;
+use crate::config::access::AccessRules;
 
 /// Who is asked about.
 pub enum Asked<'a> {
@@ -83,14 +83,14 @@ pub struct Users {
 
 impl Users {
     /// Who it is, by files that were looked at since `since` or a short while ago.
-    pub fn attempt(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Attempt {
+    pub fn attempt(&self, rules: &AccessRules, asked: &Asked<'_>, since: Instant) -> Attempt {
         match asked {
             Asked::Header(header) => self.by_header(rules, *header, since),
             Asked::Proven(name) => self.with_groups(rules, name.clone(), since),
         }
     }
 
-    fn by_header(&self, rules: &Rules, header: Option<&[u8]>, since: Instant) -> Attempt {
+    fn by_header(&self, rules: &AccessRules, header: Option<&[u8]>, since: Instant) -> Attempt {
         if rules.auth_name.is_none() || !rules.is_basic() {
             let needs = "Require needs AuthType Basic and AuthName here";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
@@ -107,7 +107,7 @@ impl Users {
         }
     }
 
-    fn compare(&self, rules: &Rules, claimed: Credentials, passwords: &Passwords, since: Instant) -> Attempt {
+    fn compare(&self, rules: &AccessRules, claimed: Credentials, passwords: &Passwords, since: Instant) -> Attempt {
         let Some(hash) = passwords.hash_of(&claimed.user) else {
             let unknown = format!("user {} not found", claimed.user.escape_debug());
             return Attempt::Settled(Proof::Unknown(unknown));
@@ -136,7 +136,7 @@ impl Users {
         }
     }
 
-    fn with_groups(&self, rules: &Rules, name: String, since: Instant) -> Attempt {
+    fn with_groups(&self, rules: &AccessRules, name: String, since: Instant) -> Attempt {
         let Some(file) = &rules.group_file else {
             return Attempt::Settled(Proof::Is(User { name, groups: HashSet::new() }));
         };
@@ -151,7 +151,7 @@ impl Users {
     }
 
     /// Who it is, with all that takes time done here and now: for a process that does one thing at a time.
-    pub fn wait(&self, rules: &Rules, asked: Asked<'_>) -> Proof {
+    pub fn wait(&self, rules: &AccessRules, asked: Asked<'_>) -> Proof {
         let (mut asked, since) = (asked, Instant::now());
         loop {
             match self.attempt(rules, &asked, since) {

@@ -73,7 +73,7 @@ fn table(status: &master::Status) -> String {
                 front.queued,
                 front.queue_timeouts
             );
-            admission(front, &mut text);
+            overload(front, &mut text);
             workers(&front.workers, status.max_clients, &mut text);
         }
     }
@@ -81,7 +81,7 @@ fn table(status: &master::Status) -> String {
 }
 
 /// What was refused and what shares hold, where there is something to tell.
-fn admission(front: &FrontStatus, text: &mut String) {
+fn overload(front: &FrontStatus, text: &mut String) {
     if front.overloaded {
         text.push_str("overloaded: the newest requests are served first\n");
     }

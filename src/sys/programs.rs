@@ -11,7 +11,7 @@ use nix::unistd::{Pid, getpid, setpgid};
 
 use super::roles::die_with;
 use super::signals::unblock_signals;
-use crate::config::program::Limits;
+use crate::config::program::ProgramLimits;
 
 /// What a program is started with: its file, its arguments and its environment.
 pub struct Image {
@@ -52,7 +52,7 @@ impl Image {
 
 /// Has `command` become the program of `image`: the leader of a process group that dies with us, within these limits. The
 /// kernel decides alone whether the file can be executed; the library's way would try a shell.
-pub fn become_program(command: &mut Command, image: Image, limits: &Limits) {
+pub fn become_program(command: &mut Command, image: Image, limits: &ProgramLimits) {
     let worker = getpid();
     let limits = [
         (Resource::RLIMIT_CPU, limits.cpu),

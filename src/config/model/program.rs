@@ -11,7 +11,7 @@ settings! {
 
     /// What all sections of a request say together.
     #[derive(Clone, Copy, Default, PartialEq, Eq)]
-    merged struct Limits {}
+    merged struct ProgramLimits {}
 
     /// `CgiMode fork`
     forks: Option<bool> => bool, replace;

@@ -10,9 +10,9 @@ use crate::config::model::handler::Handler;
 use crate::config::model::options::{Options, SaidOptions};
 use crate::config::model::overrides::Overrides;
 use crate::config::model::phases::{Phase, Phases};
-use crate::config::model::response::Rules;
+use crate::config::model::response::ResponseRules;
 use crate::config::model::start_up::PsgiApp;
-use crate::config::model::{access, program, response, scheduling};
+use crate::config::model::{access, program, scheduling};
 
 /// Settings that apply to a part of the site.
 #[derive(Debug, Clone, Default)]
@@ -77,13 +77,13 @@ settings! {
     /// `QueueTimeout`
     queue_timeout: Option<Duration> => Duration, replace;
     /// What is said about answers: redirections, headers, types and so on.
-    rules: response::Rules => response::Rules, Rules::merge;
+    response: ResponseRules => ResponseRules, ResponseRules::merge;
     /// Who may come in.
-    access: access::PartialAccess => access::Rules, access::Rules::merge;
+    access: access::PartialAccess => access::AccessRules, access::AccessRules::merge;
     /// Who gets a worker.
-    admission: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
+    scheduling: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
     /// How programs of a CGI folder run.
-    program: program::PartialProgram => program::Limits, program::Limits::merge;
+    program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
 }
 
 impl Settings {
@@ -109,7 +109,7 @@ impl Settings {
         if self.handler_is_set {
             return None;
         }
-        self.rules.types.handler(&file.file_name()?.to_string_lossy())
+        self.response.types.handler(&file.file_name()?.to_string_lossy())
     }
 
     /// The same settings where this handler answers.

@@ -21,7 +21,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "ServerSignature",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Word("On|Off|EMail", |d, word| {
-            d.said().rules.signature = Some(Signature::parse(word)?);
+            d.said().response.signature = Some(Signature::parse(word)?);
             Ok(())
         }),
         because: "Off, as in httpd: readers of an error page need no name of a program",
@@ -33,7 +33,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "UseCanonicalName",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("On|Off|DNS", |d, word| {
-            d.said().rules.canonical_name = Some(CanonicalName::parse(word)?);
+            d.said().response.canonical_name = Some(CanonicalName::parse(word)?);
             Ok(())
         }),
         because: "Off: programs see the name that the client asked for",

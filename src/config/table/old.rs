@@ -72,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "FancyIndexing",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().rules.listing.fancy = Some(on)),
+        takes: Takes::Flag(|d, on| d.said().response.listing.fancy = Some(on)),
         because: "see IndexOptions",
         about: "As IndexOptions FancyIndexing, for lists of folders.",
         ..ROW

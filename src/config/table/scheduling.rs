@@ -46,7 +46,7 @@ fn pool_share(draft: &mut Draft, text: &str) -> Result<(), String> {
         None => ShareSize::Workers(value::number(text, &(1..=20_000)).map_err(|_| wrong())? as u32),
     };
     let share = PoolShare { id: draft.next_count(), place: draft.section_name(), size };
-    draft.said().admission.share = Some(share);
+    draft.said().scheduling.share = Some(share);
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn speed_limit(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     if let [word] = words
         && word.eq_ignore_ascii_case("Off")
     {
-        draft.said().admission.speed = Some(None);
+        draft.said().scheduling.speed = Some(None);
         return Ok(());
     }
     let mut limit = SpeedLimit { id: draft.next_count(), requests: None, worker_seconds: None };
@@ -71,7 +71,7 @@ fn speed_limit(draft: &mut Draft, words: &[String]) -> Result<(), String> {
         };
         *place = Some(rate(text)?);
     }
-    draft.said().admission.speed = Some(Some(limit));
+    draft.said().scheduling.speed = Some(Some(limit));
     Ok(())
 }
 
@@ -93,6 +93,6 @@ fn exempt(draft: &mut Draft, words: &[String]) -> Result<(), String> {
         Network::parse(word).unwrap_or_else(name)
     };
     let networks = if none { Vec::new() } else { words.iter().map(network).collect::<Result<_, _>>()? };
-    draft.said().admission.exempt = Some(networks);
+    draft.said().scheduling.exempt = Some(networks);
     Ok(())
 }

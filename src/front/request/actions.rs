@@ -23,7 +23,7 @@ pub fn script(
     found: &Result<LookupResult, Refusal>,
 ) -> Result<Option<Parts>, Refusal> {
     let Some((route, is_there)) = place(asked, found) else { return Ok(None) };
-    let actions = &route.settings.rules.actions;
+    let actions = &route.settings.response.actions;
     let name = handler(context, route, is_there);
     let action = name.as_deref().and_then(|name| actions.of(name));
     if let Some(action) = action {
@@ -55,8 +55,9 @@ fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Opti
         }
         Err(_) => return None,
     };
-    let speaks_of_it =
-        |route: &Route| matches!(route.settings.handler, Handler::Named(_)) || !route.settings.rules.actions.is_empty();
+    let speaks_of_it = |route: &Route| {
+        matches!(route.settings.handler, Handler::Named(_)) || !route.settings.response.actions.is_empty()
+    };
     (speaks_of_it(place.0) && place.0.settings.handler.is_about_a_file()).then_some(place)
 }
 

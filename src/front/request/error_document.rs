@@ -20,7 +20,7 @@ const ABOUT_THE_PAGE: [http::HeaderName; 6] =
 /// The answer to a request that was refused.
 pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
     let route = context.route.borrow().clone();
-    let document = route.as_ref().and_then(|route| route.settings.rules.error_document(refusal.status.as_u16()));
+    let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));
     let foot = route
         .as_ref()
         .map(|route| server_name::foot(&context.generation.config, &context.generation.software, route))

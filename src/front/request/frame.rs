@@ -24,7 +24,7 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         frame,
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label { method: head.method.clone(), target: route.clone() },
-        share: route.settings.admission.share.as_ref(),
+        share: route.settings.scheduling.share.as_ref(),
         timeouts: RequestTimeouts {
             queue: route.settings.queue_timeout,
             run: route.settings.request_timeout,

@@ -12,7 +12,7 @@ use crate::path::{PATH, Text};
 /// The redirection for a decoded path: a host's own come before those of containers.
 pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
     let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
-    host.redirects.iter().chain(&settings.rules.redirects).find_map(|redirect| redirect.answer(path, &escape))
+    host.redirects.iter().chain(&settings.response.redirects).find_map(|redirect| redirect.answer(path, &escape))
 }
 
 /// What the client is told: the request's query goes on unless the new place has one.

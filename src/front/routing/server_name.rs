@@ -19,7 +19,7 @@ pub fn header(software: &str) -> HeaderValue {
 
 /// `UseCanonicalName`: name and port in links to the server itself.
 pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16) {
-    let canonical = settings.rules.canonical_name.unwrap_or_default();
+    let canonical = settings.response.canonical_name.unwrap_or_default();
     let said = Some(without_port(asked.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
     let name = match canonical {
         CanonicalName::Off => said.or_else(|| host.server_name.clone()),
@@ -30,7 +30,7 @@ pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16)
 }
 
 fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
-    let canonical = settings.rules.canonical_name.unwrap_or_default();
+    let canonical = settings.response.canonical_name.unwrap_or_default();
     port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
 }
 
@@ -45,7 +45,7 @@ pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool
 
 /// `ServerSignature`, as HTML.
 pub fn foot(config: &Config, software: &str, route: &Route) -> String {
-    let Some(signature) = route.settings.rules.signature else { return String::new() };
+    let Some(signature) = route.settings.response.signature else { return String::new() };
     let hosts = &config.hosts;
     let admin = hosts.get(usize::from(route.host)).and_then(|host| host.server_admin.as_deref());
     let (name, port) = (&route.server_name, route.server_port);

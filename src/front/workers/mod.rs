@@ -70,7 +70,7 @@ impl Workers {
     pub fn new(front: &Rc<shared::Shared>, generation: GenerationNumber, config: &Config) -> Workers {
         let pool = &config.pool;
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
-        let shares = config.sections.iter().filter_map(|section| section.said.admission.share.as_ref());
+        let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
         Workers {
             generation,
             front: front.clone(),

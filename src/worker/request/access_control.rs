@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::phases::{Going, OK, Stop};
 use crate::access::{Asked, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
 use crate::config::Phase;
-use crate::config::access::{Methods, Rules, Satisfy};
+use crate::config::access::{AccessRules, Methods, Satisfy};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
@@ -88,7 +88,7 @@ impl Site {
         rules.is_basic() && rules.user_file.is_none() && self.has_handlers(location, request, Phase::Authen)
     }
 
-    fn compare(&self, rules: &Rules, request: u64) -> Proof {
+    fn compare(&self, rules: &AccessRules, request: u64) -> Proof {
         let proof = self.users.wait(rules, Asked::Header(apache::header_in(request, b"authorization").as_deref()));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, "Basic");
@@ -106,7 +106,7 @@ struct Visitor<'a> {
 }
 
 /// Lets the client in, or says why not.
-fn ask(part: &Rules, rules: &Rules, visitor: Visitor<'_>) -> Going {
+fn ask(part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
     let Visitor { request, user, .. } = visitor;
     match verdict(part, visitor) {
         Verdict::Allowed => Ok(()),
@@ -124,7 +124,7 @@ fn ask(part: &Rules, rules: &Rules, visitor: Visitor<'_>) -> Going {
 }
 
 /// Finds out what the verdict on a part of a place's rules hangs on until there is one.
-fn verdict(part: &Rules, visitor: Visitor<'_>) -> Verdict {
+fn verdict(part: &AccessRules, visitor: Visitor<'_>) -> Verdict {
     if part.is_open() {
         return Verdict::Allowed;
     }
@@ -161,7 +161,7 @@ fn address(text: &str) -> IpAddr {
     text.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
 }
 
-fn unauthorized(rules: &Rules, request: u64) -> Stop {
+fn unauthorized(rules: &AccessRules, request: u64) -> Stop {
     apache::set_challenge(request, &challenge(rules.auth_name.as_deref().unwrap_or_default()));
     Stop(401)
 }

@@ -18,7 +18,7 @@ impl Site {
     /// Leads the request to the script that answers for its handler, for the type of its file, or for its method. Without
     /// one it is declined; a handler that the configuration names and nobody knows is an error.
     pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
-        let actions = &location.settings.rules.actions;
+        let actions = &location.settings.response.actions;
         let file = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&file));
         let is_there = || apache::has_file(request) && file.exists();

@@ -14,7 +14,7 @@ use crate::worker::site::Site;
 impl Site {
     /// No handler wanted to answer: the front sends the file, if there is one.
     pub(super) fn conclude_with_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) {
-        let takes_more = location.settings.rules.path_info == Some(PathInfo::On);
+        let takes_more = location.settings.response.path_info == Some(PathInfo::On);
         let file = if takes_more { apache::filename(request) } else { path.to_vec() };
         if Path::new(OsStr::from_bytes(&file)).exists() {
             return apache::send_file(request, path);
@@ -25,7 +25,7 @@ impl Site {
 
     /// `ServerSignature`, as HTML.
     fn foot(&self, request: u64, location: &ResolvedLocation) -> String {
-        let Some(signature) = location.settings.rules.signature else { return String::new() };
+        let Some(signature) = location.settings.response.signature else { return String::new() };
         let (name, port) = apache::server_name(request);
         let host = self.config.hosts.get(usize::from(apache::requested(request).host));
         let admin = host.and_then(|host| host.server_admin.as_deref());
@@ -62,7 +62,7 @@ impl Site {
 
     pub(super) fn response_for(&self, request: u64, location: &ResolvedLocation, status: u16) -> Option<Vec<u8>> {
         apache::custom_response(request, status)
-            .unwrap_or_else(|| location.settings.rules.error_document(status).and_then(shown))
+            .unwrap_or_else(|| location.settings.response.error_document(status).and_then(shown))
     }
 }
 

@@ -190,7 +190,7 @@ impl Site {
         match self.handler_of(location, request) {
             Handler::PerlScript => self.phase(location, request, Phase::Handler),
             Handler::CgiScript
-                if location.settings.rules.path_info == Some(PathInfo::Off)
+                if location.settings.response.path_info == Some(PathInfo::Off)
                     && !apache::path_info(request).is_empty() =>
             {
                 404

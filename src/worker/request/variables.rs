@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::translate::plain;
-use crate::config::response::Rules;
+use crate::config::response::ResponseRules;
 use crate::config::response::variables::{Attribute, Variables};
 use crate::worker::location::ResolvedLocation;
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
 /// the place say that it has left is no more.
 pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) {
-    let rules = &location.settings.rules;
-    let old = left.map(|left| &left.settings.rules);
+    let rules = &location.settings.response;
+    let old = left.map(|left| &left.settings.response);
     if !rules.has_variables() && !old.is_some_and(|old| old.has_variables()) {
         return;
     }
@@ -21,7 +21,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     apache::variables(request).into_iter().for_each(|(name, value)| before.set(&name, Some(value)));
     let mut variables = before.clone();
     let here: HashSet<&str> = rules.variables().collect();
-    let there = old.into_iter().flat_map(Rules::variables);
+    let there = old.into_iter().flat_map(ResponseRules::variables);
     there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
     variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned));
     for (name, value) in rules.env.iter().filter(|(_, value)| value.is_some()) {

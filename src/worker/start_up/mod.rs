@@ -82,7 +82,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
     let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::CgiScript);
-    let by_extension = config.sections.iter().flat_map(|s| s.said.rules.types.handlers()).any(is_ours);
+    let by_extension = config.sections.iter().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
     let phases = config.sections.iter().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }

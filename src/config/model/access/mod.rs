@@ -1,7 +1,7 @@
 //! Who may come in: what Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs say.
 //!
-//! What a section says is [`PartialAccess`]; merged it is [`Rules`]. What they mean for a request is the business of the module
-//! `access`.
+//! What a section says is [`PartialAccess`]; merged it is [`AccessRules`]. What they mean for a request is the business of
+//! the module `access`.
 
 use crate::config::model::merge::{keep, replace, settings};
 mod hosts;
@@ -21,7 +21,7 @@ settings! {
 
     /// What all sections of a request say together.
     #[derive(Clone, Default, PartialEq, Eq)]
-    merged struct Rules {}
+    merged struct AccessRules {}
 
     /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
     hosts: Option<HostRules> => HostRules, replace;
@@ -93,7 +93,7 @@ pub struct Throttle {
     pub most: u32,
 }
 
-impl Rules {
+impl AccessRules {
     /// Whether `AllowMethods` lets it pass; who may GET may HEAD.
     pub fn allows(&self, method: &str) -> bool {
         let method = if method == "HEAD" { "GET" } else { method };
@@ -102,19 +102,19 @@ impl Rules {
     }
 
     /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
-    pub fn without_users(&self) -> Rules {
+    pub fn without_users(&self) -> AccessRules {
         let hosts = if self.satisfy == Some(Satisfy::Any) { HostRules::default() } else { self.hosts.clone() };
-        Rules { hosts, requires: Vec::new(), ..self.clone() }
+        AccessRules { hosts, requires: Vec::new(), ..self.clone() }
     }
 
     /// Those about addresses alone.
-    pub fn of_addresses(&self) -> Rules {
-        Rules { hosts: self.hosts.clone(), ..Rules::default() }
+    pub fn of_addresses(&self) -> AccessRules {
+        AccessRules { hosts: self.hosts.clone(), ..AccessRules::default() }
     }
 
     /// `Require` alone.
-    pub fn of_users(&self) -> Rules {
-        Rules { requires: self.requires.clone(), ..Rules::default() }
+    pub fn of_users(&self) -> AccessRules {
+        AccessRules { requires: self.requires.clone(), ..AccessRules::default() }
     }
 
     /// The files are asked before Perl code, which hears of those whom they do not know.

@@ -1,5 +1,5 @@
 //! What sections say about answers rather than about programs: redirections, error documents, headers, variables, types.
-//! A section's words and what is merged from them have one shape: [`Rules`].
+//! A section's words and what is merged from them have one shape: [`ResponseRules`].
 
 use crate::config::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
@@ -38,7 +38,7 @@ pub use redirect::Redirect;
 settings! {
     /// `None` and empty mean: nothing, keep what was.
     #[derive(Clone, Default)]
-    place struct Rules, then Rules::change_etag {
+    place struct ResponseRules, then ResponseRules::change_etag {
         /// `Redirect` in containers, the innermost first; a host's own stand in `Host`.
         pub redirects: Vec<Redirect>, prepend;
         /// `ErrorDocument`: status and answer; the last of a status counts.
@@ -115,9 +115,9 @@ impl FileEtag {
     }
 }
 
-impl Rules {
+impl ResponseRules {
     /// `FileETag +X -Y` changes what the sections up to here come to.
-    fn change_etag(&mut self, inner: &Rules) {
+    fn change_etag(&mut self, inner: &ResponseRules) {
         if let Some((more, less)) = inner.file_etag_change {
             self.file_etag = Some(self.file_etag.unwrap_or(FileEtag::USUAL).changed(more, less));
         }

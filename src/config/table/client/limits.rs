@@ -83,7 +83,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "MaxRanges",
         contexts: ANYWHERE,
-        takes: Takes::Word("default|unlimited|none|number", |d, word| d.said().rules.ranges.set(Bound::Most, word)),
+        takes: Takes::Word("default|unlimited|none|number", |d, word| d.said().response.ranges.set(Bound::Most, word)),
         default: Some("200"),
         because: "httpd's; a download manager asks for a few",
         about: "Parts of a file that one request may ask for. To more than that the answer is all of the file, as it is to parts that are \
@@ -93,7 +93,9 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "MaxRangeOverlaps",
         contexts: ANYWHERE,
-        takes: Takes::Word("default|unlimited|none|number", |d, word| d.said().rules.ranges.set(Bound::Overlaps, word)),
+        takes: Takes::Word("default|unlimited|none|number", |d, word| {
+            d.said().response.ranges.set(Bound::Overlaps, word)
+        }),
         default: Some("20"),
         because: "httpd's",
         about: "Parts that may have bytes of the part before. To more of them the answer is all of the file.",
@@ -103,7 +105,7 @@ pub static ROWS: &[Row] = &[
         name: "MaxRangeReversals",
         contexts: ANYWHERE,
         takes: Takes::Word("default|unlimited|none|number", |d, word| {
-            d.said().rules.ranges.set(Bound::Reversals, word)
+            d.said().response.ranges.set(Bound::Reversals, word)
         }),
         default: Some("20"),
         because: "httpd's",

@@ -147,7 +147,7 @@ pub static ROWS: &[Row] = &[
         name: "SSLRequireSSL",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Words("", 0..=0, |d, _| {
-            d.said().rules.ssl.required = Some(true);
+            d.said().response.ssl.required = Some(true);
             Ok(())
         }),
         because: "most places are for everybody",
@@ -211,7 +211,7 @@ fn ssl_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         let name = arg.trim_start_matches(['+', '-']);
         let on = !arg.starts_with('-');
         match name.to_ascii_lowercase().as_str() {
-            "stdenvvars" => draft.said().rules.ssl.std_env_vars = Some(on),
+            "stdenvvars" => draft.said().response.ssl.std_env_vars = Some(on),
             // About certificates of clients and how they are asked for: there are none.
             "strictrequire" | "optrenegotiate" | "legacydnstringformat" => {}
             "exportcertdata" => ignored.push(name),
@@ -222,8 +222,8 @@ fn ssl_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     }
     // Options without a sign are all that there are.
     let absolute = args.iter().any(|arg| !arg.starts_with(['+', '-']));
-    if absolute && draft.said().rules.ssl.std_env_vars.is_none() {
-        draft.said().rules.ssl.std_env_vars = Some(false);
+    if absolute && draft.said().response.ssl.std_env_vars.is_none() {
+        draft.said().response.ssl.std_env_vars = Some(false);
     }
     if !ignored.is_empty() {
         draft.warn(&format!("not supported and ignored: {}", ignored.join(" ")));

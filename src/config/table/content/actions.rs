@@ -34,7 +34,7 @@ fn action(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => return Err(format!("expected `virtual` after the script, got \"{}\"", rest.join(" "))),
     };
     mention_path(draft, script);
-    draft.said().rules.actions.add(Action { name: name.clone(), script: script.clone(), is_virtual });
+    draft.said().response.actions.add(Action { name: name.clone(), script: script.clone(), is_virtual });
     Ok(())
 }
 
@@ -45,7 +45,7 @@ fn script(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected a method like GET or PUT, got \"{method}\""));
     }
     mention_path(draft, script);
-    draft.said().rules.actions.add_method(&method.to_ascii_uppercase(), script);
+    draft.said().response.actions.add_method(&method.to_ascii_uppercase(), script);
     Ok(())
 }
 

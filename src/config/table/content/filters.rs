@@ -36,7 +36,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveOutputFilter",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            say_of(&mut d.said().rules.compress.extensions, args, false);
+            say_of(&mut d.said().response.compress.extensions, args, false);
             Ok(())
         }),
         because: "see AddOutputFilter",
@@ -64,7 +64,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveInputFilter",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            say_of(&mut d.said().rules.inflate.extensions, args, false);
+            say_of(&mut d.said().response.inflate.extensions, args, false);
             Ok(())
         }),
         because: "see AddInputFilter",
@@ -74,7 +74,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DeflateInflateLimitRequestBody",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
-        takes: Takes::Size(|d, size| d.said().rules.inflate.limit = Some(size)),
+        takes: Takes::Size(|d, size| d.said().response.inflate.limit = Some(size)),
         default: Some("0"),
         because: "what is unpacked takes as much room as what is sent plainly",
         about: "Bytes of a request's body when it is unpacked; 0 is as LimitRequestBody says, which what is sent must fit in any case. A \
@@ -84,7 +84,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DeflateInflateRatioLimit",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
-        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().rules.inflate.ratio = Some(n)),
+        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().response.inflate.ratio = Some(n)),
         default: Some("200"),
         because: "httpd's; text becomes a tenth, nothing but zeros a thousandth",
         about: "How many times as long as it was sent a request's body may become when it is unpacked. More is answered 413.",
@@ -93,7 +93,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DeflateInflateRatioBurst",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
-        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().rules.inflate.burst = Some(n)),
+        takes: Takes::Number(1..=i32::MAX as u64, |d, n| d.said().response.inflate.burst = Some(n)),
         default: Some("3"),
         because: "httpd's; a short body may well be all alike",
         about: "How many buffers of 8096 bytes in a row may be over DeflateInflateRatioLimit before the body is refused.",
@@ -102,7 +102,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DeflateCompressionLevel",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Number(1..=9, |d, n| d.said().rules.compress.level = Some(n as u32)),
+        takes: Takes::Number(1..=9, |d, n| d.said().response.compress.level = Some(n as u32)),
         because: "6, zlib's own: more costs much and saves little",
         about: "How hard to compress: 1 is fast, 9 is small.",
         ..ROW
@@ -115,14 +115,14 @@ const OF_REQUESTS: &str =
 
 /// `SetOutputFilter filter[;filter…]|None`
 fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
-    draft.said().rules.compress.all =
+    draft.said().response.compress.all =
         Some(!names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names, OF_ANSWERS));
     Ok(())
 }
 
 /// `SetInputFilter filter[;filter…]|None`
 fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
-    draft.said().rules.inflate.all =
+    draft.said().response.inflate.all =
         Some(!names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names, OF_REQUESTS));
     Ok(())
 }
@@ -131,7 +131,7 @@ fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
 fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, types)) = args.split_first() else { return Ok(()) };
     if is_deflate_among(draft, names, OF_ANSWERS) {
-        draft.said().rules.compress.types.extend_from_slice(types);
+        draft.said().response.compress.types.extend_from_slice(types);
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), S
 fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
     let deflates = is_deflate_among(draft, names, OF_ANSWERS);
-    say_of(&mut draft.said().rules.compress.extensions, extensions, deflates);
+    say_of(&mut draft.said().response.compress.extensions, extensions, deflates);
     Ok(())
 }
 
@@ -148,7 +148,7 @@ fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn add_input_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
     let inflates = is_deflate_among(draft, names, OF_REQUESTS);
-    say_of(&mut draft.said().rules.inflate.extensions, extensions, inflates);
+    say_of(&mut draft.said().response.inflate.extensions, extensions, inflates);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DirectorySlash",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().rules.directory_slash = Some(on)),
+        takes: Takes::Flag(|d, on| d.said().response.directory_slash = Some(on)),
         because: "On: links in a page would lead astray without it",
         about: "Whether the path of a folder without a slash at its end is redirected to the one with it; Off answers 404.",
         ..ROW
@@ -80,7 +80,7 @@ fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             _ => return Err(format!("expected INode, MTime, Size, All or None, got \"{arg}\"")),
         }
     }
-    let rules = &mut draft.said().rules;
+    let rules = &mut draft.said().response;
     rules.file_etag = whole.or(rules.file_etag);
     rules.file_etag_change =
         (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
@@ -88,7 +88,7 @@ fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
-    draft.said().rules.path_info = Some(match word.to_ascii_lowercase().as_str() {
+    draft.said().response.path_info = Some(match word.to_ascii_lowercase().as_str() {
         "on" => PathInfo::On,
         "off" => PathInfo::Off,
         "default" => PathInfo::Default,
@@ -101,7 +101,7 @@ fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
 fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
         let pattern = draft.pattern(&wildcard::whole(name, Slash::Ordinary))?;
-        draft.said().rules.listing.ignored.push(pattern);
+        draft.said().response.listing.ignored.push(pattern);
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn index_options(draft: &mut Draft, args: &[String]) {
     for arg in args {
         let on = !arg.starts_with('-');
         let name = arg.trim_start_matches(['+', '-']).to_ascii_lowercase();
-        let listing = &mut draft.said().rules.listing;
+        let listing = &mut draft.said().response.listing;
         match name.as_str() {
             "fancyindexing" => listing.fancy = Some(on),
             "none" => listing.fancy = Some(false),
@@ -140,6 +140,6 @@ fn index_order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         "size" => Column::Size,
         _ => return Err(format!("expected Name, Date or Size second, got \"{column}\"")),
     };
-    draft.said().rules.listing.order = Some((column, backwards));
+    draft.said().response.listing.order = Some((column, backwards));
     Ok(())
 }

@@ -32,7 +32,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "ExpiresActive",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().rules.expires.active = Some(on)),
+        takes: Takes::Flag(|d, on| d.said().response.expires.active = Some(on)),
         because: "only the site knows how long its pages stay fresh",
         about: "Whether Expires and Cache-Control are sent, for answers that have no Expires of their own.",
         ..ROW
@@ -59,13 +59,13 @@ pub static ROWS: &[Row] = &[
 fn expires_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [kind, time] = args else { return Ok(()) };
     let span = Span::parse(time)?;
-    draft.said().rules.expires.by_type.push((kind.to_ascii_lowercase(), span));
+    draft.said().response.expires.by_type.push((kind.to_ascii_lowercase(), span));
     Ok(())
 }
 
 /// `ExpiresDefault time`
 fn expires_default(draft: &mut Draft, time: &str) -> Result<(), String> {
-    draft.said().rules.expires.default = Some(Span::parse(time)?);
+    draft.said().response.expires.default = Some(Span::parse(time)?);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => (false, args),
     };
     let rule = header_rule(draft, rest)?;
-    draft.said().rules.headers.push(HeaderRule { always, ..rule });
+    draft.said().response.headers.push(HeaderRule { always, ..rule });
     Ok(())
 }
 
@@ -87,7 +87,7 @@ fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if matches!(rule.action, Action::Echo(_)) {
         return Err("echo is for answers: write Header echo".to_owned());
     }
-    draft.said().rules.request_headers.push(rule);
+    draft.said().response.request_headers.push(rule);
     Ok(())
 }
 

@@ -84,7 +84,7 @@ fn error_document(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         draft.warn("a redirection would hide the question for the password: the plain page is sent");
         return Ok(());
     }
-    draft.said().rules.error_documents.push((number, document));
+    draft.said().response.error_documents.push((number, document));
     Ok(())
 }
 
@@ -146,7 +146,7 @@ fn add(
     }
     let redirect = Redirect { from, to: to.cloned(), status };
     match draft.is_in_container() {
-        true => draft.said().rules.redirects.push(redirect),
+        true => draft.said().response.redirects.push(redirect),
         false => draft.host().redirects.push(redirect),
     }
     Ok(())

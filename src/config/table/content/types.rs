@@ -180,14 +180,14 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) {
     let Some((value, extensions)) = args.split_first() else { return };
     for extension in extensions {
-        draft.said().rules.types.added.insert((kind, bare(extension)), Some(value.clone()));
+        draft.said().response.types.added.insert((kind, bare(extension)), Some(value.clone()));
     }
 }
 
 /// `RemoveType`, `RemoveEncoding`, …
 fn remove(draft: &mut Draft, kind: FileAspect, extensions: &[String]) {
     for extension in extensions {
-        draft.said().rules.types.added.insert((kind, bare(extension)), None);
+        draft.said().response.types.added.insert((kind, bare(extension)), None);
     }
 }
 
@@ -196,7 +196,7 @@ fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((name, extensions)) = args.split_first() else { return Ok(()) };
     let handler = handler(draft, name)?;
     for extension in extensions {
-        draft.said().rules.types.handlers.insert(bare(extension), Some(handler.clone()));
+        draft.said().response.types.handlers.insert(bare(extension), Some(handler.clone()));
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `RemoveHandler extension…`
 fn remove_handler(draft: &mut Draft, extensions: &[String]) {
     for extension in extensions {
-        draft.said().rules.types.handlers.insert(bare(extension), None);
+        draft.said().response.types.handlers.insert(bare(extension), None);
     }
 }
 
@@ -213,13 +213,13 @@ fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
     if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
         return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));
     }
-    draft.said().rules.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
+    draft.said().response.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
     Ok(())
 }
 
 /// `AddDefaultCharset On|Off|name`
 fn default_charset(draft: &mut Draft, name: &str) {
-    draft.said().rules.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
+    draft.said().response.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
         "off" => None,
         "on" => Some("iso-8859-1".to_owned()),
         _ => Some(name.to_owned()),

@@ -110,7 +110,7 @@ fn pass_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 
 fn say(draft: &mut Draft, name: &str, value: Option<String>) {
     // The last of a name counts: whoever merges sees to it.
-    draft.said().rules.env.push((name.to_owned(), value));
+    draft.said().response.env.push((name.to_owned(), value));
 }
 
 /// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfNoCase`
@@ -123,7 +123,7 @@ fn set_env_if(draft: &mut Draft, args: &[String], case: Case) -> Result<(), Stri
         when: When::Found(Attribute::parse(&mut draft.patterns, attribute)?, draft.patterns.compile(regex, case)?),
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
-    draft.said().rules.set_env_if.push(rule);
+    draft.said().response.set_env_if.push(rule);
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn set_env_if_expr(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         when: When::Holds(Expr::parse(expression, &mut draft.patterns)?),
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
-    draft.said().rules.set_env_if.push(rule);
+    draft.said().response.set_env_if.push(rule);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use http::request::Parts;
 
 use super::context::{RequestContext, variables};
 use crate::access::{Asked, Facts, Name, Proof, User, Verdict, challenge, judge};
-use crate::config::access::{Lookups, Methods, Rules};
+use crate::config::access::{AccessRules, Lookups, Methods};
 use crate::front::base::blocking::NoThread;
 use crate::front::base::refusal::Refusal;
 use crate::front::base::shared::count;
@@ -22,7 +22,7 @@ const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 /// Lets the request into the place that `route` leads to, or refuses.
 pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
-    if route.settings.rules.ssl.required == Some(true) && !context.is_secure() {
+    if route.settings.response.ssl.required == Some(true) && !context.is_secure() {
         return Err(Refusal::new(StatusCode::FORBIDDEN)
             .because("This page is sent over TLS only: its address begins with https."));
     }
@@ -115,7 +115,7 @@ fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Re
     unauthorized(rules)
 }
 
-fn unauthorized(rules: &Rules) -> Refusal {
+fn unauthorized(rules: &AccessRules) -> Refusal {
     let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
@@ -144,7 +144,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
 /// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
 /// on, and to an error's page, it counts once.
 pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
-    let rules = &route.settings.admission;
+    let rules = &route.settings.scheduling;
     let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 
 use crate::access::{Asked, Attempt, Check, Proof, Users};
-use crate::config::access::Rules;
+use crate::config::access::AccessRules;
 use crate::front::base::blocking::{self, NoThread};
 
 /// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
@@ -31,7 +31,7 @@ impl Default for Passwords {
 
 impl Passwords {
     /// Who somebody is; what takes long is done on another thread.
-    pub async fn find_out(&self, rules: &Rules, asked: Asked<'_>) -> Result<Proof, NoThread> {
+    pub async fn find_out(&self, rules: &AccessRules, asked: Asked<'_>) -> Result<Proof, NoThread> {
         let (mut asked, since) = (asked, Instant::now());
         loop {
             match self.users.attempt(rules, &asked, since) {
@@ -49,7 +49,7 @@ impl Passwords {
     }
 
     /// Reads the file that is needed, unless another request has read it while this one waited for its turn.
-    async fn read(&self, rules: &Rules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
+    async fn read(&self, rules: &AccessRules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
         let _permit = self.reading.acquire().await;
         if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
             self.users.learn(blocking::run("read a password file", move || reading.take()).await?);

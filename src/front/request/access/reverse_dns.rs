@@ -76,7 +76,7 @@ impl ReverseDns {
 
 /// With `UseCanonicalName DNS` the server is called what our end of the connection is.
 pub async fn named_by_dns(names: &ReverseDns, local: &Address, route: Rc<Route>) -> Rc<Route> {
-    if route.settings.rules.canonical_name != Some(CanonicalName::Dns) {
+    if route.settings.response.canonical_name != Some(CanonicalName::Dns) {
         return route;
     }
     match names.of(local.ip_addr(), false).await {

@@ -33,7 +33,7 @@ pub async fn unpacked<'a>(
     route: &Route,
     body: Body,
 ) -> Result<(Cow<'a, Parts>, Body), Refusal> {
-    let rules = &route.settings.rules.inflate;
+    let rules = &route.settings.response.inflate;
     // A part of something packed is nothing that could be unpacked.
     if !is_for(route) || head.headers.contains_key(CONTENT_RANGE) {
         return Ok((Cow::Borrowed(head), body));
@@ -61,7 +61,7 @@ pub async fn unpacked<'a>(
 
 /// Whether what is sent to `route` is unpacked. Which name of its path is the script's may be found out by a worker only.
 fn is_for(route: &Route) -> bool {
-    let rules = &route.settings.rules.inflate;
+    let rules = &route.settings.response.inflate;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let path = String::from_utf8_lossy(&route.path);
     rules.takes(&file) || route.script_length.is_none() && path.split('/').any(|name| rules.takes(name))

@@ -36,7 +36,7 @@ impl Basis {
 /// Works out the variables of a request that leads to `route`, unless nothing has changed since. An error when that takes
 /// too long.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    if !route.settings.rules.set_env_if.is_empty() {
+    if !route.settings.response.set_env_if.is_empty() {
         let basis = Basis::of(context, route);
         if context.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
             return route.in_time();
@@ -55,7 +55,7 @@ pub fn forget(context: &RequestContext) {
 }
 
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
-    let rules = &route.settings.rules;
+    let rules = &route.settings.response;
     let mut variables = context.before.borrow().clone();
     if rules.has_variables() {
         variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
@@ -81,7 +81,7 @@ fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
     if let Some(name) = &session.name {
         variables.set("SSL_TLS_SNI", Some(name.clone()));
     }
-    if route.settings.rules.ssl.std_env_vars == Some(true) {
+    if route.settings.response.ssl.std_env_vars == Some(true) {
         session.variables().for_each(|(name, value)| variables.set(name, Some(value)));
     }
 }

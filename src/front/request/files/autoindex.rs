@@ -82,7 +82,7 @@ pub async fn answer(
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
-    let listing = route.settings.rules.listing.clone();
+    let listing = route.settings.response.listing.clone();
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = server_name::foot(&context.generation.config, &context.generation.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };

@@ -56,7 +56,7 @@ pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result
     if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
             (b"" | b"/", true) => index(generation, route, root, filename, opened),
-            (b"", false) if route.settings.rules.directory_slash != Some(false) => Ok(Spot::NoSlash),
+            (b"", false) if route.settings.response.directory_slash != Some(false) => Ok(Spot::NoSlash),
             _ => Err(not_found()),
         };
     }

@@ -92,7 +92,7 @@ pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<Look
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
-        Handler::CgiScript if spot.extra > 0 && found.settings.rules.path_info == Some(PathInfo::Off) => {
+        Handler::CgiScript if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) => {
             Ok(LookupResult::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
@@ -141,7 +141,7 @@ pub fn find_declined(
 
 /// `AcceptPathInfo On`: the file is sent, whatever stands behind its name.
 fn takes_path_info(route: &Route) -> bool {
-    route.settings.rules.path_info == Some(PathInfo::On)
+    route.settings.response.path_info == Some(PathInfo::On)
 }
 
 /// What was found, unless its own sections have other rules about links than those it was found by.
@@ -173,18 +173,18 @@ pub fn send(
     if route.settings.handler == Handler::AsIs {
         return as_is::send(opened.file, opened.size);
     }
-    let validators = Validators::of(&opened, route.settings.rules.file_etag);
+    let validators = Validators::of(&opened, route.settings.response.file_etag);
     let Opened { file, size, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
             let described = mime::headers(&generation.config, route);
-            let wanted = wanted(head, &validators, size, route.settings.rules.ranges);
+            let wanted = wanted(head, &validators, size, route.settings.response.ranges);
             part(file, size, described, wanted, &validators).map_err(refusal)?
         }
     };
-    describe(response.headers_mut(), &validators, route.settings.rules.ranges);
+    describe(response.headers_mut(), &validators, route.settings.response.ranges);
     Ok(response)
 }
 

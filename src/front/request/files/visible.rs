@@ -48,7 +48,7 @@ impl<'a> View<'a> {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)
         });
-        let needs_tls = found.settings.rules.ssl.required == Some(true) && !context.is_secure();
+        let needs_tls = found.settings.response.ssl.required == Some(true) && !context.is_secure();
         Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
     }
 
@@ -78,6 +78,6 @@ fn closes(section: &Section) -> bool {
     said.access.hosts.is_some()
         || said.access.requires.is_some()
         || said.access.allowed_methods.is_some()
-        || said.rules.ssl.required == Some(true)
+        || said.response.ssl.required == Some(true)
         || asks_perl
 }

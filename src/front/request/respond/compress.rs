@@ -17,8 +17,8 @@ const WORTH_IT: u64 = 256;
 /// Compresses an answer if the configuration, the client and the answer agree.
 pub fn apply(context: &RequestContext, head: &mut Parts, kind: BodySource) -> BodySource {
     let route = context.route.borrow();
-    let Some(route) = route.as_ref().filter(|route| route.settings.rules.compress.is_on()) else { return kind };
-    let rules = &route.settings.rules.compress;
+    let Some(route) = route.as_ref().filter(|route| route.settings.response.compress.is_on()) else { return kind };
+    let rules = &route.settings.response.compress;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mime = mime(said);

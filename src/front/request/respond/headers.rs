@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 
 use crate::config::meter;
-use crate::config::response::Rules;
+use crate::config::response::ResponseRules;
 use crate::config::response::headers::{Action, HeaderRule, Moment};
 use crate::front::base::refusal::Refusal;
 use crate::front::request::context::{RequestContext, remote_ip, variables};
@@ -15,7 +15,7 @@ use crate::front::routing::Route;
 
 /// The request's head as programs are to see it. An error when the rules of a `.htaccess` file take too long.
 pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
-    let rules = &route.settings.rules.request_headers;
+    let rules = &route.settings.response.request_headers;
     let forwarded = context.forwarded.get();
     if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
         return Ok(Cow::Borrowed(head));
@@ -46,7 +46,7 @@ fn is_between_servers(name: &HeaderName) -> bool {
 pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
     let route = context.route.borrow();
     let Some(route) = route.as_deref() else { return Ok(()) };
-    let rules = &route.settings.rules;
+    let rules = &route.settings.response;
     if let Some(Some(charset)) = &rules.types.default_charset {
         add_charset(headers, charset);
     }
@@ -59,7 +59,7 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
     if refused { Ok(()) } else { route.in_time() }
 }
 
-fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &Rules, refused: bool) {
+fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
     let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
     if due().any(|rule| rule.early) {
         let mut early = HeaderMap::new();
@@ -161,7 +161,7 @@ pub fn mime(kind: &str) -> &str {
 }
 
 /// An answer that says how long it stays fresh is left alone.
-fn expire(headers: &mut HeaderMap, rules: &Rules, route: &Route) {
+fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     if headers.contains_key(EXPIRES) {
         return;
     }

@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, Whence, lseek};
 
-use crate::config::program::Limits;
+use crate::config::program::ProgramLimits;
 use crate::sys::{self, Image};
 
 /// Where a program finds others when nobody has said it.
@@ -32,7 +32,7 @@ pub struct Child {
 
 impl Child {
     /// Executes `file` in its folder, with the environment of the current request and its body.
-    pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &Limits) -> io::Result<Child> {
+    pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
         let image = Image::new(file.as_os_str().as_bytes(), arguments, environment())?;
         let mut command = Command::new(file);
         command.current_dir(file.parent().unwrap_or(Path::new("/")));

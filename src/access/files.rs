@@ -33,9 +33,9 @@ pub trait Contents: Sized {
 pub type Held<T> = Result<Arc<T>, String>;
 
 /// The files of one kind that somebody has asked for.
-pub struct Files<T>(RefCell<HashMap<PathBuf, Known<T>>>);
+pub struct Files<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
-struct Known<T> {
+struct CachedFile<T> {
     looked: Instant,
     stamp: Option<Stamp>,
     held: Held<T>,
@@ -86,7 +86,7 @@ impl<T: Contents> Files<T> {
             free = free.saturating_sub(size);
             fits
         }));
-        files.insert(look.path, Known { looked: Instant::now(), stamp: look.stamp, held: look.held });
+        files.insert(look.path, CachedFile { looked: Instant::now(), stamp: look.stamp, held: look.held });
     }
 }
 

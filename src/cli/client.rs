@@ -12,7 +12,7 @@ use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use super::conf::Conf;
 use crate::master::pid_file;
 use crate::master::site::Reading;
-use crate::master::sockets::control_socket::{Answer, Command, default_folder};
+use crate::master::sockets::control_socket::{Command, ControlReply, default_folder};
 use crate::master::status::{FileId, Status};
 use crate::printable;
 
@@ -76,7 +76,7 @@ impl Server {
     }
 
     /// Asks, and waits for the answer; an answer that says no is an error.
-    pub fn ask(&mut self, command: Command) -> anyhow::Result<Answer> {
+    pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
         // A reload takes as long as the site's code takes to load; StartTimeout ends it.
         let patience = if command == Command::Reload { None } else { Some(PATIENCE) };
         let mut line = serde_json::to_string(&command)?;
@@ -95,7 +95,7 @@ impl Server {
         self.ask(Command::Status).ok()?.status
     }
 
-    fn read(&mut self) -> anyhow::Result<Answer> {
+    fn read(&mut self) -> anyhow::Result<ControlReply> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => bail!("the server ended before it answered"),

@@ -11,7 +11,7 @@ use crate::config::model::overrides::HtaccessRules;
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::LogTarget;
 use crate::config::model::settings::{PartialSettings, Section};
-use crate::config::model::start_up::{StartUp, Step};
+use crate::config::model::start_up::{StartUp, StartUpStep};
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{At, ConfigError};
@@ -75,11 +75,11 @@ pub struct Logs {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
     pub formats: Vec<(u16, String, String)>,
     /// Every access log.
-    pub access: Vec<SaidAccessLog>,
+    pub access: Vec<CustomLog>,
 }
 
 /// `CustomLog`, `TransferLog`
-pub struct SaidAccessLog {
+pub struct CustomLog {
     /// Whose it is.
     pub host: u16,
     /// Where its lines go.
@@ -176,7 +176,7 @@ impl Draft {
     }
 
     /// Adds a step of the mold.
-    pub fn start_up(&mut self, step: Step) {
+    pub fn start_up(&mut self, step: StartUpStep) {
         self.config.start_up.push(StartUp { at: self.at.clone(), step });
     }
 

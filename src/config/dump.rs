@@ -8,7 +8,7 @@ use crate::config::model::host::{AliasFrom, Host};
 use crate::config::model::remote_ip::RemoteIp;
 use crate::config::model::server::LogTarget;
 use crate::config::model::settings::{Section, Settings};
-use crate::config::model::start_up::Step;
+use crate::config::model::start_up::StartUpStep;
 
 pub fn dump(config: &Config) -> String {
     let mut out = format!(
@@ -46,7 +46,7 @@ fn target(log: &LogTarget) -> String {
     }
 }
 
-fn step_words(step: &Step) -> String {
+fn step_words(step: &StartUpStep) -> String {
     format!("{step:?}")
 }
 

@@ -148,10 +148,10 @@ impl Master {
                 Command::Reload => self.ask_reload(Some(client)),
                 Command::Reopen => {
                     self.reopen_logs();
-                    self.tell(Some(client), &super::Answer::ok());
+                    self.tell(Some(client), &super::ControlReply::ok());
                 }
                 Command::Stop { how } => {
-                    self.tell(Some(client), &super::Answer::ok());
+                    self.tell(Some(client), &super::ControlReply::ok());
                     self.ask_stop(how);
                 }
             }

@@ -52,7 +52,7 @@ use self::reload::Reloads;
 use self::signals::Signals;
 use self::site::expansion::Expansion;
 use self::site::{Origin, Site};
-use self::sockets::control_socket::{Answer, Client, ControlSocket};
+use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use self::sockets::listeners::Listeners;
 use self::status::{FileId, GenerationStatus, Status};
 use self::stop::Stop;
@@ -281,7 +281,7 @@ impl Master {
     }
 
     /// Answers a command, if somebody waits for it.
-    fn tell(&mut self, client: Option<Client>, answer: &Answer) {
+    fn tell(&mut self, client: Option<Client>, answer: &ControlReply) {
         if let Some(client) = client {
             self.control.answer(client, answer);
         }
@@ -310,7 +310,7 @@ impl Master {
         if clients.is_empty() {
             return;
         }
-        let answer = Answer { status: Some(self.status(front)), ..Answer::ok() };
+        let answer = ControlReply { status: Some(self.status(front)), ..ControlReply::ok() };
         clients.into_iter().for_each(|client| self.tell(Some(client), &answer));
     }
 

@@ -16,7 +16,7 @@ use super::Master;
 use super::generation::Attempt;
 use super::site::Reading;
 use super::site::expansion::Expansion;
-use super::sockets::control_socket::{Answer, Client};
+use super::sockets::control_socket::{Client, ControlReply};
 use crate::log;
 
 /// Who asked for a reload, and what is under way. What is asked during one becomes a single one after it.
@@ -58,9 +58,9 @@ impl Master {
     /// HUP, or `cameleer reload` by `client`.
     pub(super) fn ask_reload(&mut self, client: Option<Client>) {
         if self.stop.is_some() {
-            self.tell(client, &Answer::failed("the server is stopping"));
+            self.tell(client, &ControlReply::failed("the server is stopping"));
         } else if self.serving().is_none() {
-            self.tell(client, &Answer::failed("the server is still starting"));
+            self.tell(client, &ControlReply::failed("the server is still starting"));
         } else if self.reloads.ask(client) {
             self.begin_reload();
         }
@@ -140,7 +140,7 @@ impl Master {
         }
         self.notify.ready(&self.summary());
         let (waiting, again) = self.reloads.over();
-        let answer = result.map_or_else(Answer::failed, |_| Answer::ok());
+        let answer = result.map_or_else(ControlReply::failed, |_| ControlReply::ok());
         for client in waiting {
             self.tell(Some(client), &answer);
         }

@@ -14,7 +14,7 @@ use wire::transport::{in_memory, read_configuration};
 
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
-use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, Step, table};
+use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, StartUpStep, table};
 use crate::privileges;
 
 type Master = Channel<FromExpander, ToExpander>;
@@ -123,10 +123,10 @@ impl Expander {
 
     /// Does it; the directives that it says.
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
-        if let Step::Section(code) = &step.step {
+        if let StartUpStep::Section(code) = &step.step {
             return start_up::section(&self.perl, code, &step.at);
         }
-        if let Step::Own { .. } = &step.step {
+        if let StartUpStep::Own { .. } = &step.step {
             start_up::own(&self.perl, step, &self.within)?;
         }
         start_up::load(&self.perl, step)?;

@@ -44,7 +44,7 @@ pub struct Part {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ParserState {
     Preamble,
     Line,
     Header,
@@ -60,7 +60,7 @@ pub struct Multipart {
     buffer: Vec<u8>,
     /// What stands before it was given out.
     start: usize,
-    state: State,
+    state: ParserState,
     parts: usize,
 }
 
@@ -78,7 +78,7 @@ impl Multipart {
             delimiter: Finder::new(&delimiter).into_owned(),
             buffer,
             start: 0,
-            state: State::Preamble,
+            state: ParserState::Preamble,
             parts: 0,
         })
     }
@@ -87,29 +87,29 @@ impl Multipart {
     pub fn feed(&mut self, piece: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
-        if !matches!(self.state, State::Epilogue | State::Failed) {
+        if !matches!(self.state, ParserState::Epilogue | ParserState::Failed) {
             self.buffer.extend_from_slice(piece);
         }
     }
 
     /// The body is over: what stands in it is whole, or this says that it is not.
     pub fn is_whole(&self) -> bool {
-        self.state == State::Epilogue
+        self.state == ParserState::Epilogue
     }
 
     /// The next event; `None`: more of the body is needed.
     pub fn event(&mut self) -> Option<Event<'_>> {
         loop {
             match self.state {
-                State::Preamble => self.skip_preamble()?,
-                State::Line => {
+                ParserState::Preamble => self.skip_preamble()?,
+                ParserState::Line => {
                     if let Some(event) = self.end_of_delimiter()? {
                         return Some(event);
                     }
                 }
-                State::Header => return self.header(),
-                State::Body => return self.data(),
-                State::Epilogue | State::Failed => return None,
+                ParserState::Header => return self.header(),
+                ParserState::Body => return self.data(),
+                ParserState::Epilogue | ParserState::Failed => return None,
             }
         }
     }
@@ -119,7 +119,7 @@ impl Multipart {
     }
 
     fn fail(&mut self, reason: &'static str) -> Event<'static> {
-        self.state = State::Failed;
+        self.state = ParserState::Failed;
         self.start = self.buffer.len();
         Event::Bad(reason)
     }
@@ -129,7 +129,7 @@ impl Multipart {
         match self.delimiter.find(self.rest()) {
             Some(at) => {
                 self.start += at + length;
-                self.state = State::Line;
+                self.state = ParserState::Line;
                 Some(())
             }
             None => {
@@ -143,7 +143,7 @@ impl Multipart {
     fn end_of_delimiter(&mut self) -> Option<Option<Event<'static>>> {
         let rest = self.rest();
         if rest.starts_with(b"--") {
-            self.state = State::Epilogue;
+            self.state = ParserState::Epilogue;
             return Some(Some(Event::End));
         }
         let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -151,7 +151,7 @@ impl Multipart {
             [b'\r', b'\n', ..] => {
                 // A header may be empty: its line end is the blank line's too.
                 self.start += padding;
-                self.state = State::Header;
+                self.state = ParserState::Header;
                 Some(None)
             }
             [] | [b'\r'] | [b'-'] if padding < MAX_PADDING => None,
@@ -173,7 +173,7 @@ impl Multipart {
         }
         let Some(part) = part else { return Some(self.fail("a part has no name")) };
         self.start += length + 4;
-        self.state = State::Body;
+        self.state = ParserState::Body;
         Some(Event::Part(part))
     }
 
@@ -183,7 +183,7 @@ impl Multipart {
         match self.delimiter.find(self.rest()) {
             Some(0) => {
                 self.start += length;
-                self.state = State::Line;
+                self.state = ParserState::Line;
                 Some(Event::PartEnd)
             }
             Some(at) => {

@@ -4,7 +4,7 @@ use crate::config::draft::{Draft, Position};
 use crate::config::model::access::Methods;
 use crate::config::model::context::Context;
 use crate::config::model::overrides::HtaccessRules;
-use crate::config::model::start_up::Step;
+use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::syntax::{value, words};
 use crate::config::table::httpd_only::{self, Unsupported};
@@ -81,7 +81,7 @@ impl Draft {
     /// Its module is told at the start; here it is only noted where.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
         let [args, inside @ ..] = directive.args.as_slice() else { return Ok(()) };
-        self.start_up(Step::Own {
+        self.start_up(StartUpStep::Own {
             name: directive.name.clone(),
             args: args.clone(),
             inside: inside.first().cloned(),

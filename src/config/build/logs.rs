@@ -1,6 +1,6 @@
 //! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last: a nickname may follow its use.
 
-use crate::config::draft::{Draft, Logs, SaidAccessLog};
+use crate::config::draft::{CustomLog, Draft, Logs};
 use crate::config::model::host::AccessLog;
 use crate::config::syntax::tree::ConfigError;
 
@@ -29,7 +29,7 @@ pub fn finish(draft: &mut Draft) {
 
 impl Logs {
     /// A nickname of the host, or of the main server, or ours; or the format itself.
-    fn format(&self, access: &SaidAccessLog) -> Result<String, String> {
+    fn format(&self, access: &CustomLog) -> Result<String, String> {
         let of = |host: u16| self.formats.iter().rfind(|(of, name, _)| *of == host && *name == access.format);
         if let Some((_, _, format)) = of(access.host).or_else(|| of(0)) {
             return Ok(format.clone());
@@ -46,7 +46,7 @@ impl Logs {
 }
 
 impl Draft {
-    fn add_access_log(&mut self, access: &SaidAccessLog, format: String) {
+    fn add_access_log(&mut self, access: &CustomLog, format: String) {
         let logs = &mut self.config.logs;
         let log = logs.iter().position(|known| *known == access.target).unwrap_or_else(|| {
             logs.push(access.target.clone());

@@ -4,7 +4,7 @@ use crate::config::model::context::Scope;
 
 /// `Options`: either a new set or changes to the outer one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SaidOptions {
+pub enum PartialOptions {
     /// `Options ExecCGI Indexes`
     Set(Options),
     /// `Options +ExecCGI -Indexes`
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Options {
 }
 
 /// What the arguments say, and the names that we accept but do not have yet.
-pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {
+pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
     let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
     if signed != 0 && signed != args.len() {
         return Err(
@@ -58,7 +58,7 @@ pub fn parse(args: &[String]) -> Result<(SaidOptions, Vec<String>), String> {
             None => ignored.push(arg.clone()),
         }
     }
-    Ok((if signed == 0 { SaidOptions::Set(add) } else { SaidOptions::Change { add, remove } }, ignored))
+    Ok((if signed == 0 { PartialOptions::Set(add) } else { PartialOptions::Change { add, remove } }, ignored))
 }
 
 /// `None`: httpd has it, we do not.
@@ -103,10 +103,10 @@ impl Options {
     }
 
     /// These options after `said`.
-    pub fn after(self, said: &SaidOptions) -> Options {
+    pub fn after(self, said: &PartialOptions) -> Options {
         match said {
-            SaidOptions::Set(options) => *options,
-            SaidOptions::Change { add, remove } => self.without(*remove).with(*add),
+            PartialOptions::Set(options) => *options,
+            PartialOptions::Change { add, remove } => self.without(*remove).with(*add),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Options {
 impl Options {
     /// These options after what a section of that scope says. Links belong to files: as in httpd, a section of URIs says
     /// nothing about them.
-    pub fn at(self, scope: &Scope, said: &SaidOptions) -> Options {
+    pub fn at(self, scope: &Scope, said: &PartialOptions) -> Options {
         let next = self.after(said);
         match scope {
             Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
@@ -127,14 +127,17 @@ impl Options {
     }
 }
 
-impl SaidOptions {
+impl PartialOptions {
     /// Two lines of one section as one.
-    pub fn then(&self, next: &SaidOptions) -> SaidOptions {
+    pub fn then(&self, next: &PartialOptions) -> PartialOptions {
         match (self, next) {
-            (_, SaidOptions::Set(_)) => next.clone(),
-            (SaidOptions::Set(options), _) => SaidOptions::Set(options.after(next)),
-            (SaidOptions::Change { add, remove }, SaidOptions::Change { add: more, remove: less }) => {
-                SaidOptions::Change { add: add.without(*less).with(*more), remove: remove.without(*more).with(*less) }
+            (_, PartialOptions::Set(_)) => next.clone(),
+            (PartialOptions::Set(options), _) => PartialOptions::Set(options.after(next)),
+            (PartialOptions::Change { add, remove }, PartialOptions::Change { add: more, remove: less }) => {
+                PartialOptions::Change {
+                    add: add.without(*less).with(*more),
+                    remove: remove.without(*more).with(*less),
+                }
             }
         }
     }

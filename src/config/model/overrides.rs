@@ -1,6 +1,6 @@
 //! `AllowOverride` and `PerlHtaccess`: what a `.htaccess` file may say.
 
-use crate::config::model::options::{self, Options, SaidOptions};
+use crate::config::model::options::{self, Options, PartialOptions};
 use crate::config::syntax::tree::Directive;
 
 /// The classes of directives that `AllowOverride` names; httpd's.
@@ -97,7 +97,7 @@ impl Overrides {
             ("nonfatal", Some(what)) => self.nonfatal.add(what).ok_or_else(|| unknown(arg))?,
             ("options", Some(list)) => {
                 let names: Vec<String> = list.split(',').map(str::to_owned).collect();
-                let (SaidOptions::Set(only), _) = options::parse(&names)? else {
+                let (PartialOptions::Set(only), _) = options::parse(&names)? else {
                     return Err(format!("expected options without + and -, got \"{arg}\""));
                 };
                 self.classes |= Class::OPTIONS.0;
@@ -258,10 +258,10 @@ impl HtaccessRules {
     }
 
     /// `AllowOverride Options=…`
-    pub fn check_options(&self, said: &SaidOptions) -> Result<(), String> {
+    pub fn check_options(&self, said: &PartialOptions) -> Result<(), String> {
         let touched = match said {
-            SaidOptions::Set(options) => *options,
-            SaidOptions::Change { add, remove } => add.with(*remove),
+            PartialOptions::Set(options) => *options,
+            PartialOptions::Change { add, remove } => add.with(*remove),
         };
         match self.allowed.options {
             Some(only) if touched.without(only) != Options::default() => {

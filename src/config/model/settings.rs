@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::config::model::context::{Rank, Scope};
 use crate::config::model::handler::Handler;
-use crate::config::model::options::{Options, SaidOptions};
+use crate::config::model::options::{Options, PartialOptions};
 use crate::config::model::overrides::Overrides;
 use crate::config::model::phases::{Phase, Phases};
 use crate::config::model::response::ResponseRules;
@@ -63,7 +63,7 @@ settings! {
     /// `PerlSetupEnv`
     setup_env: Option<bool> => bool, replace;
     /// `Options`
-    options: Option<SaidOptions> => Options, apart;
+    options: Option<PartialOptions> => Options, apart;
     /// `DirectoryIndex`
     directory_index: Option<Vec<String>> => Vec<String>, replace;
     /// `DefaultType`

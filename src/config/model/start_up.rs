@@ -10,12 +10,12 @@ pub struct StartUp {
     /// The directive's place.
     pub at: At,
     /// What is done.
-    pub step: Step,
+    pub step: StartUpStep,
 }
 
 /// One start-up step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum StartUpStep {
     /// `PerlModule Name`
     Module(String),
     /// `PerlRequire file`, relative to ServerRoot.

@@ -1,6 +1,6 @@
 //! Logs.
 
-use crate::config::draft::{Draft, SaidAccessLog};
+use crate::config::draft::{CustomLog, Draft};
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::{LogLevel, LogTarget};
 use crate::config::table::row::{HOSTS, MANY, ROW, Row, Takes};
@@ -73,13 +73,7 @@ fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
     let target = target(draft, &args[0])?;
-    draft.logs.access.push(SaidAccessLog {
-        host: draft.position.host,
-        target,
-        format,
-        condition,
-        at: draft.at.clone(),
-    });
+    draft.logs.access.push(CustomLog { host: draft.position.host, target, format, condition, at: draft.at.clone() });
     Ok(())
 }
 

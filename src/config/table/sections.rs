@@ -6,7 +6,7 @@ use crate::config::draft::{Draft, Opened};
 use crate::config::model::address;
 use crate::config::model::context::{Context, Rank, Scope};
 use crate::config::model::overrides::Class;
-use crate::config::model::start_up::Step;
+use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::syntax::wildcard::{self, Slash};
 use crate::config::table::row::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, ROW, Row, SERVER, Takes};
@@ -74,7 +74,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "Perl",
         contexts: ANYWHERE,
         takes: Takes::Section("", 0..=1, |d, code, _| {
-            code.iter().for_each(|code| d.start_up(Step::Section(code.clone())));
+            code.iter().for_each(|code| d.start_up(StartUpStep::Section(code.clone())));
             Ok(None)
         }),
         because: "the site says which",

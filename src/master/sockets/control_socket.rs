@@ -55,7 +55,7 @@ pub enum How {
 
 /// What one is told.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ControlReply {
     /// It was done.
     pub ok: bool,
     /// Why not.
@@ -66,15 +66,15 @@ pub struct Answer {
     pub status: Option<Status>,
 }
 
-impl Answer {
+impl ControlReply {
     /// It was done.
-    pub fn ok() -> Answer {
-        Answer { ok: true, ..Answer::default() }
+    pub fn ok() -> ControlReply {
+        ControlReply { ok: true, ..ControlReply::default() }
     }
 
     /// It was not.
-    pub fn failed(error: impl ToString) -> Answer {
-        Answer { error: Some(error.to_string()), ..Answer::default() }
+    pub fn failed(error: impl ToString) -> ControlReply {
+        ControlReply { error: Some(error.to_string()), ..ControlReply::default() }
     }
 }
 
@@ -159,7 +159,7 @@ impl ControlSocket {
     }
 
     /// Tells `client`, if he is still there.
-    pub fn answer(&mut self, client: Client, answer: &Answer) {
+    pub fn answer(&mut self, client: Client, answer: &ControlReply) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
         let said = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
         connection.output.push(b'\n');
@@ -195,7 +195,8 @@ impl Connection {
     }
 
     fn refuse(&mut self, error: &serde_json::Error) -> io::Result<()> {
-        let answer = Answer::failed(format!("expected {{\"command\":\"status\"}}, reload, reopen or stop: {error}"));
+        let answer =
+            ControlReply::failed(format!("expected {{\"command\":\"status\"}}, reload, reopen or stop: {error}"));
         serde_json::to_writer(&mut self.output, &answer)?;
         self.output.push(b'\n');
         Ok(())
@@ -306,7 +307,7 @@ mod tests {
         stream.write_all(b"{\"command\":\"stop\",\"how\":\"fast\"}\n{\"command\":\"reload\"}\n{\"comm").expect("sent");
         socket.accept();
         assert_eq!(socket.serve(0), [Command::Stop { how: How::Fast }, Command::Reload]);
-        socket.answer(0, &Answer::failed("no"));
+        socket.answer(0, &ControlReply::failed("no"));
         let mut line = String::new();
         BufReader::new(&stream).read_line(&mut line).expect("answered");
         assert_eq!(line, "{\"ok\":false,\"error\":\"no\"}\n");

@@ -19,18 +19,18 @@ const TICK: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 pub struct HtaccessCache {
-    known: RefCell<Cache<PathBuf, Known, MAX_KNOWN>>,
+    known: RefCell<Cache<PathBuf, CachedLook, MAX_KNOWN>>,
     /// Which of the clients' requests it is.
     turn: Cell<u64>,
 }
 
-struct Known {
+struct CachedLook {
     looked_at: u64,
-    found: Option<Found>,
+    found: Option<HtaccessText>,
 }
 
 #[derive(Clone)]
-struct Found {
+struct HtaccessText {
     text: Rc<str>,
     stamp: Stamp,
     /// It had not just been changed when it was read: a later change has another stamp.
@@ -53,14 +53,14 @@ impl HtaccessCache {
             None => None,
         };
         let found = look(file, before).map_err(|error| format!("{}: {error}", file.display()))?;
-        let known = Known { looked_at: self.turn.get(), found: found.clone() };
+        let known = CachedLook { looked_at: self.turn.get(), found: found.clone() };
         self.known.borrow_mut().put(file.to_owned(), known);
         Ok(found.map(|found| found.text))
     }
 }
 
 /// As it was `before`, or read.
-fn look(file: &Path, before: Option<Found>) -> io::Result<Option<Found>> {
+fn look(file: &Path, before: Option<HtaccessText>) -> io::Result<Option<HtaccessText>> {
     let is_same = |it: &Metadata| before.as_ref().is_some_and(|found| found.is_settled && found.stamp == Stamp::of(it));
     match std::fs::metadata(file) {
         Ok(it) if is_same(&it) => return Ok(before),
@@ -75,14 +75,14 @@ fn look(file: &Path, before: Option<Found>) -> io::Result<Option<Found>> {
     }
 }
 
-fn read(file: &Path) -> io::Result<Found> {
+fn read(file: &Path) -> io::Result<HtaccessText> {
     let begun = SystemTime::now();
     let (it, bytes) = regular::read(file, LONGEST_HTACCESS)?;
     let stamp = Stamp::of(&it);
     let is_settled = stamp.age_at(begun) > TICK;
     match bytes.contains(&0) {
         true => Err(io::Error::new(ErrorKind::InvalidData, "it is not a text")),
-        false => Ok(Found { text: String::from_utf8_lossy(&bytes).into(), stamp, is_settled }),
+        false => Ok(HtaccessText { text: String::from_utf8_lossy(&bytes).into(), stamp, is_settled }),
     }
 }
 

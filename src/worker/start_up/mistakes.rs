@@ -2,7 +2,7 @@
 
 use libperl::Interrupted;
 
-use crate::config::{At, ConfigError, StartUp, Step};
+use crate::config::{At, ConfigError, StartUp, StartUpStep};
 
 /// What is wrong with the site's Perl, one line each.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl std::error::Error for Mistakes {}
 
 /// The line for a step that failed.
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
-    let in_section = matches!(step.step, Step::Section(_));
+    let in_section = matches!(step.step, StartUpStep::Section(_));
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
     let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
     ConfigError { at: Some(at), message }

@@ -15,7 +15,8 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
 use crate::config::{
-    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, Step, regular, split_words, table,
+    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular, split_words,
+    table,
 };
 use crate::log;
 
@@ -96,11 +97,11 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps
     let (mut apps, mut mistakes) = (Apps::new(), Vec::new());
     for step in &config.start_up {
         let broken = match &step.step {
-            Step::Registry { file, uri } => scripts::preload(perl, uri, file),
+            StartUpStep::Registry { file, uri } => scripts::preload(perl, uri, file),
             _ => take(perl, config, step, &mut apps).err().map(|error| mistake(step, &error)).into_iter().collect(),
         };
         match &step.step {
-            Step::Registry { file, .. } if file.is_dir() && !check => {
+            StartUpStep::Registry { file, .. } if file.is_dir() && !check => {
                 broken.iter().for_each(|broken| log::error("perl", broken));
             }
             _ => mistakes.extend(broken),
@@ -132,13 +133,13 @@ fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
 /// Does one of them.
 pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
-        Step::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
-        Step::Psgi(app) => {
+        StartUpStep::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
+        StartUpStep::Psgi(app) => {
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));
             Ok(())
         }
-        Step::Section(code) => section(perl, code, &step.at).map(drop),
+        StartUpStep::Section(code) => section(perl, code, &step.at).map(drop),
         _ => load(perl, step),
     }
 }
@@ -146,14 +147,16 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 /// Does one step that may define what the rest of the configuration needs.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
-        Step::Module(name) => perl.require_module(name),
-        Step::Require(file) => {
+        StartUpStep::Module(name) => perl.require_module(name),
+        StartUpStep::Require(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())
         }
-        Step::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
-        Step::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
-        Step::Psgi(_) | Step::Registry { .. } | Step::Section(_) | Step::Own { .. } => Ok(()),
+        StartUpStep::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        StartUpStep::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
+        StartUpStep::Psgi(_) | StartUpStep::Registry { .. } | StartUpStep::Section(_) | StartUpStep::Own { .. } => {
+            Ok(())
+        }
     }
 }
 
@@ -175,7 +178,7 @@ impl Within {
 
 /// Hands a directive to the Perl module that defines it.
 pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
-    let Step::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
+    let StartUpStep::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
     let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
     let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];

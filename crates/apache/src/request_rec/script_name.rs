@@ -65,29 +65,29 @@ fn mounted(path: &[u8], location: &str) -> usize {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum FileKind {
     File,
     Folder,
     Nothing,
 }
 
-fn look(file: &[u8]) -> Found {
+fn look(file: &[u8]) -> FileKind {
     match fs::metadata(OsStr::from_bytes(file)) {
-        Ok(it) if it.is_dir() => Found::Folder,
-        Ok(_) => Found::File,
-        Err(_) => Found::Nothing,
+        Ok(it) if it.is_dir() => FileKind::Folder,
+        Ok(_) => FileKind::File,
+        Err(_) => FileKind::Nothing,
     }
 }
 
 /// How much of `file` names something: up to a file that exists, or to the first segment missing in a folder. What is all
 /// there costs one look; else the way is gone from the root, and nobody looks for what follows a missing segment.
-fn existing(file: &[u8], look: impl Fn(&[u8]) -> Found) -> usize {
-    if look(file) != Found::Nothing {
+fn existing(file: &[u8], look: impl Fn(&[u8]) -> FileKind) -> usize {
+    if look(file) != FileKind::Nothing {
         return file.len();
     }
     let slashes = file.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'/');
     for end in slashes.map(|(at, _)| at).chain([file.len()]) {
-        if look(&file[..end]) != Found::Folder {
+        if look(&file[..end]) != FileKind::Folder {
             return end;
         }
     }
@@ -98,11 +98,11 @@ fn existing(file: &[u8], look: impl Fn(&[u8]) -> Found) -> usize {
 mod tests {
     use super::*;
 
-    fn disk(file: &[u8]) -> Found {
+    fn disk(file: &[u8]) -> FileKind {
         match file {
-            b"/www" | b"/www/cgi" | b"/www/cgi/" => Found::Folder,
-            b"/www/cgi/a.pl" => Found::File,
-            _ => Found::Nothing,
+            b"/www" | b"/www/cgi" | b"/www/cgi/" => FileKind::Folder,
+            b"/www/cgi/a.pl" => FileKind::File,
+            _ => FileKind::Nothing,
         }
     }
 

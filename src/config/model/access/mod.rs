@@ -38,7 +38,7 @@ settings! {
     /// `AuthAuthoritative`
     authoritative: Option<bool> => Option<bool>, keep;
     /// `Require`: one replaces all of the outer section, unless `AuthMerging` says otherwise.
-    requires: SaidRequires => Vec<Requirement>, merge_requires;
+    requires: PartialRequires => Vec<Requirement>, merge_requires;
     /// `HostnameLookups`
     lookups: Option<Lookups> => Lookups, replace;
     /// `MaxConcurrentReqs`: one replaces all of the outer section.
@@ -140,21 +140,21 @@ impl AccessRules {
 
 /// What one section says of `Require`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SaidRequires {
+pub struct PartialRequires {
     /// One of those that hold for the method must be met; `None`: nothing was said.
     pub lines: Option<Vec<Requirement>>,
     /// `AuthMerging`: what becomes of the outer section's.
     pub merging: Merging,
 }
 
-impl SaidRequires {
+impl PartialRequires {
     /// Whether there is a line.
     pub fn is_some(&self) -> bool {
         self.lines.is_some()
     }
 }
 
-fn merge_requires(outer: &mut Vec<Requirement>, inner: &SaidRequires) {
+fn merge_requires(outer: &mut Vec<Requirement>, inner: &PartialRequires) {
     let Some(lines) = &inner.lines else { return };
     match inner.merging {
         Merging::And if !outer.is_empty() => {

@@ -3,7 +3,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::{Class, PerlHtaccess};
-use crate::config::model::start_up::{PsgiApp, Step};
+use crate::config::model::start_up::{PsgiApp, StartUpStep};
 use crate::config::table::perl::phases;
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
 
@@ -38,7 +38,9 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlModule",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("Name…", 1..=MANY, |d, names| steps(d, names, |_, name| Step::Module(name.to_owned()))),
+        takes: Takes::Words("Name…", 1..=MANY, |d, names| {
+            steps(d, names, |_, name| StartUpStep::Module(name.to_owned()))
+        }),
         because: "the site says which",
         effect: Effect::Generation,
         is_code: true,
@@ -49,7 +51,9 @@ pub static ROWS: &[Row] = &[
         name: "PerlRequire",
         aliases: &["PerlScript"],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("file…", 1..=MANY, |d, files| steps(d, files, |d, file| Step::Require(d.path(file)))),
+        takes: Takes::Words("file…", 1..=MANY, |d, files| {
+            steps(d, files, |d, file| StartUpStep::Require(d.path(file)))
+        }),
         because: "the site says which",
         effect: Effect::Generation,
         is_code: true,
@@ -60,7 +64,7 @@ pub static ROWS: &[Row] = &[
         name: "PerlLib",
         contexts: SERVER,
         takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
-            steps(d, folders, |d, folder| Step::Lib(d.path(folder)))
+            steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
         }),
         because: "perl's own @INC, and what PERL5LIB adds",
         effect: Effect::Generation,
@@ -70,7 +74,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlEval",
         contexts: SERVER,
-        takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| Step::Eval(code.to_owned()))),
+        takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned()))),
         because: "code belongs in files",
         effect: Effect::Generation,
         about: "Perl code run before the workers are forked. `${name}` in it is Perl's, not replaced.",
@@ -196,7 +200,7 @@ pub static ROWS: &[Row] = &[
     },
 ];
 
-fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> Result<(), String> {
+fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> StartUpStep) -> Result<(), String> {
     for arg in args {
         let step = step(draft, arg);
         draft.start_up(step);
@@ -206,7 +210,7 @@ fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> Step) -> 
 
 /// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.
 fn psgi_app(draft: &mut Draft, app: PsgiApp) {
-    let step = Step::Psgi(app.clone());
+    let step = StartUpStep::Psgi(app.clone());
     if !draft.config.start_up.iter().any(|known| known.step == step) {
         draft.start_up(step);
     }
@@ -221,7 +225,7 @@ fn registry_preload(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !uri.starts_with('/') {
         return Err(format!("expected the script's URI first, beginning with /, got \"{uri}\""));
     }
-    draft.start_up(Step::Registry { file, uri });
+    draft.start_up(StartUpStep::Registry { file, uri });
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
 use crate::config::model::phases::Phase;
-use crate::config::model::start_up::Step;
+use crate::config::model::start_up::StartUpStep;
 use crate::config::table::row::{ANYWHERE, Contexts, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
 
 const INNER: Contexts = ANYWHERE.and_htaccess(Class::FILE_INFO);
@@ -90,7 +90,7 @@ pub fn name(draft: &mut Draft, handlers: &[String]) {
     for handler in handlers {
         if let Some(module) = handler.strip_prefix('+') {
             let class = module.split_once("->").map_or(module, |(class, _)| class);
-            draft.start_up(Step::Module(class.to_owned()));
+            draft.start_up(StartUpStep::Module(class.to_owned()));
         }
         draft.handler(handler);
     }

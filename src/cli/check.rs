@@ -7,8 +7,8 @@ use super::options::Program;
 use super::run::origin;
 use super::{Misuse, built_in, compat, directives, print};
 use crate::config::reference;
-use crate::master::site::trial;
-use crate::master::site::{From, Origin};
+use crate::master::configuration::trial;
+use crate::master::configuration::{ConfigOrigin, From};
 use crate::printable;
 
 /// Read a configuration, compile its Perl, and say what is wrong.
@@ -37,7 +37,7 @@ impl Check {
         }
     }
 
-    fn origin(&self) -> anyhow::Result<Origin> {
+    fn origin(&self) -> anyhow::Result<ConfigOrigin> {
         if self.program.is_empty() {
             return self.conf.origin();
         }
@@ -50,7 +50,7 @@ impl Check {
 }
 
 /// Says that it would serve, or why not.
-pub fn compile(origin: &Origin) -> anyhow::Result<()> {
+pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let warnings = trial::compile(origin)?;
     warnings.iter().for_each(|warning| eprintln!("{}", printable::lines(&warning.to_string())));
     match &origin.from {

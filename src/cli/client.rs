@@ -10,8 +10,8 @@ use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use super::conf::Conf;
+use crate::master::configuration::Reading;
 use crate::master::pid_file;
-use crate::master::site::Reading;
 use crate::master::sockets::control_socket::{Command, ControlReply, default_folder};
 use crate::master::status::{FileId, Status};
 use crate::printable;

@@ -4,11 +4,11 @@ use std::io::{IsTerminal, Write};
 
 use super::Unfit;
 use crate::compat::{Finding, Light, survey};
-use crate::master::site::{Origin, Survey};
+use crate::master::configuration::{ConfigOrigin, Survey};
 use crate::printable;
 
 /// Lists what the site uses; an error when something of it is red.
-pub fn report(origin: &Origin) -> anyhow::Result<()> {
+pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let Survey { tree, server_root, mistakes, warnings } = Survey::of(origin);
     let findings = survey(&tree, &server_root, &mistakes, &warnings);
     let color = std::io::stdout().is_terminal();

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Misuse;
 use crate::config::Facts;
-use crate::master::site::{From, Origin};
+use crate::master::configuration::{ConfigOrigin, From};
 
 /// Which configuration, and what the command line adds to it.
 #[derive(Debug, Default, Args)]
@@ -46,14 +46,14 @@ impl Conf {
     }
 
     /// Where the configuration is, and what belongs to it.
-    pub fn origin(&self) -> anyhow::Result<Origin> {
+    pub fn origin(&self) -> anyhow::Result<ConfigOrigin> {
         let file = self.path()?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         let root = match &self.root {
             Some(root) => std::path::absolute(root)?,
             None => folder,
         };
-        Ok(Origin {
+        Ok(ConfigOrigin {
             from: From::File(file),
             defines: self.defines.clone(),
             before: self.before.clone(),

@@ -27,7 +27,7 @@ use std::os::unix::process::parent_id;
 
 use clap::{Parser, Subcommand};
 
-use crate::master::site::{CodeError, Mistakes};
+use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, printable, sys, worker};
 
 /// It ran and failed.

@@ -3,7 +3,7 @@
 use super::conf::facts;
 use super::options::{Program, Run};
 use super::{daemon, directives, ready};
-use crate::master::site::{From, OptionText, Origin};
+use crate::master::configuration::{ConfigOrigin, From, OptionText};
 use crate::master::{self, Options};
 
 impl Run {
@@ -27,10 +27,10 @@ impl Run {
 }
 
 /// Where `text` comes from, for now and every reload.
-pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<Origin> {
+pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<ConfigOrigin> {
     let mut facts = facts(std::env::current_dir()?);
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");
     facts.env.push(("PLACK_ENV".to_string(), environment.unwrap_or_else(|| "deployment".to_string())));
-    Ok(Origin { from: From::Options(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
+    Ok(ConfigOrigin { from: From::Options(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::client::Which;
 use super::conf::Conf;
 use super::{Unfit, built_in, check, daemon, print, ready, reload, report, single, stop};
-use crate::master::site::{From, Origin};
+use crate::master::configuration::{ConfigOrigin, From};
 use crate::master::sockets::control_socket::How;
 use crate::master::{self, Options};
 
@@ -86,7 +86,7 @@ impl Serve {
         if self.conf.defines("FOREGROUND") {
             return master::run(options(origin, Box::new(|| ())));
         }
-        let origin = Origin { before: daemon::error_log().into_iter().chain(origin.before).collect(), ..origin };
+        let origin = ConfigOrigin { before: daemon::error_log().into_iter().chain(origin.before).collect(), ..origin };
         daemon::run(|in_background| master::run(Options { in_background: true, ..options(origin, in_background) }))
     }
 
@@ -95,7 +95,7 @@ impl Serve {
     }
 }
 
-fn options(origin: Origin, in_background: ready::Then) -> Options {
+fn options(origin: ConfigOrigin, in_background: ready::Then) -> Options {
     let name = match &origin.from {
         From::File(path) => path.display().to_string(),
         From::Options(_) => "the command line".to_string(),

@@ -14,10 +14,10 @@ use wire::control::{FromFront, Listener, ToFront, WorkerId};
 
 use super::ready;
 use crate::config::{Listen, LogTarget};
+use crate::master::configuration::expansion;
+use crate::master::configuration::{CheckedConfig, ConfigOrigin, address_name};
 use crate::master::logs::{Logs, Opened};
 use crate::master::pid_file::PidFile;
-use crate::master::site::expansion;
-use crate::master::site::{Origin, Site, address_name};
 use crate::master::sockets::listeners::{Bound, Listeners};
 use crate::{front, log, sys, worker};
 
@@ -26,18 +26,18 @@ const GENERATION: u32 = 1;
 const SLOT: u32 = 0;
 
 /// Serves until TERM asks it to end, or INT and the like kill it.
-pub fn run(origin: &Origin) -> anyhow::Result<()> {
+pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
     sys::raise_file_limit()?;
-    let site = expansion::read(origin)?;
-    let bound = ours.for_site(&site)?;
+    let checked = expansion::read(origin)?;
+    let bound = ours.for_config(&checked)?;
     let mut logs = Logs::new(false)?;
-    let opened = logs.open(&site.config)?;
-    log::set_levels(&site.config, None);
+    let opened = logs.open(&checked.config)?;
+    log::set_levels(&checked.config, None);
     opened.take_stderr()?;
-    let is_elsewhere = site.config.error_log != LogTarget::Standard;
+    let is_elsewhere = checked.config.error_log != LogTarget::Standard;
     // From here on the error log is told, and at the end the terminal too.
-    serve(origin, site, bound, opened).inspect_err(|error| {
+    serve(origin, checked, bound, opened).inspect_err(|error| {
         if is_elsewhere {
             log::crit("master", format_args!("{error:#}"));
         }
@@ -45,8 +45,8 @@ pub fn run(origin: &Origin) -> anyhow::Result<()> {
     })
 }
 
-fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyhow::Result<()> {
-    let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
+fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opened: Opened) -> anyhow::Result<()> {
+    let pid_file = checked.config.pid_file.as_deref().map(PidFile::write).transpose()?;
 
     let (masters, fronts) = wire::channel::pair()?;
     let (to_worker, to_front) = wire::channel::pair()?;
@@ -57,9 +57,9 @@ fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyh
         logs: opened.access.len() + opened.hosts.len(),
         listeners: names,
         // Perl is loaded after the front has started: no module has named itself yet.
-        software: worker::single::software(&site.config, site.facts()),
+        software: worker::single::software(&checked.config, checked.facts()),
     };
-    let memory = [site.in_memory()?, site.identities_in_memory()?];
+    let memory = [checked.in_memory()?, checked.identities_in_memory()?];
     let sockets = bound.iter().map(|bound| &bound.fd);
     let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
@@ -69,7 +69,7 @@ fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyh
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
-    let tls = |listen: &Listen| site.config.speaks_tls(listen.tcp());
+    let tls = |listen: &Listen| checked.config.speaks_tls(listen.tcp());
     let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), tls(&bound.address))).collect();
     // Before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
@@ -85,8 +85,8 @@ fn serve(origin: &Origin, site: Site, bound: Vec<Bound>, opened: Opened) -> anyh
         shutdown(to_worker.as_raw_fd(), Shutdown::Both)?;
         served
     });
-    let facts = site.facts().clone();
-    let mut config = site.config;
+    let facts = checked.facts().clone();
+    let mut config = checked.config;
     // It is the process: when it left, the debugger's subject would be gone.
     config.pool.max_requests = 0..=0;
     let hosts = opened.hosts.iter().map(|log| log.try_clone()).collect::<Result<_, _>>()?;

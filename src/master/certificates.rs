@@ -10,7 +10,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use wire::control::ToFront;
 
 use super::Master;
-use super::site::Site;
+use super::configuration::CheckedConfig;
 use crate::config::Config;
 use crate::log;
 
@@ -25,10 +25,10 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// From now on those of `site`.
-    pub fn watch(&mut self, site: &Site) {
+    /// From now on those of `checked`.
+    pub fn watch(&mut self, checked: &CheckedConfig) {
         *self = Certificates::default();
-        let folders = folders(&site.config);
+        let folders = folders(&checked.config);
         if folders.is_empty() {
             return;
         }
@@ -71,9 +71,9 @@ impl Master {
         }
         self.certificates.due = None;
         let Some(generation) = self.serving() else { return };
-        match self.site.renew_identities() {
+        match self.checked.renew_identities() {
             Ok(false) => {}
-            Ok(true) => match self.site.identities_in_memory() {
+            Ok(true) => match self.checked.identities_in_memory() {
                 Ok(memory) => {
                     log::notice("master", "certificates have changed: new connections get the new ones");
                     self.tell_front(ToFront::Certificates { generation }, vec![memory]);

@@ -8,7 +8,7 @@ use wire::control::{Exit, FromFront, GenerationNumber, GenerationState, Listener
 use super::Master;
 use super::children::peer::Fd;
 use super::children::start_front;
-use super::site::address_name;
+use super::configuration::address_name;
 use super::watchdog::Watchdog;
 use crate::log;
 
@@ -35,8 +35,8 @@ impl Master {
     /// Hands it a generation's configuration, logs and listeners.
     pub(super) fn configure_front(&mut self, number: GenerationNumber) -> anyhow::Result<()> {
         let Some(generation) = self.generations.iter().find(|g| g.number == number) else { return Ok(()) };
-        let site = &generation.site;
-        let memory = [site.in_memory(), site.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
+        let checked = &generation.checked;
+        let memory = [checked.in_memory(), checked.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
         let memory = memory.context("the configuration cannot be handed to the front")?;
         let Some(opened) = generation.attempt.as_ref().map(|attempt| &attempt.opened).or(self.opened.as_ref()) else {
             return Ok(());
@@ -51,7 +51,7 @@ impl Master {
         };
         let logs = opened.access.iter().chain(&opened.hosts).cloned();
         let fds = memory.into_iter().chain(logs).chain(bound.iter().map(|b| b.fd.clone())).collect();
-        let until = Instant::now() + generation.site.config.timeouts.start;
+        let until = Instant::now() + generation.checked.config.timeouts.start;
         self.expect_configured(until);
         self.tell_front(message, fds);
         Ok(())

@@ -4,7 +4,7 @@
 //! It trusts nothing that a worker wrote and never waits for anybody.
 
 // What is to be served: read, expanded by its Perl, tried out.
-pub mod site;
+pub mod configuration;
 
 // Processes and the channels to them.
 pub mod children;
@@ -42,6 +42,8 @@ use wire::control::{GenerationNumber, Load};
 use self::backoff::Backoff;
 use self::certificates::Certificates;
 use self::children::Front;
+use self::configuration::expansion::Expansion;
+use self::configuration::{CheckedConfig, ConfigOrigin};
 use self::generation::Generation;
 use self::logs::{Logs, Opened};
 use self::notify::Notify;
@@ -50,8 +52,6 @@ use self::pool::workers::Workers;
 use self::pool::{Counts, Move, Policy, PoolLimits};
 use self::reload::Reloads;
 use self::signals::Signals;
-use self::site::expansion::Expansion;
-use self::site::{Origin, Site};
 use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use self::sockets::listeners::Listeners;
 use self::status::{FileId, GenerationStatus, Status};
@@ -68,7 +68,7 @@ const STATUS_WAIT: Duration = Duration::from_secs(1);
 /// What to serve.
 pub struct Options {
     /// Where the configuration comes from.
-    pub origin: Origin,
+    pub origin: ConfigOrigin,
     /// Called once, when the first worker answers, with the addresses.
     pub on_ready: OnReady,
     /// `on_ready` leaves the terminal.
@@ -92,7 +92,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 /// All that the master knows.
 struct Master {
-    origin: Origin,
+    origin: ConfigOrigin,
     on_ready: Option<OnReady>,
     started: Instant,
     signals: Signals,
@@ -102,7 +102,7 @@ struct Master {
     logs: Logs,
     certificates: Certificates,
     /// What serves, or at the start is to serve.
-    site: Rc<Site>,
+    checked: Rc<CheckedConfig>,
     /// Its logs; `None` until the first generation serves.
     opened: Option<Opened>,
     front: Option<Front>,
@@ -131,14 +131,14 @@ impl Master {
     fn start(options: Options) -> anyhow::Result<Master> {
         let listeners = Listeners::passed()?;
         // Before the signals are ours: a configuration whose Perl does not end can be interrupted as any program.
-        let site = Rc::new(site::expansion::read(&options.origin)?);
+        let checked = Rc::new(configuration::expansion::read(&options.origin)?);
         let signals = Signals::block()?;
         prctl::set_child_subreaper(true)?;
         sys::raise_file_limit()?;
-        privileges::wanted(&site.config)?;
-        log::set_levels(&site.config, None);
-        let pid_file = site.config.pid_file.as_deref().map(PidFile::write).transpose()?;
-        let control = match &site.config.control_socket {
+        privileges::wanted(&checked.config)?;
+        log::set_levels(&checked.config, None);
+        let pid_file = checked.config.pid_file.as_deref().map(PidFile::write).transpose()?;
+        let control = match &checked.config.control_socket {
             Some(path) => ControlSocket::open(path)?,
             None => ControlSocket::open_default()?,
         };
@@ -153,7 +153,7 @@ impl Master {
             listeners,
             logs: Logs::new(options.in_background)?,
             certificates: Certificates::default(),
-            site: site.clone(),
+            checked: checked.clone(),
             opened: None,
             front: None,
             front_backoff: Backoff::up_to(FRONT_WAITS),
@@ -171,7 +171,7 @@ impl Master {
             status_by: None,
             stop: None,
         };
-        master.begin_generation(site)?;
+        master.begin_generation(checked)?;
         let error_log = master.generations[0].attempt.as_ref().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
             master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));
@@ -184,7 +184,7 @@ impl Master {
         self.notify.ready(&self.summary());
         log::notice("master", format_args!("{} serving", self.summary()));
         if let Some(on_ready) = self.on_ready.take() {
-            let config = &self.site.config;
+            let config = &self.checked.config;
             let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.speaks_tls(listen.tcp())));
             let addresses: Vec<_> = addresses.collect();
             on_ready(&addresses);
@@ -239,7 +239,7 @@ impl Master {
     }
 
     fn limits(&self) -> PoolLimits {
-        PoolLimits::of(&self.site.config.pool, self.shift)
+        PoolLimits::of(&self.checked.config.pool, self.shift)
     }
 
     /// TTIN and TTOU.
@@ -254,7 +254,7 @@ impl Master {
         for failure in self.logs.reopen() {
             log::error("master", format_args!("the old log stays in use: {failure:#}"));
         }
-        match self.logs.open(&self.site.config) {
+        match self.logs.open(&self.checked.config) {
             Ok(opened) => self.use_logs(opened),
             Err(error) => log::error("master", format_args!("{error:#}")),
         }
@@ -271,7 +271,7 @@ impl Master {
         self.tell_front(ToFront::Logs, all);
         for generation in &mut self.generations {
             // The logs of hosts are known by their places in a configuration: an older one has others there.
-            let hosts = if Rc::ptr_eq(&generation.site, &self.site) { &opened.hosts[..] } else { &[] };
+            let hosts = if Rc::ptr_eq(&generation.checked, &self.checked) { &opened.hosts[..] } else { &[] };
             let logs = std::iter::once(&opened.error).chain(hosts).cloned().collect();
             if let Some(mold) = &mut generation.mold {
                 mold.peer.send(ToMold::Logs, logs);
@@ -329,7 +329,7 @@ impl Master {
             pid_file: self.pid_file.as_ref().map(PidFile::id),
             uptime_s: self.started.elapsed().as_secs(),
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            listen: self.listeners.addresses().map(site::address_name).collect(),
+            listen: self.listeners.addresses().map(configuration::address_name).collect(),
             generation: self.serving().unwrap_or(0),
             generations: self.generations.iter().map(generation).collect(),
             max_clients: self.limits().max_clients,

@@ -13,9 +13,9 @@ use std::time::Instant;
 use wire::control::GenerationNumber;
 
 use super::Master;
+use super::configuration::Reading;
+use super::configuration::expansion::Expansion;
 use super::generation::Attempt;
-use super::site::Reading;
-use super::site::expansion::Expansion;
 use super::sockets::control_socket::{Client, ControlReply};
 use crate::log;
 
@@ -97,9 +97,9 @@ impl Master {
         };
         match heard {
             Ok(None) => {}
-            Ok(Some(site)) => {
+            Ok(Some(checked)) => {
                 self.expansion = None;
-                if let Err(error) = self.begin_generation(Rc::new(site)) {
+                if let Err(error) = self.begin_generation(Rc::new(checked)) {
                     self.end_reload(Err(format!("{error:#}")));
                 }
             }
@@ -152,13 +152,13 @@ impl Master {
     /// Makes what the new generation brought the server's own.
     pub(super) fn commit(&mut self, attempt: Attempt) {
         self.listeners.keep(attempt.listeners);
-        self.site = attempt.site;
-        self.logs.keep(&self.site.config);
+        self.checked = attempt.checked;
+        self.logs.keep(&self.checked.config);
         self.use_logs(attempt.opened);
         self.shift = 0;
-        self.certificates.watch(&self.site);
-        log::set_levels(&self.site.config, None);
-        for warning in &self.site.config.warnings {
+        self.certificates.watch(&self.checked);
+        log::set_levels(&self.checked.config, None);
+        for warning in &self.checked.config.warnings {
             log::warn("config", warning);
         }
     }

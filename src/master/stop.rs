@@ -46,14 +46,14 @@ impl Master {
         if self.stop.is_some() {
             return;
         }
-        if self.site.config.error_log != LogTarget::Standard {
+        if self.checked.config.error_log != LogTarget::Standard {
             log::crit("master", format_args!("{error:#}"));
         }
         self.stop_fast(Err(error));
     }
 
     fn stop_gracefully(&mut self) {
-        let allowed = self.site.config.timeouts.graceful;
+        let allowed = self.checked.config.timeouts.graceful;
         log::notice("master", "stopping gracefully");
         let kill_at = (!allowed.is_zero()).then(|| Instant::now() + allowed);
         self.begin_stop(Stop { how: How::Graceful, kill_at, result: Ok(()) });

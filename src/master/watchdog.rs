@@ -133,7 +133,7 @@ impl Master {
     /// Asks the front whether it is there, and ends one that does not answer.
     pub(super) fn watch_front(&mut self, now: Instant) {
         let Some(front) = &self.front else { return };
-        let (pid, timeout) = (front.pid.as_raw(), self.site.config.timeouts.front);
+        let (pid, timeout) = (front.pid.as_raw(), self.checked.config.timeouts.front);
         match self.watchdog.turn(now, timeout, || Process::look(pid)) {
             Verdict::Nothing => {}
             Verdict::Ask => self.tell_front(ToFront::Ping, vec![]),
@@ -153,7 +153,7 @@ impl Master {
 
     /// When [`Self::watch_front`] has something to do.
     pub(super) fn watchdog_wakes(&self) -> Option<Instant> {
-        let timeout = self.site.config.timeouts.front;
+        let timeout = self.checked.config.timeouts.front;
         let watches = self.front.is_some() && !timeout.is_zero() && !self.watchdog.is_over;
         watches.then(|| self.watchdog.due(timeout))
     }

@@ -63,7 +63,7 @@ const LAYERS: &[Layers] = &[
             &["certificates", "events", "front", "reload", "stop"],
             &["generation", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
-            &["site", "status"],
+            &["configuration", "status"],
             &["backoff", "children", "notify", "signals"],
         ],
     },

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::options::{Program, Run};
 use super::{Misuse, development};
-use crate::master::site::{OptionText, address_name};
+use crate::master::configuration::{OptionText, address_name};
 use crate::master::sockets::listeners::Listeners;
 use addresses::listen;
 use program::program;

@@ -1,6 +1,6 @@
 //! Directives as they stand in a file, and which option asked for them.
 
-use crate::master::site::OptionText;
+use crate::master::configuration::OptionText;
 
 /// Directives as text.
 #[derive(Debug, Default)]

@@ -15,9 +15,9 @@ use wire::control::{GenerationNumber, GenerationState, ToFront, ToMold};
 use super::Master;
 use super::backoff::Backoff;
 use super::children::Mold;
+use super::configuration::CheckedConfig;
 use super::logs::Opened;
 use super::pool::Policy;
-use super::site::Site;
 use super::sockets::listeners::Bound;
 use crate::config::Config;
 use crate::{log, sys};
@@ -33,7 +33,7 @@ pub struct Generation {
     /// Counted from 1.
     pub number: GenerationNumber,
     /// What it serves.
-    pub site: Rc<Site>,
+    pub checked: Rc<CheckedConfig>,
     /// Drawn above.
     pub state: GenerationState,
     /// `None` while it is being started again, or when it has ended.
@@ -58,7 +58,7 @@ pub struct Generation {
 #[derive(Debug)]
 pub struct Attempt {
     /// Its configuration.
-    pub site: Rc<Site>,
+    pub checked: Rc<CheckedConfig>,
     /// Its sockets, those that the server has already among them.
     pub listeners: Vec<Bound>,
     /// Its logs.
@@ -75,7 +75,7 @@ impl Generation {
     }
 
     fn drain(&mut self) {
-        let allowed = self.site.config.timeouts.graceful;
+        let allowed = self.checked.config.timeouts.graceful;
         self.state = GenerationState::Draining;
         self.deadline = (!allowed.is_zero()).then(|| Instant::now() + allowed);
     }
@@ -114,17 +114,17 @@ fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
 
 impl Master {
     /// Binds, opens and starts the mold. What fails leaves everything as it was.
-    pub(super) fn begin_generation(&mut self, site: Rc<Site>) -> anyhow::Result<()> {
-        let listeners = self.listeners.for_site(&site)?;
-        match self.open_and_start(&site) {
+    pub(super) fn begin_generation(&mut self, checked: Rc<CheckedConfig>) -> anyhow::Result<()> {
+        let listeners = self.listeners.for_config(&checked)?;
+        match self.open_and_start(&checked) {
             Ok((opened, mold)) => {
-                let attempt = Attempt { site: site.clone(), listeners, opened };
-                self.add_generation(site, mold, attempt);
+                let attempt = Attempt { checked: checked.clone(), listeners, opened };
+                self.add_generation(checked, mold, attempt);
                 Ok(())
             }
             Err(error) => {
                 self.listeners.abandon(listeners);
-                self.logs.keep(&self.site.config);
+                self.logs.keep(&self.checked.config);
                 if self.opened.is_none() {
                     self.logs.give_stderr_back();
                 }
@@ -133,24 +133,24 @@ impl Master {
         }
     }
 
-    fn open_and_start(&mut self, site: &Site) -> anyhow::Result<(Opened, Mold)> {
-        enough_files(&site.config, sys::file_limit())?;
-        let opened = self.logs.open(&site.config)?;
+    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Mold)> {
+        enough_files(&checked.config, sys::file_limit())?;
+        let opened = self.logs.open(&checked.config)?;
         if self.opened.is_none() {
             // The start is logged where all else will be; the terminal is told how it ends.
             opened.take_stderr()?;
         }
-        let mold = self.start_mold(self.last_generation + 1, site, &opened)?;
+        let mold = self.start_mold(self.last_generation + 1, checked, &opened)?;
         Ok((opened, mold))
     }
 
-    fn add_generation(&mut self, site: Rc<Site>, mold: Mold, attempt: Attempt) {
+    fn add_generation(&mut self, checked: Rc<CheckedConfig>, mold: Mold, attempt: Attempt) {
         self.last_generation += 1;
-        let allowed = site.config.timeouts.start;
+        let allowed = checked.config.timeouts.start;
         self.notify.extend(allowed);
         self.generations.push(Generation {
             number: self.last_generation,
-            site,
+            checked,
             state: GenerationState::Loading,
             mold: Some(mold),
             retired: false,
@@ -206,7 +206,7 @@ impl Master {
         self.kill_workers_of(number, "its generation failed");
         if let Some(attempt) = attempt {
             self.listeners.abandon(attempt.listeners);
-            self.logs.keep(&self.site.config);
+            self.logs.keep(&self.checked.config);
         }
         match self.serving() {
             Some(_) => self.end_reload(Err(format!("{error:#}"))),
@@ -241,7 +241,7 @@ impl Master {
         let late: Vec<(GenerationNumber, GenerationState, u64)> = late
             .map(|generation| {
                 generation.deadline = None;
-                (generation.number, generation.state, generation.site.config.timeouts.start.as_secs())
+                (generation.number, generation.state, generation.checked.config.timeouts.start.as_secs())
             })
             .collect();
         for (number, state, allowed) in late {
@@ -252,7 +252,7 @@ impl Master {
                 }
             }
         }
-        let (late, _) = self.workers.overdue(self.site.config.timeouts.start, now);
+        let (late, _) = self.workers.overdue(self.checked.config.timeouts.start, now);
         for slot in late {
             if let Some(worker) = self.workers.get_mut(slot) {
                 worker.kill("not ready within StartTimeout");
@@ -268,7 +268,7 @@ impl Master {
         let deadlines = self.generations.iter().filter_map(|g| g.deadline);
         let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
         let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
-        let (_, overdue) = self.workers.overdue(self.site.config.timeouts.start, now);
+        let (_, overdue) = self.workers.overdue(self.checked.config.timeouts.start, now);
         let stopped = self.generations.iter().filter_map(|g| g.stopped).map(|since| since + STOPPED);
         deadlines.chain(restarts).chain(overdue).chain(stopped).min()
     }

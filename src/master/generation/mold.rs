@@ -8,14 +8,19 @@ use wire::control::{Exit, FromMold, GenerationNumber, GenerationState, ToMold};
 use super::{Generation, STOPPED};
 use crate::master::Master;
 use crate::master::children::{self, Mold};
+use crate::master::configuration::{CheckedConfig, CodeError};
 use crate::master::logs::Opened;
 use crate::master::pool::PoolLimits;
-use crate::master::site::{CodeError, Site};
 use crate::{log, sys};
 
 impl Master {
-    pub(super) fn start_mold(&self, number: GenerationNumber, site: &Site, opened: &Opened) -> anyhow::Result<Mold> {
-        let fds = std::iter::once(site.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
+    pub(super) fn start_mold(
+        &self,
+        number: GenerationNumber,
+        checked: &CheckedConfig,
+        opened: &Opened,
+    ) -> anyhow::Result<Mold> {
+        let fds = std::iter::once(checked.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
         mold.peer.send(ToMold::Configure { generation: number }, fds);
         log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));
@@ -58,8 +63,8 @@ impl Master {
     fn start_workers(&mut self, number: GenerationNumber) {
         let Some(generation) = self.generation(number) else { return };
         generation.state = GenerationState::Starting;
-        generation.deadline = Some(Instant::now() + generation.site.config.timeouts.start);
-        let start = PoolLimits::of(&generation.site.config.pool, 0).start;
+        generation.deadline = Some(Instant::now() + generation.checked.config.timeouts.start);
+        let start = PoolLimits::of(&generation.checked.config.pool, 0).start;
         if let Err(error) = self.configure_front(number) {
             return self.give_up(number, error);
         }
@@ -105,11 +110,11 @@ impl Master {
         let opened = self.opened.clone();
         let due =
             |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
-        let Some((number, site)) = self.generations.iter().find(due).map(|g| (g.number, g.site.clone())) else {
+        let Some((number, checked)) = self.generations.iter().find(due).map(|g| (g.number, g.checked.clone())) else {
             return;
         };
         let Some(opened) = opened else { return };
-        let started = self.start_mold(number, &site, &opened);
+        let started = self.start_mold(number, &checked, &opened);
         let Some(generation) = self.generation(number) else { return };
         match started {
             Ok(mold) => generation.mold = Some(mold),

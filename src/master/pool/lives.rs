@@ -95,7 +95,7 @@ impl Master {
     /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
     /// its successor may come at once.
     pub(in crate::master) fn worker_leaves(&mut self, id: WorkerId) {
-        let allowed = self.site.config.timeouts.graceful;
+        let allowed = self.checked.config.timeouts.graceful;
         let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);
         self.workers.leaves(id, by);
         self.tend();

@@ -17,7 +17,7 @@ use socket2::{SockFilter, SockRef};
 
 use crate::config::Listen;
 use crate::master::children::peer::Fd;
-use crate::master::site::{Site, address_name};
+use crate::master::configuration::{CheckedConfig, address_name};
 use crate::{log, sys};
 
 /// A program for the kernel that drops segments with SYN and without ACK, the first of each connection: 13 is where a TCP
@@ -74,22 +74,22 @@ impl Listeners {
         &self.bound
     }
 
-    /// What `site` wants: sockets that we have, and newly bound ones. Ours stay as they are until [`Self::keep`].
-    pub fn for_site(&self, site: &Site) -> anyhow::Result<Vec<Bound>> {
+    /// What `checked` wants: sockets that we have, and newly bound ones. Ours stay as they are until [`Self::keep`].
+    pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<Bound>> {
         let mut wanted: Vec<Bound> = self.bound.iter().filter(|b| b.passed).cloned().collect();
-        for address in &site.config.listen {
+        for address in &checked.config.listen {
             if wanted.iter().any(|b| b.address == *address) {
                 continue;
             }
             let bound = match self.bound.iter().find(|b| b.address == *address) {
                 Some(bound) => Ok(bound.clone()),
-                None => Bound::bind(address, &site.config.listen, site.config.listen_backlog),
+                None => Bound::bind(address, &checked.config.listen, checked.config.listen_backlog),
             };
             match bound {
                 Ok(bound) => wanted.push(bound),
                 Err(error) => {
                     self.abandon(wanted);
-                    return Err(anyhow!("{}: {error:#}", site.place_of(address)));
+                    return Err(anyhow!("{}: {error:#}", checked.place_of(address)));
                 }
             }
         }
@@ -104,7 +104,7 @@ impl Listeners {
         }
     }
 
-    /// Undoes [`Self::for_site`]: closes what is not ours.
+    /// Undoes [`Self::for_config`]: closes what is not ours.
     pub fn abandon(&self, bound: Vec<Bound>) {
         for gone in bound.into_iter().filter(|b| self.bound.iter().all(|ours| ours.address != b.address)) {
             gone.remove_file();

@@ -7,23 +7,23 @@ use std::time::Instant;
 use anyhow::bail;
 use wire::control::{FromMold, ToMold};
 
-use super::{CodeError, Origin, expansion};
+use super::{CodeError, ConfigOrigin, expansion};
 use crate::config::ConfigError;
 use crate::master::children::{Mold, start_mold};
 use crate::privileges;
 
 /// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
-pub fn compile(origin: &Origin) -> anyhow::Result<Vec<ConfigError>> {
+pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     let mut origin = origin.clone();
     origin.facts.check = true;
-    let site = expansion::read(&origin)?;
-    privileges::wanted(&site.config)?;
+    let checked = expansion::read(&origin)?;
+    privileges::wanted(&checked.config)?;
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
-    mold.peer.send(ToMold::Configure { generation: 1 }, vec![site.in_memory()?]);
-    let verdict = verdict(&mut mold, Instant::now() + site.config.timeouts.start);
+    mold.peer.send(ToMold::Configure { generation: 1 }, vec![checked.in_memory()?]);
+    let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
     mold.peer.send(ToMold::Retire, vec![]);
     mold.dismiss();
-    verdict.map(|()| site.config.warnings)
+    verdict.map(|()| checked.config.warnings)
 }
 
 fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use wire::control::{FromExpander, ToExpander};
 use wire::transport::read_configuration;
 
-use super::{Mistakes, Origin, Reading, Site};
+use super::{CheckedConfig, ConfigOrigin, Mistakes, Reading};
 use crate::config::{At, Bundle, ConfigError};
 use crate::master::children::{Expander, start_expander};
 use crate::privileges;
@@ -30,21 +30,21 @@ pub struct Expansion {
 }
 
 /// Reads a configuration whole, and waits for its Perl.
-pub fn read(origin: &Origin) -> anyhow::Result<Site> {
+pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
     let reading = Reading::of(origin)?;
     if !reading.needs_perl() {
         return Ok(reading.finish()?);
     }
     let error_log = io::stderr().as_fd().try_clone_to_owned()?;
     let mut expansion = Expansion::start(reading, &error_log, origin)?;
-    let site = expansion.wait();
+    let checked = expansion.wait();
     expansion.child.dismiss();
-    site
+    checked
 }
 
 impl Expansion {
     /// Starts it.
-    pub fn start(reading: Reading, error_log: &OwnedFd, origin: &Origin) -> anyhow::Result<Expansion> {
+    pub fn start(reading: Reading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
         let known = reading.sketch();
         privileges::wanted(&known)?;
         let mut child = start_expander(error_log, &origin.facts.env)?;
@@ -53,10 +53,10 @@ impl Expansion {
         Ok(Expansion { child, by: Instant::now() + allowed, allowed, reached: None })
     }
 
-    fn wait(&mut self) -> anyhow::Result<Site> {
+    fn wait(&mut self) -> anyhow::Result<CheckedConfig> {
         loop {
             match self.hear()? {
-                Some(site) => return Ok(site),
+                Some(checked) => return Ok(checked),
                 None if self.child.peer.is_gone() => return Err(self.died()),
                 None => self.child.peer.wait(self.by).map_err(|_| self.is_late())?,
             }
@@ -64,7 +64,7 @@ impl Expansion {
     }
 
     /// What has become of the configuration, when the expander has said it.
-    pub fn hear(&mut self) -> anyhow::Result<Option<Site>> {
+    pub fn hear(&mut self) -> anyhow::Result<Option<CheckedConfig>> {
         self.child.peer.flush();
         let memory = loop {
             match self.child.peer.receive_with_fds()? {
@@ -77,7 +77,7 @@ impl Expansion {
         };
         let memory = memory.context("the expander answered without a configuration")?;
         let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_configuration(memory)?)?;
-        Ok(Some(Site::of(answer.map_err(Mistakes)?)?))
+        Ok(Some(CheckedConfig::of(answer.map_err(Mistakes)?)?))
     }
 
     /// It ended and had not answered.

@@ -1,4 +1,4 @@
-//! A configuration as the master needs it: checked, and as the bytes that front and mold build theirs from.
+//! A configuration as the master needs it: read, checked, and as the bytes that front and mold build theirs from.
 
 pub mod expansion;
 pub mod trial;
@@ -20,7 +20,7 @@ use crate::tls::{self, Identity};
 
 /// Where a configuration is read from, now and at every reload.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct ConfigOrigin {
     /// The file or the text.
     pub from: From,
     /// `-D NAME`
@@ -53,7 +53,7 @@ pub struct OptionText {
 
 /// A configuration that may serve.
 #[derive(Debug)]
-pub struct Site {
+pub struct CheckedConfig {
     /// What will be done.
     pub config: Config,
     bundle: Bundle,
@@ -67,7 +67,7 @@ pub struct Reading(Bundle);
 
 impl Reading {
     /// Reads the files.
-    pub fn of(origin: &Origin) -> Result<Reading, Mistakes> {
+    pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
         let env = |name: &str| std::env::var(name).ok();
         let source = origin.source(&env);
         let reader = origin.read_by(Reader::new(&source));
@@ -76,7 +76,7 @@ impl Reading {
     }
 
     /// The same for a server that runs.
-    pub fn again(origin: &Origin) -> Result<Reading, Mistakes> {
+    pub fn again(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
         let mut reading = Reading::of(origin)?;
         reading.0.facts.reload = true;
         Ok(reading)
@@ -99,8 +99,8 @@ impl Reading {
     }
 
     /// What it means, when it needs no Perl.
-    pub fn finish(self) -> Result<Site, Mistakes> {
-        Site::of(self.0)
+    pub fn finish(self) -> Result<CheckedConfig, Mistakes> {
+        CheckedConfig::of(self.0)
     }
 }
 
@@ -119,7 +119,7 @@ pub struct Survey {
 
 impl Survey {
     /// Reads the files, and runs none of their Perl.
-    pub fn of(origin: &Origin) -> Survey {
+    pub fn of(origin: &ConfigOrigin) -> Survey {
         let env = |name: &str| std::env::var(name).ok();
         let source = origin.source(&env);
         let reader = origin.read_by(Reader::surveying(&source));
@@ -171,12 +171,12 @@ fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
     Some(ConfigError { at: None, message })
 }
 
-impl Site {
+impl CheckedConfig {
     /// What a configuration means that is read completely.
-    pub fn of(bundle: Bundle) -> Result<Site, Mistakes> {
+    pub fn of(bundle: Bundle) -> Result<CheckedConfig, Mistakes> {
         let (config, identities, errors) = examine(&bundle);
         match errors.is_empty() {
-            true => Ok(Site { config, bundle, identities: RefCell::new(identities) }),
+            true => Ok(CheckedConfig { config, bundle, identities: RefCell::new(identities) }),
             false => Err(Mistakes::new(errors)),
         }
     }
@@ -242,7 +242,7 @@ fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| wrong(&log.format)).collect()
 }
 
-impl Origin {
+impl ConfigOrigin {
     /// The file, or `command line`.
     pub fn name(&self) -> String {
         match &self.from {

@@ -66,12 +66,12 @@ pub struct Opened {
 #[derive(Debug, Default)]
 pub struct Opener {
     /// What was there when its links were found right.
-    known: RefCell<Known<Identity>>,
+    known: RefCell<LinkCache<Identity>>,
     /// Whether [`Opener::is_refused`].
-    refused: RefCell<Known<bool>>,
+    refused: RefCell<LinkCache<bool>>,
 }
 
-type Known<T> = Cache<PathBuf, Way<T>, MAX_KNOWN>;
+type LinkCache<T> = Cache<PathBuf, Way<T>, MAX_KNOWN>;
 
 /// What was found on a way, when, and by which root and rules.
 #[derive(Debug)]
@@ -139,13 +139,13 @@ impl Opener {
     }
 }
 
-fn recall<T: Copy>(known: &RefCell<Known<T>>, root: &Path, path: &Path, links: Links) -> Option<T> {
+fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, links: Links) -> Option<T> {
     let mut known = known.borrow_mut();
     let way = known.get(path)?;
     (way.since.elapsed() < BELIEVED && way.root == root && way.links == links).then_some(way.what)
 }
 
-fn remember<T>(known: &RefCell<Known<T>>, root: &Path, path: &Path, links: Links, what: T) {
+fn remember<T>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, links: Links, what: T) {
     let way = Way { what, since: Instant::now(), root: root.to_owned(), links };
     known.borrow_mut().put(path.to_owned(), way);
 }

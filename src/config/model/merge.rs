@@ -37,13 +37,13 @@ macro_rules! settings {
         }
     };
     (
-        $(#[$said_meta:meta])* said struct $Said:ident { $($(#[$s_doc:meta])* $s_name:ident: $s_type:ty;)* }
+        $(#[$said_meta:meta])* said struct $Partial:ident { $($(#[$s_doc:meta])* $s_name:ident: $s_type:ty;)* }
         $(#[$meta:meta])* merged struct $Merged:ident { $($(#[$m_doc:meta])* $m_name:ident: $m_type:ty;)* }
         $($(#[$doc:meta])* $name:ident: $said:ty => $merged:ty, $rule:path;)*
     ) => {
         $(#[$said_meta])*
-        pub struct $Said { $($(#[$s_doc])* pub $s_name: $s_type,)* $($(#[$doc])* pub $name: $said,)* }
-        settings! { debug $Said: $($s_name)* $($name)* }
+        pub struct $Partial { $($(#[$s_doc])* pub $s_name: $s_type,)* $($(#[$doc])* pub $name: $said,)* }
+        settings! { debug $Partial: $($s_name)* $($name)* }
 
         $(#[$meta])*
         pub struct $Merged { $($(#[$m_doc])* pub $m_name: $m_type,)* $($(#[$doc])* pub $name: $merged,)* }
@@ -51,7 +51,7 @@ macro_rules! settings {
 
         impl $Merged {
             /// Merges what an inner section says.
-            pub fn merge(&mut self, said: &$Said) {
+            pub fn merge(&mut self, said: &$Partial) {
                 $($rule(&mut self.$name, &said.$name);)*
             }
         }

@@ -39,15 +39,17 @@ impl Bundle {
         Bundle { tree: without_skipped(&self.tree), facts: self.facts.clone() }
     }
 
-    /// Whether the meaning depends on Perl code: on a `<Perl>` section; or on a name that nobody knows, where a module
-    /// that is loaded before it may know it.
+    /// Whether the meaning depends on Perl code: on a `<Perl>` section; or on a name that nobody knows, where code that is
+    /// loaded before it may know it.
     pub fn needs_perl(&self) -> bool {
-        let is = |directive: &Directive, name: &str| directive.name.eq_ignore_ascii_case(name);
-        let loads = |d: &Directive| is(d, "PerlModule") || is(d, "PerlRequire") || is(d, "PerlEval");
         let all: Vec<&Directive> = self.flat().collect();
-        let unknown = all.iter().rposition(|directive| !table::is_known(&directive.name));
-        all.iter().any(|directive| is(directive, "Perl"))
-            || unknown.is_some_and(|last| all[..last].iter().any(|directive| loads(directive)))
+        if all.iter().any(|directive| directive.name.eq_ignore_ascii_case("Perl")) {
+            return true;
+        }
+        let Some(last) = all.iter().rposition(|directive| !table::is_known(&directive.name)) else { return false };
+        let steps = Config::sketch(&self.tree, &self.facts).start_up;
+        let loads = |directive: &Directive| steps.iter().any(|it| it.at == directive.at && it.step.may_define());
+        all[..last].iter().any(|directive| loads(directive))
     }
 
     /// Every directive, each before those inside it.

@@ -112,3 +112,19 @@ fn a_module_that_refuses_a_value_is_quoted_with_file_and_line() {
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:3: Color: is not a directive");
     check("\nPerlLib lib\nPerlModule Who\nColor red\n").failed(78, "site.conf:4: Color: is not a directive");
 }
+
+#[test]
+fn whatever_loads_a_module_brings_its_directives() {
+    let site = site().file("lib/Colors.pm", COLORS).file("start.pl", "use Colors; 1;");
+    let lines = [
+        "PerlModule Colors",
+        "PerlRequire start.pl",
+        "PerlScript start.pl",
+        "PerlEval 'require Colors'",
+        "PerlHandler +Colors",
+    ];
+    for line in lines {
+        site.configure(&format!("PerlLib lib\n{line}\nColor red\n"));
+        site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    }
+}

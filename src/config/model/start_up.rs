@@ -50,6 +50,13 @@ pub enum StartUpStep {
     },
 }
 
+impl StartUpStep {
+    /// Whether it runs code that may define directives.
+    pub fn may_define(&self) -> bool {
+        matches!(self, StartUpStep::Module(_) | StartUpStep::Require(_) | StartUpStep::Eval(_))
+    }
+}
+
 /// A PSGI application.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PsgiApp {

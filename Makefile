@@ -42,11 +42,11 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --lib --locked --quiet
-	$(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: map:: smoke:: $(SMOKE)
+	$(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: $(SMOKE)
 
 test:
 	$(PACKAGES) build demo test
-	sh tests/real/wiki-etc.sh
+	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
 	$(CARGO) test --workspace --locked
 

@@ -6,10 +6,10 @@ mod hosts;
 mod htaccess;
 mod inside_worker;
 mod methods;
-mod names;
 mod perl;
 mod places;
-mod throttle;
+mod requirements;
+mod reverse_dns;
 mod users;
 
 use base64::Engine;

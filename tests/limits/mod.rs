@@ -1,18 +1,24 @@
 //! Time limits and limits on numbers: what clients, programs and the system may take, and that the others do not notice.
 
-/// How many connections there may be.
-mod crowd;
-/// `RequestTimeout`.
-mod deadlines;
 /// Clients that have left.
-mod gone;
-/// Heads and bodies that come too slowly.
-mod reading;
+mod clients_that_left;
+/// `MaxConcurrentReqs`.
+mod concurrency;
+/// How many connections there may be.
+mod connections;
+/// What a client sends costs by its length.
+mod cost_by_length;
 /// Large bodies, large answers, a full disk.
-mod size;
+mod large_bodies;
+/// Heads and bodies that come too slowly.
+mod read_timeouts;
+/// `RequestTimeout`.
+mod request_timeout;
 /// Many slow clients at once.
-mod slow;
-/// Where what they send and take is kept.
+mod slow_clients;
+/// Clients that take a large answer slowly, or not at all.
+mod slow_readers;
+/// Where what clients send and take is kept.
 mod spooling;
 
 use crate::support::{Server, Site};

@@ -2,6 +2,7 @@
 
 mod certificate;
 mod client;
+mod common_sites;
 mod instructions;
 mod load;
 mod processes;
@@ -10,6 +11,7 @@ mod site;
 mod wait;
 
 pub use client::{Address, Connection, Request, Response};
+pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};

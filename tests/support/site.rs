@@ -229,10 +229,10 @@ impl Finished {
     }
 }
 
-/// Whether the test that runs is one of those in `tainted`, which run the tests of other modules once more: a test's thread has
+/// Whether the test that runs is one of those in `perl_api::tainted`, which run the tests of other modules once more: a test's thread has
 /// its name.
 pub fn is_tainted() -> bool {
-    std::thread::current().name().is_some_and(|name| name.starts_with("tainted::"))
+    std::thread::current().name().is_some_and(|name| name.starts_with("perl_api::tainted::"))
 }
 
 fn begun_anew(conf: &str) -> String {

@@ -1,4 +1,4 @@
-//! Stops under load: who was let in is greeted and answered, over TLS as without (tests/faults/stops.rs).
+//! Stops under load: who was let in is greeted and answered, over TLS as without (tests/workers/faults/stops.rs).
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

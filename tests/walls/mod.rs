@@ -5,11 +5,23 @@ use std::path::{Path, PathBuf};
 
 use source::{files, pattern, root, sources, text};
 
+/// The table of promises, and whether its tests are about them.
+mod compat_rows;
+
 /// What stands above what.
 mod layers;
 
 /// Which module uses which.
 mod graph;
+
+/// Where to look for a test: CONTRIBUTING's map.
+mod map;
+
+/// What SECURITY.md promises, and where that is tested.
+mod security;
+
+/// What `make check` runs of the black box.
+mod smoke;
 
 /// The sources without comments, strings and tests.
 mod source;

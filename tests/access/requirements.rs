@@ -1,0 +1,104 @@
+//! Who may come in: mod/mod_authz_core.html, mod/mod_allowmethods.html, mod/mod_authn_file.html
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::support::{Request, Server, serve_echo_script as serve};
+
+fn get_as(server: &Server, target: &str, user: &str) -> u16 {
+    let value = format!("Basic {}", STANDARD.encode(format!("{user}:secret")));
+    server.send(Request::get(target).header("Authorization", &value)).status
+}
+
+/// A site whose users ana and ben have the password `secret`, with `conf` behind a place for ana alone.
+fn closed(conf: &str) -> Server {
+    let server = serve(&format!(
+        "<Location /in>\nAuthType Basic\nAuthName x\nAuthUserFile \"@DIR@/users\"\nAuthGroupFile \"@DIR@/groups\"\n\
+         Require user ana\n</Location>\n{conf}"
+    ));
+    // SHA-1 of "secret".
+    let hash = "{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=";
+    server.site.write("users", &format!("ana:{hash}\nben:{hash}\ncarl:{hash}\n"));
+    server.site.write("groups", "staff: ana ben\n");
+    for name in ["in/a.txt", "in/both/a.txt", "in/either/a.txt", "in/anew/a.txt", "in/forbids/a.txt"] {
+        server.site.write(&format!("htdocs/{name}"), "inside");
+    }
+    server
+}
+
+/// mod_authz_core.html#authmerging: "And: the authorization logic of each section must be satisfied", "Or", and the default Off.
+#[test]
+fn an_inner_section_adds_to_what_is_required_or_replaces_it() {
+    let server = closed(
+        "<Location /in/both>\nAuthMerging And\nRequire group staff\n</Location>\n\
+         <Location /in/either>\nAuthMerging Or\nRequire user carl\n</Location>\n\
+         <Location /in/anew>\nRequire user ben\n</Location>",
+    );
+    let asked = |place: &str| ["ana", "ben", "carl"].map(|user| get_as(&server, &format!("/in/{place}a.txt"), user));
+    assert_eq!(asked(""), [200, 401, 401]);
+    assert_eq!(asked("both/"), [200, 401, 401]);
+    assert_eq!(asked("either/"), [200, 401, 200]);
+    assert_eq!(asked("anew/"), [401, 200, 401]);
+}
+
+/// The same where addresses and users are both asked for: one does not stand in for the other.
+#[test]
+fn what_both_sections_require_must_be_met_together() {
+    let server = closed(
+        "<Location /in/both>\nAuthMerging And\n<RequireAny>\nRequire ip 192.0.2.1\nRequire user ben\n</RequireAny>\n</Location>\n\
+         <Location /in/either>\nAuthMerging And\nRequire ip 127.0.0.1\n</Location>",
+    );
+    assert_eq!(["ana", "ben"].map(|user| get_as(&server, "/in/both/a.txt", user)), [401, 401]);
+    assert_eq!(["ana", "ben"].map(|user| get_as(&server, "/in/either/a.txt", user)), [200, 401]);
+}
+
+/// mod_authz_core.html#authzsendforbiddenonfailure: "403 FORBIDDEN instead of 401 if authentication succeeds but authorization fails".
+#[test]
+fn a_user_who_may_not_come_is_told_so_where_that_is_wanted() {
+    let server = closed("<Location /in/forbids>\nAuthzSendForbiddenOnFailure On\n</Location>");
+    assert_eq!(get_as(&server, "/in/forbids/a.txt", "ben"), 403);
+    assert_eq!(get_as(&server, "/in/forbids/a.txt", "ana"), 200);
+    server.get("/in/forbids/a.txt").is(401);
+    assert_eq!(get_as(&server, "/in/a.txt", "ben"), 401);
+}
+
+/// mod_allowmethods.html#allowmethods: "GET and HEAD are treated as equivalent"; `reset`; others get 405.
+#[test]
+fn only_allowed_methods_are_answered() {
+    let server = serve(
+        "<Location /cgi-bin>\nAllowMethods GET\n</Location>\n\
+         <Location /cgi-bin/tell.cgi/open>\nAllowMethods reset\n</Location>",
+    );
+    server.get("/cgi-bin/tell.cgi").is(200);
+    server.send(Request::new("HEAD", "/cgi-bin/tell.cgi")).is(200);
+    let refused = server.post("/cgi-bin/tell.cgi", "a=b").is(405);
+    assert_eq!(refused.header("allow").as_deref(), Some("GET"));
+    server.post("/cgi-bin/tell.cgi/open", "a=b").is(200);
+    server.logged("AllowMethods");
+}
+
+/// The same for a place that a program leads a request to inside its worker.
+#[test]
+fn a_method_that_is_not_allowed_is_not_answered_behind_perl_phases() {
+    let server = serve(
+        "<Perl>\nsub My::trans { my $r = shift; $r->uri('/shut/x') if $r->uri eq '/led'; -1 }\n\
+         sub My::answer { my $r = shift; $r->send_http_header('text/plain'); $r->print('in'); 0 }\n</Perl>\n\
+         PerlTransHandler My::trans\n\
+         <Location /shut>\nSetHandler perl-script\nPerlHandler My::answer\nAllowMethods GET\n</Location>",
+    );
+    assert_eq!(server.text("/led"), "in");
+    server.post("/led", "a=b").is(405);
+}
+
+/// mod_authn_file.html#authuserfile; RFC 9110, 15.5.2: who shows nothing is asked. Only who shows something finds that nobody can know.
+#[test]
+fn a_place_for_users_without_a_file_of_them_asks_first() {
+    let server = serve("<Location /page.html>\nAuthType Basic\nAuthName x\nRequire valid-user\n</Location>");
+    let asked = server.get("/page.html").is(401);
+    assert!(
+        asked.header("www-authenticate").is_some_and(|question| question.contains("Basic realm=\"x\"")),
+        "{asked:?}"
+    );
+    assert_eq!(get_as(&server, "/page.html", "ana"), 500);
+    server.logged("AuthUserFile");
+}

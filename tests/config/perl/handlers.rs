@@ -1,0 +1,73 @@
+//! How a handler may be spelt, and what is said of one that is wrong.
+
+use super::{check, site};
+
+const MODULE: &str = r#"package Spelt;
+use Apache::Constants qw(OK);
+our $Loaded = 'loaded at the start' if $Apache::Server::Starting || $Apache::Server::ReStarting;
+sub said { my ( $r, $text ) = @_; $r->send_http_header('text/plain'); $r->print( $text, ' ', $Loaded // 'loaded late' ); return OK }
+sub handler { return said( $_[0], 'handler' ) }
+sub named   { return said( $_[0], 'named' ) }
+sub method  { my ( $class, $r ) = @_; return said( $r, "$class method" ) }
+1;
+"#;
+
+#[test]
+fn every_spelling_of_a_handler_runs() {
+    let server = site().file("lib/Spelt.pm", MODULE).serve(
+        r#"PerlLib lib
+PerlModule Apache::Constants
+SetHandler perl-script
+<Location /package>
+    PerlHandler Spelt
+</Location>
+<Location /sub>
+    PerlHandler Spelt::named
+</Location>
+<Location /method>
+    PerlHandler Spelt->method
+</Location>
+<Location /text>
+    PerlHandler 'sub { my $r = shift; \
+        $r->print("text ${\ $r->uri}") if $r->uri =~ m|^/text|; \
+        return $r->uri =~ m|^/text| ? Apache::Constants::OK \
+                                    : Apache::Constants::DECLINED; }'
+</Location>
+<Location /constant>
+    PerlHandler "sub { $_[0]->print('before '); 0 }" Apache::Constants::OK "sub { $_[0]->print('after'); 0 }"
+</Location>"#,
+    );
+    assert_eq!(server.text("/package"), "handler loaded late");
+    assert_eq!(server.text("/sub"), "named loaded late");
+    assert_eq!(server.text("/method"), "Spelt method loaded late");
+    assert_eq!(server.text("/text"), "text /text");
+    assert_eq!(server.text("/constant"), "before after");
+}
+
+#[test]
+fn a_plus_loads_the_module_at_the_start() {
+    let server = site().file("lib/Spelt.pm", MODULE).serve(
+        "PerlLib lib\nSetHandler perl-script\n<Location /package>\nPerlHandler +Spelt\n</Location>\n\
+         <Location /method>\nPerlHandler +Spelt->method\n</Location>\n",
+    );
+    assert_eq!(server.text("/package"), "handler loaded at the start");
+    assert_eq!(server.text("/method"), "Spelt method loaded at the start");
+    check("\nSetHandler perl-script\nPerlHandler +Not::There\n").failed(78, "site.conf:3: Can't locate Not/There.pm");
+}
+
+#[test]
+fn the_library_is_looked_for_where_cameleer_perl_lib_says_first() {
+    let site = site().file("perl/Cameleer.pm", "package Cameleer; die qq{this library, not that\\n}; 1;");
+    site.configure("");
+    let mut command = site.command(["check", "-f", "site.conf"]);
+    command.env("CAMELEER_PERL_LIB", site.path("perl"));
+    crate::support::Finished::of(&mut command).failed(78, "this library, not that");
+    command.env("CAMELEER_PERL_LIB", site.path("lib"));
+    crate::support::Finished::of(&mut command).succeeded();
+}
+
+#[test]
+fn an_unknown_item_of_a_log_is_told_with_file_and_line() {
+    check("\nCustomLog a.log \"%h %{x}Q\"").failed(78, "site.conf:2: CustomLog \"%h %{x}Q\": ");
+    check("\nLogFormat \"%Q\" mine\nCustomLog a.log mine").failed(78, "site.conf:2: LogFormat \"%Q\": ");
+}

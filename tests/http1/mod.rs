@@ -1,0 +1,25 @@
+//! HTTP/1.1 as clients speak it.
+
+mod connections;
+mod corpus;
+mod environment;
+mod lengths;
+mod messages;
+mod refusals;
+mod responses;
+mod size_limits;
+mod strictness;
+mod truncation;
+mod unread_bodies;
+
+use crate::support::{Server, Site};
+
+/// An application that tells what it got.
+const ECHO: &str = r#"sub { my $e = shift; $e->{'psgi.input'}->read(my $body, 10_000_000);
+    [200, ['Content-Type', 'text/plain'], ["$e->{REQUEST_METHOD} $e->{PATH_INFO} $body"]] }"#;
+
+/// Serves [`ECHO`], with `conf` beside it.
+#[track_caller]
+fn serve(conf: &str) -> Server {
+    Site::new().file("app.psgi", ECHO).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
+}

@@ -1,0 +1,100 @@
+//! `RequestReadTimeout`: connections that say nothing, heads and bodies that come too slowly.
+
+use std::time::{Duration, Instant};
+
+use super::{OK, serve};
+use crate::support::{Connection, Server, until, within};
+
+/// Sends pieces until the server ends the connection; says how long that took and what it said.
+#[track_caller]
+fn trickle(server: &Server, head: &str, piece: &str, pause: Duration) -> (Duration, String) {
+    let mut connection = server.connect();
+    let begun = Instant::now();
+    connection.raw(head);
+    loop {
+        if let Some(said) = ended(&mut connection, pause) {
+            return (begun.elapsed(), said);
+        }
+        if connection.try_raw(piece).is_err() {
+            return (begun.elapsed(), ended(&mut connection, Duration::from_secs(5)).unwrap_or_default());
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "the server waits for ever");
+    }
+}
+
+/// What came before the end, when it comes within `patience`.
+fn ended(connection: &mut Connection, patience: Duration) -> Option<String> {
+    connection.patience(patience);
+    connection.try_rest().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[test]
+fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
+    let server = serve(OK, "RequestReadTimeout header=1\nCustomLog access.log \"%>s %r\"");
+    let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
+    let (took, said) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+    until("it is logged", || server.site.read("access.log").starts_with("408 "));
+}
+
+#[test]
+fn a_rate_earns_time_and_the_second_number_ends_it() {
+    let server = serve(OK, "RequestReadTimeout header=1-2,MinRate=100");
+    let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
+    let field = format!("X-Field: {}\r\n", "v".repeat(40));
+    let (took, _) = trickle(&server, head, &field, Duration::from_millis(50));
+    assert!(took >= Duration::from_secs(2), "{took:?}");
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_closed() {
+    let server = serve(OK, "RequestReadTimeout header=500ms");
+    let mut connection = server.connect();
+    connection.patience(Duration::from_secs(10));
+    connection.is_closed();
+}
+
+#[test]
+fn a_body_that_dribbles_is_a_408() {
+    let server = serve(OK, "RequestReadTimeout body=1");
+    let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
+    let (took, said) = trickle(&server, head, "x", Duration::from_millis(50));
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+}
+
+#[test]
+fn a_steady_upload_may_take_much_longer_than_the_first_time() {
+    let server = serve(OK, "RequestReadTimeout body=500ms,MinRate=1000");
+    let mut connection = server.connect();
+    let (pieces, piece) = (40, "x".repeat(250));
+    connection.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", pieces * piece.len()));
+    let begun = Instant::now();
+    for n in 1..=pieces {
+        let due = Duration::from_millis(50) * n as u32;
+        within(Duration::from_secs(20), "the next piece is due", || begun.elapsed() >= due);
+        connection.raw(&piece);
+    }
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+    assert_eq!(connection.response().text(), "ok");
+}
+
+#[test]
+fn a_host_has_time_limits_of_its_own_for_bodies() {
+    let server = serve(
+        OK,
+        "<VirtualHost *>\nServerName plain.example\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName strict.example\nRequestReadTimeout body=500ms\n</VirtualHost>",
+    );
+    let head = "POST / HTTP/1.1\r\nHost: strict.example\r\nContent-Length: 100\r\n\r\n";
+    let (_, said) = trickle(&server, head, "x", Duration::from_millis(100));
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+}
+
+#[test]
+fn a_time_that_makes_no_sense_is_named() {
+    let site = crate::support::Site::new();
+    site.configure("RequestReadTimeout header=40-20,MinRate=500");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "expected the second time to be the longer one");
+}

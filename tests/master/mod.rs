@@ -1,0 +1,12 @@
+//! The master: start, reload, stop, and what the processes may do to each other.
+
+/// Workers and molds that mean harm.
+mod hostile_workers;
+/// Servers in several pid namespaces that share folders.
+mod namespaces;
+/// New configuration and code without a lost request.
+mod reload;
+/// Stopping, reopening logs, systemd.
+mod signals;
+/// Every way to start, and that nothing said is lost in it.
+mod startup;

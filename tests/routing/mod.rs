@@ -1,0 +1,14 @@
+//! Which settings and which handler a request gets.
+
+/// `Action` and `Script`.
+mod actions;
+/// `.htaccess` files.
+mod htaccess;
+/// Repeated slashes in a path.
+mod merge_slashes;
+/// `Redirect` and `AliasMatch`.
+mod redirects;
+/// `<VirtualHost>`, `<Location>`, `<IfFile>` and what they hold.
+mod sections;
+/// Handlers by name, and names that nobody answers for.
+mod set_handler;

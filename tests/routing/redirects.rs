@@ -1,0 +1,80 @@
+//! `Redirect`, `RedirectMatch`, `AliasMatch`.
+
+use crate::support::{Request, Server, Site, serve_env_handler as serve};
+
+#[track_caller]
+fn leads(server: &Server, path: &str, status: u16, location: &str) {
+    let response = server.get(path).is(status);
+    assert_eq!(response.header("location").as_deref(), Some(location), "{path}");
+}
+
+#[test]
+fn a_redirect_takes_the_rest_of_the_path_and_the_query_along() {
+    let server = serve(
+        "Redirect /old http://example.org/new\nRedirect permanent /for-ever /page.html\nRedirect seeother /see http://example.org/?fixed\n\
+         Redirect 307 /kept /k\nRedirectTemp /temp http://t.example/\nRedirectPermanent /perm http://p.example/",
+    );
+    leads(&server, "/old", 302, "http://example.org/new");
+    leads(&server, "/old/a%20b/c?q=1", 302, "http://example.org/new/a%20b/c?q=1");
+    leads(&server, "/for-ever", 301, "/page.html");
+    leads(&server, "/see?q", 303, "http://example.org/?fixed");
+    leads(&server, "/kept", 307, "/k");
+    leads(&server, "/temp", 302, "http://t.example/");
+    leads(&server, "/perm", 301, "http://p.example/");
+    server.get("/older").is(404);
+    leads(&server, "/old/%0d%0aSet-Cookie:x", 302, "http://example.org/new/%0D%0ASet-Cookie%3Ax");
+}
+
+#[test]
+fn what_is_gone_has_no_other_place() {
+    let server = serve("Redirect gone /gone\nRedirect 403 /forbidden\nRedirectMatch 410 \\.bak$");
+    for (path, status) in [("/gone", 410), ("/gone/below", 410), ("/forbidden", 403), ("/page.bak", 410)] {
+        let response = server.get(path).is(status);
+        assert_eq!(response.header("location"), None, "{path}");
+    }
+}
+
+#[test]
+fn redirect_match_fills_in_what_its_groups_found() {
+    let server = serve("RedirectMatch permanent ^/u/([^/]+)/(.*)$ http://$1.example.org/$2?from=u");
+    leads(&server, "/u/camel/a/b?x", 301, "http://camel.example.org/a/b?from=u");
+}
+
+#[test]
+fn redirects_come_before_aliases_and_programs() {
+    let server = serve(
+        "Alias /moved \"@DIR@/htdocs\"\nRedirect /moved http://example.org/\nRedirect /perl/away http://example.org/p\n\
+         <Location /perl/inner>\nRedirect http://example.org/inner\n</Location>",
+    );
+    leads(&server, "/moved", 302, "http://example.org/");
+    leads(&server, "/perl/away/x", 302, "http://example.org/p/x");
+    leads(&server, "/perl/inner/x", 302, "http://example.org/inner");
+    server.get("/perl").is(200);
+}
+
+#[test]
+fn a_virtual_hosts_redirects_come_before_the_main_servers() {
+    let server = serve(
+        "Redirect /a http://main.example/\nRedirect /b http://main.example/\n\
+         <VirtualHost *>\nServerName v.example\nRedirect /a http://v.example/new\n</VirtualHost>",
+    );
+    let ask = |path| server.send(Request::get(path).header("Host", "v.example")).header("location");
+    assert_eq!(ask("/a").as_deref(), Some("http://v.example/new"));
+    assert_eq!(ask("/b").as_deref(), Some("http://main.example/"));
+}
+
+#[test]
+fn alias_match_makes_the_files_path_from_what_it_found() {
+    let server = Site::new()
+        .file("users/camel/public/index.html", "camel's\n")
+        .script("users/camel/cgi/hello.pl", "print \"Content-Type: text/plain\\n\\nhello from $ENV{SCRIPT_NAME}\\n\";")
+        .serve(
+            "AliasMatch ^/~([^/]+)/(.*) \"@DIR@/users/$1/public/$2\"\n\
+             ScriptAliasMatch ^/bin/([^/]+)/(.+) \"@DIR@/users/$1/cgi/$2\"",
+        );
+    assert_eq!(server.text("/~camel/"), "camel's\n");
+    assert_eq!(server.text("/~camel/index.html"), "camel's\n");
+    server.get("/~camel/none").is(404);
+    server.get("/~camel/../base.conf").is(404);
+    assert_eq!(server.text("/bin/camel/hello.pl"), "hello from /bin/camel/hello.pl\n");
+}

@@ -1,0 +1,34 @@
+//! CONTRIBUTING.md's map from a layer to its tests: what it names is there, and no module of these tests is missing.
+
+use std::path::Path;
+
+use regex::Regex;
+
+/// What stands in backticks in a column of the map.
+fn named(column: usize) -> Vec<String> {
+    let text = include_str!("../../CONTRIBUTING.md");
+    let (_, map) = text.split_once("\n| layer | ").expect("the map");
+    let word = Regex::new("`([^`]+)`").expect("a pattern");
+    let cells = map.lines().skip(2).take_while(|row| row.starts_with('|')).filter_map(|row| row.split('|').nth(column));
+    cells.flat_map(|cell| word.captures_iter(cell).map(|found| found[1].to_owned()).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn every_folder_of_the_map_is_there() {
+    let folders = named(2);
+    assert!(!folders.is_empty());
+    for folder in folders {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder).exists(), "{folder}");
+    }
+}
+
+#[test]
+fn every_module_of_these_tests_stands_in_the_map_and_no_other() {
+    let mut mapped: Vec<String> = named(3);
+    mapped.sort();
+    mapped.dedup();
+    let modules = include_str!("../main.rs").lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    let mut modules: Vec<&str> = modules.filter(|name| *name != "support").collect();
+    modules.sort_unstable();
+    assert_eq!(mapped, modules);
+}

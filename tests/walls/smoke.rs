@@ -1,0 +1,10 @@
+//! `make check` runs the tests that tests/smoke.txt names; libtest says nothing about a name that it does not know.
+
+use super::compat_rows::text_of;
+
+#[test]
+fn every_test_of_the_list_is_there() {
+    let names = include_str!("../smoke.txt").lines().filter(|line| !line.starts_with('#'));
+    let missing: Vec<&str> = names.filter(|name| text_of(name).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

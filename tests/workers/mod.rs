@@ -1,0 +1,8 @@
+//! The pool of workers, and what breaks in it.
+
+/// Programs and processes that misbehave: only their own request suffers.
+mod faults;
+/// More requests than workers can answer.
+mod overload;
+/// How many workers there are, and how long they live.
+mod pool;

@@ -2,7 +2,7 @@ use wire::reply::Packet;
 
 use super::*;
 use crate::Place;
-use crate::request_rec::tests::{Kept, record};
+use crate::request_rec::tests::{FakeFront, record};
 use crate::worker_api::Outcome;
 
 /// What the worker does with a handler's number.
@@ -22,7 +22,7 @@ fn died(r: &mut RequestRec) {
 
 /// What the front hears of a handler: `status headers: body`, and how it ends.
 fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
-    let kept = Kept::default();
+    let kept = FakeFront::default();
     let mut r = record(place, "/cgi/a.pl", &[], None);
     r.client = Box::new(kept.clone());
     handler(&mut r);
@@ -271,7 +271,7 @@ fn whatever_is_too_long_leaves_as_messages_that_the_front_takes() {
     ];
     for (number, set) in cases.into_iter().enumerate() {
         for code in [0, 302, 404, -1] {
-            let kept = Kept::default();
+            let kept = FakeFront::default();
             let mut r = record(Place::default(), "/cgi/a.pl", &[], None);
             r.client = Box::new(kept.clone());
             set(&mut r);

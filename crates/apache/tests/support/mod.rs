@@ -1,36 +1,22 @@
 //! A worker in miniature: one request after the other through the interpreter, answers taken apart.
 
+mod fake_front;
+
 use std::cell::RefCell;
-use std::io::{self, IoSlice};
 use std::rc::Rc;
 
 use apache::{Client, Finished, Incoming, Level, Outcome, Place};
 use libperl::{Interpreter, Interrupted};
-use wire::frame::{Field, Frame, Request};
+use wire::frame::{Frame, Request};
 use wire::reply::{End, Head, Packet, Reply};
-use wire::transport::Presence;
 use wire::transport::in_memory;
+
+use fake_front::{FakeFront, Target, frame};
 
 thread_local!(static LOG: RefCell<String> = const { RefCell::new(String::new()) });
 
 fn log(level: Level, text: &[u8]) {
     LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
-}
-
-#[derive(Clone, Default)]
-struct Front(Rc<RefCell<Vec<Vec<u8>>>>);
-
-impl Client for Front {
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
-        let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
-        assert!(bytes.len() <= wire::reply::MAX_PACKET);
-        self.0.borrow_mut().push(bytes);
-        Ok(())
-    }
-
-    fn presence(&mut self) -> Presence {
-        Presence::Here
-    }
 }
 
 /// What came back.
@@ -92,42 +78,22 @@ impl Default for Ask<'_> {
 
 impl Ask<'_> {
     fn frame(&self) -> Frame {
-        let target = if self.query.is_empty() { self.path.to_owned() } else { format!("{}?{}", self.path, self.query) };
-        let filename = format!("{}{}", self.root, self.path);
-        let mut request = Request {
-            id: 1,
+        let target = Target { method: self.method, path: self.path, query: self.query, root: self.root };
+        let more = Request {
             received: 1_000_000_007_000_000,
             body_length: self.body.len() as u64,
-            server_port: 8080,
-            remote_port: 4000,
             headers: self.headers,
             body: self.body.as_bytes(),
             ..Default::default()
         };
-        let fields = [
-            (Field::Method, self.method),
-            (Field::Target, &target),
-            (Field::Protocol, "HTTP/1.1"),
-            (Field::Path, self.path),
-            (Field::Query, self.query),
-            (Field::RemoteAddr, "192.0.2.1"),
-            (Field::LocalAddr, "192.0.2.2"),
-            (Field::ServerName, "example.org"),
-            (Field::Filename, &filename),
-        ];
-        for (field, value) in fields {
-            request.fields[field as usize] = value.as_bytes();
-        }
-        let mut bytes = Vec::new();
-        request.encode(&mut bytes);
-        Frame::parse(bytes).expect("well formed")
+        frame(&target, more)
     }
 }
 
 pub struct Server {
     pub perl: Interpreter,
     pub place: Place,
-    front: Front,
+    front: FakeFront,
 }
 
 impl Server {
@@ -155,7 +121,7 @@ impl Server {
         );
         perl.eval(&code, "boot", 1).expect("loads");
         perl.after_fork();
-        Server { perl, place, front: Front::default() }
+        Server { perl, place, front: FakeFront::default() }
     }
 
     /// The answer of a handler given as `sub { … }`, or by name.

@@ -1,0 +1,62 @@
+//! A front for tests: the frame of a request as it sends one, and what keeps the packets that the worker sends back.
+//! The unit tests of `request_rec` and `response` share it with the program `embedded`.
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::rc::Rc;
+
+use wire::frame::{Field, Frame, Request};
+use wire::transport::Presence;
+
+use super::Client;
+
+/// Keeps every packet that was sent.
+#[derive(Clone, Default)]
+pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
+
+impl Client for FakeFront {
+    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
+        let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
+        assert!(bytes.len() <= wire::reply::MAX_PACKET);
+        self.0.borrow_mut().push(bytes);
+        Ok(())
+    }
+
+    fn presence(&mut self) -> Presence {
+        Presence::Here
+    }
+}
+
+/// What a client asks for.
+pub struct Target<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub query: &'a str,
+    /// The folder in which `path` is a file.
+    pub root: &'a str,
+}
+
+/// The frame of a client's request to example.org; `more` has its headers, its body and other numbers.
+pub fn frame(target: &Target<'_>, more: Request<'_>) -> Frame {
+    let Target { method, path, query, root } = target;
+    let uri = if query.is_empty() { path.to_string() } else { format!("{path}?{query}") };
+    let filename = format!("{root}{path}");
+    let mut request = Request { id: 1, server_port: 8080, remote_port: 4000, ..more };
+    let fields = [
+        (Field::Method, *method),
+        (Field::Target, &uri),
+        (Field::Protocol, "HTTP/1.1"),
+        (Field::Path, path),
+        (Field::Query, query),
+        (Field::RemoteAddr, "192.0.2.1"),
+        (Field::LocalAddr, "192.0.2.2"),
+        (Field::ServerName, "example.org"),
+        (Field::Filename, &filename),
+    ];
+    for (field, value) in fields {
+        request.fields[field as usize] = value.as_bytes();
+    }
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes);
+    Frame::parse(bytes).expect("well formed")
+}

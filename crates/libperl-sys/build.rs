@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "boot.c",
     "fork.c",
+    "guard.c",
     "call.c",
     "psgi.c",
     "io.c",

@@ -12,7 +12,7 @@
 
 extern PerlInterpreter *cml_perl;
 
-/* Runs `body` so that neither die nor exit passes this point; see call.c. */
+/* Runs `body` so that neither die nor exit passes this point; see guard.c. */
 typedef void (*cml_body)(pTHX_ void *argument);
 cml_status cml_guarded(pTHX_ cml_body body, void *argument);
 

@@ -1,11 +1,12 @@
 /* libperl as C gives it to Rust: one small function a need, one prefix.
  *
  * The rule that keeps Perl's longjmp out of Rust: every function that can run Perl code returns a cml_status and does
- * the running inside cml_guarded (call.c). No function here returns an SV to be dereferenced; Rust passes SV pointers
+ * the running inside cml_guarded (guard.c). No function here returns an SV to be dereferenced; Rust passes SV pointers
  * back unread.
  *
  *   boot.c   an interpreter from nothing to ready, and its end
- *   call.c   running Perl: eval, require, handlers; die and exit become a status
+ *   guard.c  around each call of Perl: die and exit become a status, the error is kept
+ *   call.c   the calls: eval, require, a sub by its name, handlers
  *   psgi.c   environments and plain answers of PSGI applications
  *   io.c     STDIN, STDOUT, STDERR of a request, as Perl's handles
  *   print.c  print and say of a reference to a text
@@ -61,6 +62,12 @@ void cml_end(int destruct);
 void cml_set_title(const char *title);
 void cml_version(cml_bytes *out);
 
+/* guard.c */
+void cml_error(cml_bytes *out);
+int cml_exit_code(void);
+int cml_gave_up(void);
+void cml_release(void *sv);
+
 /* call.c */
 cml_status cml_eval(const char *code, size_t length, const char *file, unsigned line);
 cml_status cml_require(const char *file, size_t length);
@@ -69,10 +76,6 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length);
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out);
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
-void cml_error(cml_bytes *out);
-int cml_exit_code(void);
-int cml_gave_up(void);
-void cml_release(void *sv);
 
 /* psgi.c: load an application; for a call put pairs into a new environment, then run. */
 cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **app);

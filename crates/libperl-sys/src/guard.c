@@ -1,0 +1,248 @@
+#include "internal.h"
+
+#include <unistd.h>
+
+static SV *last_error;
+static int last_exit;
+static int gave_up;
+
+/* How many guards are at work: a handler may start a subrequest, whose handlers are guarded in turn. */
+static int depth;
+/* What exit throws when Perl code below this guard must go on. */
+static SV *exit_exception;
+
+int cml_is_guarded(void)
+{
+    return depth > 0;
+}
+
+/* perl's own exit unwinds every Perl frame there is, also those of the handler that started this subrequest. There it
+ * becomes an exception, as in mod_perl 1. */
+int cml_exit_is_exception(void)
+{
+    return depth > 1 && !cml_forked_child;
+}
+
+void cml_throw_exit(pTHX_ int code)
+{
+    last_exit = code;
+    if (!exit_exception)
+        exit_exception = sv_bless(newRV_noinc(newSVpvs("exit")), gv_stashpvs("Cameleer::Exit", GV_ADD));
+    SAVESPTR(PL_diehook); /* it is no error */
+    PL_diehook = NULL;
+    croak_sv(exit_exception);
+}
+
+static cml_status status_of_error(pTHX)
+{
+    SV *const error = ERRSV;
+    /* An exception counts as one whatever its own idea of truth is: to ask it would run its code. */
+    if (!SvROK(error) && !(SvPOK(error) && SvCUR(error) > 0))
+        return CML_OK;
+    if (exit_exception && SvROK(error) && SvRV(error) == SvRV(exit_exception))
+        return CML_EXITED;
+    return CML_DIED;
+}
+
+/* perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, which is this one (then the result is 2), and
+ * leaves the stacks where they were: put them back, or a few bytes leak per exit. What `body` made mortal goes here, too,
+ * because that may run destructors. */
+static int stopped_by(pTHX_ cml_body body, void *argument)
+{
+    dJMPENV;
+    int jump;
+    OP *const op = PL_op;
+    COP *const cop = PL_curcop;
+    const SSize_t stack = PL_stack_sp - PL_stack_base;
+    const SSize_t mark = PL_markstack_ptr - PL_markstack;
+    const I32 scope = PL_scopestack_ix;
+
+    JMPENV_PUSH(jump);
+    if (jump == 0) {
+        body(aTHX_ argument);
+        FREETMPS;
+    }
+    JMPENV_POP;
+    if (jump != 0) {
+        while (PL_scopestack_ix > scope)
+            LEAVE;
+        PL_stack_sp = PL_stack_base + stack;
+        PL_markstack_ptr = PL_markstack + mark;
+        PL_curcop = cop;
+    }
+    PL_op = op;
+    return jump;
+}
+
+typedef struct {
+    cml_body body;
+    void *argument;
+    cml_status status;
+} guarding;
+
+static void guarded_body(pTHX_ void *argument)
+{
+    guarding *const g = argument;
+    g->body(aTHX_ g->argument);
+    g->status = status_of_error(aTHX);
+}
+
+static void to_text(pTHX_ void *error)
+{
+    ENTER; /* a reference's text is put on the savestack */
+    sv_copypv(last_error, (SV *)error);
+    LEAVE;
+}
+
+static void release(pTHX_ void *sv)
+{
+    SvREFCNT_dec((SV *)sv);
+}
+
+static void forget_error(pTHX_ void *nothing)
+{
+    PERL_UNUSED_VAR(nothing);
+    CLEAR_ERRSV();
+}
+
+/* An exception's text is its own code's, which may die or exit in its turn. */
+static void keep_error(pTHX)
+{
+    SV *const error = newSVsv(ERRSV);
+    if (!last_error)
+        last_error = newSV(0);
+    sv_setpvs(last_error, "an exception whose text could not be had: its own code died or called exit");
+    CLEAR_ERRSV();
+    if (SvROK(error))
+        stopped_by(aTHX_ cml_in_eval, &(cml_evaluation){to_text, error});
+    else
+        to_text(aTHX_ error);
+    stopped_by(aTHX_ forget_error, NULL);
+    stopped_by(aTHX_ release, error);
+    cml_exit_asked = 0;
+}
+
+/* Runs `body` with G_EVAL calls inside it, so that neither die nor exit passes. */
+cml_status cml_guarded(pTHX_ cml_body body, void *argument)
+{
+    guarding g = {body, argument, CML_DIED};
+
+    TAINT_NOT; /* what was read before this call says nothing of what it does */
+    if (depth++ > 0) {
+        ENTER;
+        SAVETMPS;
+        save_scalar(PL_errgv);
+    }
+    CLEAR_ERRSV();
+    const int jump = stopped_by(aTHX_ guarded_body, &g);
+    if (jump == 2) {
+        last_exit = STATUS_EXIT;
+        STATUS_ALL_SUCCESS;
+        g.status = cml_exit_asked ? CML_EXITED : CML_DIED;
+        gave_up |= !cml_exit_asked;
+        cml_exit_asked = 0;
+    }
+    /* A forked child's exit, or perl's own for lack of memory: the frames to return to are gone. */
+    if (jump == 2 && depth > 1) {
+        cml_end(0);
+        _exit(last_exit);
+    }
+    if (jump == 2 && g.status == CML_DIED)
+        sv_setpvs(ERRSV, "perl gave this call up: out of memory");
+    if (g.status == CML_DIED)
+        keep_error(aTHX);
+    if (g.status != CML_OK)
+        stopped_by(aTHX_ forget_error, NULL); /* and what was mortal when it was stopped */
+    if (--depth > 0)
+        LEAVE;
+    return g.status;
+}
+
+/* An XSUB, so that G_EVAL has a call to stand around. */
+static cml_evaluation *evaluation;
+
+XS(cml_xs_evaluation)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(items);
+    cml_evaluation *const mine = evaluation;
+    mine->body(aTHX_ mine->argument);
+    XSRETURN_EMPTY;
+}
+
+/* For what may run Perl code in the middle of C: values that are objects or tied, destructors, layers. Such code may die,
+ * and without an eval of ours around it that would end at an eval of the site's, far below Rust. */
+void cml_in_eval(pTHX_ void *argument)
+{
+    static CV *cv;
+    dSP;
+    if (!cv)
+        cv = newXS("Cameleer::evaluation", cml_xs_evaluation, __FILE__);
+    PUSHMARK(SP);
+    evaluation = argument;
+    call_sv((SV *)cv, G_VOID | G_DISCARD | G_EVAL);
+}
+
+cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument)
+{
+    cml_evaluation e = {body, argument};
+    return cml_guarded(aTHX_ cml_in_eval, &e);
+}
+
+/* The last reference may be this one, and what it refers to may have a destructor. */
+void cml_drop(pTHX_ SV *sv)
+{
+    if (!sv)
+        return;
+    if (SvREFCNT(sv) > 1)
+        SvREFCNT_dec_NN(sv);
+    else
+        cml_guarded(aTHX_ release, sv);
+}
+
+void cml_error(cml_bytes *out)
+{
+    dTHXa(cml_perl);
+    STRLEN length = 0;
+    out->bytes = last_error ? SvPV(last_error, length) : "";
+    out->length = length;
+}
+
+/* For whoever runs more Perl code before the error is asked for. */
+SV *cml_take_error(void)
+{
+    SV *const error = last_error;
+    last_error = NULL;
+    return error;
+}
+
+void cml_put_error(pTHX_ SV *error)
+{
+    SvREFCNT_dec(last_error); /* a plain text */
+    last_error = error;
+}
+
+/* For what nobody waits for. */
+void cml_log_error(void)
+{
+    cml_bytes error;
+    cml_error(&error);
+    cml_hooks_table.log(error.bytes, error.length);
+}
+
+/* Whether perl itself once ended a call, which it does when it gets no memory. */
+int cml_gave_up(void)
+{
+    return gave_up;
+}
+
+int cml_exit_code(void)
+{
+    return last_exit;
+}
+
+void cml_release(void *sv)
+{
+    dTHXa(cml_perl);
+    cml_drop(aTHX_ (SV *)sv);
+}

@@ -1,37 +1,39 @@
-//! Holds back what is not known to be in order yet.
+//! The buffer between a client's socket and hyper: passes on what the scanner found correct, and keeps the beginning of a head
+//! or chunk line until the rest of it has come. Hyper therefore sees a head whole or not at all.
 
 use super::{Evidence, HeadLimits, Scanned, Scanner, Violation, evidence};
 
-/// A buffer that a long head has grown is not kept for the next.
+/// Capacity above this is given back as soon as the buffer is empty: one long head must not cost an idle connection its size.
 const SPARE: usize = 16 * 1024;
 
-/// A client's bytes that are not known to be in order yet.
+/// The bytes of one connection that hyper has not been given yet.
 pub struct Buffer {
     scanner: Scanner,
-    /// A head, or a line of a chunked body, that is not all there; or one that is and has not been taken yet.
+    /// An incomplete head or chunk line; before it, `cleared` bytes that hyper has not taken yet.
     held: Vec<u8>,
-    /// So much of it may go on.
+    /// How many bytes at the beginning of `held` were found correct.
     cleared: usize,
     refused: Option<Box<(Violation, Evidence)>>,
 }
 
 impl Buffer {
-    /// At the beginning of a connection.
+    /// A buffer for a new connection.
     pub fn new(limits: HeadLimits) -> Buffer {
         Buffer { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
     }
 
-    /// What was wrong; nothing is passed on after it.
+    /// Why the connection was refused, if it was. Nothing is passed on afterwards.
     pub fn violation(&self) -> Option<Violation> {
         self.refused.as_ref().map(|refused| refused.0)
     }
 
-    /// What is known of the head that was wrong.
+    /// What the log says of the refused head.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.refused.as_ref().map(|refused| &refused.1)
     }
 
-    /// The request line of a head that is not all there, as far as it has come, or that was wrong.
+    /// The request line of the incomplete or refused head, as far as it has come: for the
+    /// log line of a connection that ends there.
     pub fn request_line(&self) -> &[u8] {
         match &self.refused {
             Some(refused) => &refused.1.line,
@@ -40,18 +42,19 @@ impl Buffer {
         }
     }
 
-    /// Heads that were passed on, or can be.
+    /// How many correct heads have come on this connection.
     pub fn heads(&self) -> u32 {
         self.scanner.heads()
     }
 
-    /// Whether everything that came was passed on and is whole: the client may not even be sending.
+    /// Whether all that came was passed on and is complete: the client is not in the middle of sending a request. The answer to
+    /// one may still be on its way.
     pub fn is_between_requests(&self) -> bool {
         self.refused.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
     }
 
-    /// Looks at bytes of the client, of which the first so many can go on as they are; the others are kept here. All that
-    /// was cleared before must have been given. A version after HTTP/1.1 is changed to that in place.
+    /// Takes new bytes of the client. So many of them, from the first, may go to hyper straight from `fresh`; the buffer keeps
+    /// the others. `give` must have handed over all that was cleared before. A minor version after 1.1 is overwritten with 1.
     pub fn take(&mut self, fresh: &mut [u8]) -> usize {
         if self.refused.is_some() {
             return 0;
@@ -92,7 +95,7 @@ impl Buffer {
         passed
     }
 
-    /// At most `room` of the bytes that were held and can go on, which `to` is called with.
+    /// Hands at most `room` of the cleared bytes to `to`, and says how many.
     pub fn give(&mut self, room: usize, to: impl FnOnce(&[u8])) -> usize {
         let given = self.cleared.min(room);
         if given == 0 {

@@ -1,16 +1,17 @@
-//! A body in chunks (RFC 9112, 7.1), without the liberties that parsers take with it.
+//! The chunked transfer coding (RFC 9112, section 7.1), read strictly: lines end with CR LF, sizes are plain hexadecimal,
+//! extensions follow their grammar. Parsers that tolerate more disagree on where a chunk ends, which smuggles requests.
 
 use super::line::{Lines, TooLong};
 use super::{HeadLimits, Violation, extension, field};
 
-/// Of all extensions of one body together: nobody uses them but to make a server read for nothing.
+/// Bytes of all chunk extensions of one body. Nothing here uses them; without a limit a client could send them for ever.
 const EXTENSIONS: usize = 4096;
-/// Bytes of all trailers together.
+/// Bytes of all trailer fields of one body.
 const TRAILERS: usize = 8192;
-/// 16 digits are 64 bits; zeros before them would be read without end.
+/// 16 hexadecimal digits are 64 bits. Without a limit a size of leading zeros would be read for ever.
 const MOST_DIGITS: usize = 16;
 
-/// How far a body has come.
+/// The state of a chunked body that is being received.
 #[derive(Default)]
 pub struct Chunked {
     part: Part,
@@ -25,19 +26,19 @@ enum Part {
     #[default]
     Size,
     Data(u64),
-    /// The end of line behind a chunk.
+    /// The CR LF behind a chunk's data.
     End,
     Trailers,
     Over,
 }
 
 impl Chunked {
-    /// Whether the last line was passed.
+    /// Whether the empty line at the end of the body has been read.
     pub fn is_over(&self) -> bool {
         self.part == Part::Over
     }
 
-    /// How many bytes are in order; `None` while a line is not all there.
+    /// How many bytes from the beginning of `bytes` are correct; `None` while a line is incomplete.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, Violation> {
         if let Part::Data(left) = &mut self.part {
             let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));

@@ -1,26 +1,26 @@
-//! What logs say of a head that was refused: its request line, and the field that was wrong. A field's value may be a
-//! secret, and is not kept.
+//! What the error log and the access log show of a refused head: its request line, and the number and name of the field that
+//! was wrong. The field's value is left out, because it may be a password or a session.
 
 use std::fmt;
 
 use super::field;
 
-/// A longer request line is cut.
+/// How much of a request line is kept.
 const LONGEST_LINE: usize = 1000;
-/// A longer name is cut.
+/// How much of a field's name is kept.
 const LONGEST_NAME: usize = 64;
 
 /// The request line and the wrong field of a head that was refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The request line as it came, as far as it came.
+    /// The request line, as far as it had come when the head was refused.
     pub line: Vec<u8>,
-    /// The number of the field, and its name as far as it is one.
+    /// The field's number, counted from 1, and as much of its name as is a token.
     field: Option<(usize, Vec<u8>)>,
 }
 
 impl Evidence {
-    /// Of a head; `at` is where the line begins that was wrong.
+    /// The evidence of `head`, whose wrong line begins at `at`.
     pub fn of(head: &[u8], at: usize) -> Evidence {
         let before = head.get(..at).unwrap_or_default();
         let number = before.iter().filter(|byte| **byte == b'\n').count() - usize::from(before.starts_with(b"\r\n"));
@@ -30,7 +30,7 @@ impl Evidence {
     }
 }
 
-/// The first line of what has come of a head.
+/// The first line of a head that may be incomplete; an empty line before it is skipped.
 pub fn request_line(head: &[u8]) -> &[u8] {
     let head = head.strip_prefix(b"\r\n").unwrap_or(head);
     let head = head.get(..LONGEST_LINE).unwrap_or(head);

@@ -1,9 +1,9 @@
-//! A chunk's extensions (RFC 9112, 7.1.1): `;name`, `;name=word`, `;name="text"`. They are read and forgotten, but by the
-//! grammar: whoever guesses where one ends may take its bytes for data.
+//! Chunk extensions (RFC 9112, section 7.1.1): `;name`, `;name=word`, `;name="text"`. Their meaning is ignored, their grammar is
+//! not: a server that guesses where an extension ends may take bytes of it for the chunk's data.
 
 use super::field;
 
-/// Whether it is one extension after another and nothing else.
+/// Whether `line`, what follows a chunk's size, consists of extensions only.
 pub fn are_in_order(mut line: &[u8]) -> bool {
     while !line.is_empty() {
         let Some(rest) = after_one(line) else { return false };
@@ -29,7 +29,7 @@ fn after_blanks(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// What follows the closing quote. A backslash takes the byte behind it for itself.
+/// What follows the closing quote of a quoted string (RFC 9110, section 5.6.4). A backslash quotes the byte behind it.
 fn after_quoted(mut line: &[u8]) -> Option<&[u8]> {
     loop {
         line = match line {

@@ -1,12 +1,13 @@
-//! Header fields: a name, a colon at once, a value without control characters.
+//! Header fields (RFC 9112, section 5): a token, a colon without a space before it, a value without control characters, all on
+//! one line. Names with spaces and folded lines are what proxies and servers read differently.
 
 use super::Violation;
 
-/// What names of methods and fields are made of (RFC 9110, 5.6.2).
+/// The bytes of a token: names of methods and fields (RFC 9110, section 5.6.2).
 const TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", true);
-/// What values of fields are made of: no control character but the tab (RFC 9110, 5.5).
+/// The bytes of a field's value: no control character but the tab (RFC 9110, section 5.5).
 const VALUE: [bool; 256] = value();
-/// http's own limit is 64 KiB; no name is as long as this.
+/// The longest name of a field. `http::HeaderName` takes up to 64 KiB; no real name comes near this.
 const LONGEST_NAME: usize = 1024;
 
 const fn table(marks: &[u8], alphanumeric: bool) -> [bool; 256] {
@@ -35,23 +36,23 @@ const fn value() -> [bool; 256] {
     table
 }
 
-/// Whether it is a token.
+/// Whether `word` is a token.
 pub fn is_token(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(|byte| TOKEN[usize::from(*byte)])
 }
 
-/// What follows the token at the beginning; `None` where there is none.
+/// What follows the token that `text` begins with; `None` when it begins with none.
 pub fn after_token(text: &[u8]) -> Option<&[u8]> {
     let length = text.iter().take_while(|byte| TOKEN[usize::from(**byte)]).count();
     text.get(length..).filter(|_| length > 0)
 }
 
-/// Whether it may stand in a value.
+/// Whether each byte of `text` may stand in a field's value.
 pub fn is_value(text: &[u8]) -> bool {
     text.iter().all(|byte| VALUE[usize::from(*byte)])
 }
 
-/// A line's name, and its value without the blanks around it.
+/// The name and the value of a header line, the value without the blanks around it.
 pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
     if matches!(line.first(), Some(b' ' | b'\t')) {
         return Err(Violation::bad("a header field that goes on in a second line"));
@@ -68,7 +69,7 @@ pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
     Ok((name, trim(value)))
 }
 
-/// Without the blanks around it (RFC 9110, 5.6.3).
+/// `value` without the optional white space around it (RFC 9110, section 5.6.3).
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;

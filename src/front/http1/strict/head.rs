@@ -1,4 +1,5 @@
-//! A request's head, and what it says of the body's length.
+//! A request's head (RFC 9112, sections 2 to 6): its lines within the limits of `LimitRequest*`, and how its body is framed.
+//! Whatever two readers could take for different framings is refused.
 
 use std::collections::HashMap;
 
@@ -8,36 +9,38 @@ use super::line::{Lines, TooLong};
 use super::request_line::{self, Version};
 use super::{HeadLimits, Violation, field};
 
-/// Half of what 64 bits hold, so that no sum of lengths overflows anywhere.
+/// The largest Content-Length. It is half of what 64 bits hold, so that sums with it cannot overflow.
 const LONGEST_BODY: u64 = i64::MAX as u64;
 
-/// How the end of the body is found (RFC 9112, 6.3).
+/// How the end of the body is found (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// It has so many bytes.
+    /// By its length; 0 when there is no body.
     Fixed(u64),
-    /// It comes in chunks.
+    /// By its last chunk.
     Chunked,
 }
 
-/// A head as far as it has come.
+/// A head that is being received.
 #[derive(Default)]
 pub struct Head {
     lines: Lines,
-    /// Where the line begins that was looked at last.
+    /// Where the line begins that was read last.
     at: usize,
-    /// An empty line before a request is left over from an old client's form (RFC 9112, 2.2).
+    /// Whether an empty line before the request was skipped. One is allowed: old clients send it after a form (RFC 9112,
+    /// section 2.2).
     skipped: bool,
     version: Option<Version>,
     fields: usize,
     length: Option<u64>,
     chunked: bool,
-    /// Where the digit stands that says HTTP/1.2 or later.
+    /// Where the minor digit of a version later than 1.1 stands.
     newer_at: Option<usize>,
 }
 
 impl Head {
-    /// The length of the head when it is whole, and how its body is framed.
+    /// Reads on in `bytes`, all of the head that has come. `None` while it is incomplete, else its length and how its body is
+    /// framed.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<(usize, Framing)>, Violation> {
         loop {
             self.at = self.lines.passed();
@@ -63,17 +66,17 @@ impl Head {
         }
     }
 
-    /// Where the line begins that was looked at last: what is wrong is there.
+    /// Where the line begins that was read last. After a refusal this is the wrong line.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Where the digit stands of a version after 1.1, which is served as 1.1 (RFC 9110, 2.5).
+    /// Where the minor digit of a version later than 1.1 stands, which is served as 1.1 (RFC 9110, section 2.5).
     pub fn newer_at(&self) -> Option<usize> {
         self.newer_at
     }
 
-    /// What is no HTTP at all may never have an end of line.
+    /// Refuses at the first byte what cannot be a method, such as a TLS handshake: no line end may ever come to judge it by.
     fn begins_well(&self, bytes: &[u8]) -> Result<(), Violation> {
         match bytes.get(self.lines.passed()) {
             Some(byte) if self.version.is_none() && *byte != b'\r' && !field::is_token(&[*byte]) => {
@@ -98,7 +101,7 @@ impl Head {
         if self.fields > limits.fields {
             return Err(too_large("too many header fields"));
         }
-        // Lengths first: they are all that most fields are asked.
+        // Comparing lengths settles it for most fields, without looking at their letters.
         match name.len() {
             14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.transfer_encoding(value),
@@ -106,7 +109,8 @@ impl Head {
         }
     }
 
-    /// Twice the same length would be allowed, and twice a header is what a proxy may count otherwise.
+    /// A second Content-Length is refused even when it is equal, as RFC 9110, section 8.6 allows: a proxy may change one of
+    /// them, and no honest client sends two.
     fn content_length(&mut self, value: &[u8]) -> Result<(), Violation> {
         if self.length.is_some() {
             return Err(Violation::bad("more than one Content-Length"));
@@ -141,7 +145,8 @@ impl Head {
     }
 }
 
-/// Fields of one name are one list: together they are no longer than one may be. A head that is shorter has none to look for.
+/// Applies `LimitRequestFieldSize` to all fields of one name together, as httpd does, because programs see them joined. A head
+/// that is shorter than the limit as a whole needs no count.
 fn repeated_fit(head: &[u8], limits: &HeadLimits) -> Result<(), Violation> {
     if head.len() <= limits.field {
         return Ok(());

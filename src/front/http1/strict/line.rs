@@ -1,26 +1,27 @@
-//! Lines: they end with CR LF, and with nothing else.
+//! Lines that end with CR LF. A lone LF, which RFC 9112, section 2.2 lets a server accept, is refused: a proxy in front may not
+//! have taken it for the end of a line.
 
 use super::Violation;
 
-/// Finds lines in bytes of which a beginning may have been searched before.
+/// Finds the lines of a head that comes in pieces, without searching any byte twice.
 #[derive(Default)]
 pub struct Lines {
-    /// Where the line begins that is looked for.
+    /// Where the line begins that is being looked for.
     start: usize,
-    /// Up to here there is no end of it.
+    /// The bytes before this were searched, and no LF is among them.
     looked: usize,
 }
 
-/// Longer than it may be.
+/// The line is longer than it may be.
 pub struct TooLong;
 
 impl Lines {
-    /// The next line without its end; `None` until it is all there.
+    /// The next line of `bytes` without its CR LF; `None` while it is incomplete. `most` is its longest allowed length.
     pub fn next<'a>(&mut self, bytes: &'a [u8], most: usize) -> Result<Option<Result<&'a [u8], Violation>>, TooLong> {
         let fresh = bytes.get(self.looked..).unwrap_or_default();
         let Some(at) = memchr::memchr(b'\n', fresh) else {
             self.looked = bytes.len();
-            // A CR may be there already.
+            // The one byte more may be the CR of a line of exactly `most` bytes.
             return if bytes.len() - self.start > most + 1 { Err(TooLong) } else { Ok(None) };
         };
         let end = self.looked + at;
@@ -34,7 +35,7 @@ impl Lines {
         }
     }
 
-    /// How many bytes the lines up to here have, with their ends.
+    /// How many bytes the lines found so far have, with their CR LF.
     pub fn passed(&self) -> usize {
         self.start
     }

@@ -1,5 +1,7 @@
-//! HTTP/1 as it must be written: looks at every byte before hyper does, so that what hyper would guess at, drop or
-//! mend never reaches it, and no body's byte is ever taken for a request. Pure: bytes in, a verdict out.
+//! A strict reader of HTTP/1.1 (RFC 9112) for the front's connections: it sees each byte before hyper does and refuses what
+//! the grammar does not allow. What hyper would guess at, drop or mend never reaches it, so hyper, a proxy in front and the
+//! application agree on where a request ends, and no byte of a body is taken for a request (request smuggling, RFC 9112,
+//! section 11.2). Pure: bytes in, a verdict out; `Buffer` is how a connection uses it.
 //!
 //! ```text
 //!   Head ──no body──▶ Head        Fixed ──so many bytes──▶ Head
@@ -7,7 +9,7 @@
 //!     └─ chunked ────────▶ Chunked
 //! ```
 //!
-//! While requests are in order this costs one look at each byte of a head and none at a body's.
+//! A correct request costs one look at each byte of its head and none at the bytes of its body.
 
 mod buffer;
 mod chunked;
@@ -28,7 +30,7 @@ use head::{Framing, Head};
 pub use buffer::Buffer;
 pub use evidence::Evidence;
 
-/// How long the parts of a request may be.
+/// How long the parts of a request's head may be, in bytes; `fields` is a number of header fields.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadLimits {
     /// `LimitRequestLine`
@@ -37,18 +39,18 @@ pub struct HeadLimits {
     pub field: usize,
     /// `LimitRequestFields`
     pub fields: usize,
-    /// Everything up to the empty line.
+    /// The whole head, up to and including the empty line.
     pub head: usize,
 }
 
-/// What a client did wrong, and how it is answered.
+/// A breach of the grammar or of a limit, and how it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
-    /// The answer.
+    /// The status of the answer.
     pub status: StatusCode,
-    /// For the error log.
+    /// What was wrong, in words for the error log.
     pub why: &'static str,
-    /// It is in the body of a request whose head was in order.
+    /// Whether the mistake stands in a body: its request has been passed on, and its answer may have begun.
     pub in_body: bool,
 }
 
@@ -62,23 +64,23 @@ impl Violation {
     }
 }
 
-/// What is to be done with the bytes that were looked at.
+/// What the scanner says of the bytes it was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scanned {
-    /// So many of them are in order.
+    /// So many bytes from the beginning are correct and may be passed on.
     Pass(usize),
-    /// They may be in order once there are more.
+    /// A head or a line is incomplete: show the same bytes again, with more behind them.
     Wait,
-    /// They are not, and nothing after them means anything.
+    /// The grammar is broken. Where the next request begins is unknown, so nothing after this is read.
     Refuse(Violation),
 }
 
-/// Where in the stream of requests a client is.
+/// Follows one connection through its requests: which part of which request the next byte belongs to.
 pub struct Scanner {
     limits: HeadLimits,
     at: At,
     heads: u32,
-    /// Where, in the head that was passed last, the digit stands of a version that hyper does not read.
+    /// In the last head that was passed: where the minor digit of a version later than 1.1 stands, which hyper would refuse.
     newer_at: Option<usize>,
 }
 
@@ -89,27 +91,28 @@ enum At {
 }
 
 impl Scanner {
-    /// At the beginning of a connection.
+    /// A scanner for a new connection.
     pub fn new(limits: HeadLimits) -> Scanner {
         Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None }
     }
 
-    /// Heads that were in order so far.
+    /// How many heads of this connection were correct so far.
     pub fn heads(&self) -> u32 {
         self.heads
     }
 
-    /// Whether a body is not over.
+    /// Whether a body has begun and not ended.
     pub fn is_in_body(&self) -> bool {
         !matches!(self.at, At::Head(_))
     }
 
-    /// Where, in what was passed last, the digit stands that makes it a version later than HTTP/1.1: to be read as a 1.
+    /// Where the minor digit of a version later than 1.1 stands in the last head that was passed. The buffer overwrites it with a
+    /// 1: HTTP/1.2 and later are served as 1.1 (RFC 9110, section 2.5).
     fn take_newer(&mut self) -> Option<usize> {
         self.newer_at.take()
     }
 
-    /// What is known of a head that was refused; `bytes` are those that it was refused for.
+    /// What the log says of a refused head; `bytes` are those that `step` was shown when it refused.
     pub fn evidence(&self, bytes: &[u8]) -> Evidence {
         match &self.at {
             At::Head(head) => Evidence::of(bytes, head.at()),
@@ -117,7 +120,7 @@ impl Scanner {
         }
     }
 
-    /// Looks at `bytes`, of which there is at least one: all that has come and was not passed yet.
+    /// Judges `bytes`: everything that has come and was not passed yet, at least one byte.
     pub fn scan(&mut self, bytes: &[u8]) -> Scanned {
         match self.look(bytes) {
             Ok(Some(passed)) => Scanned::Pass(passed),

@@ -1,4 +1,4 @@
-//! `GET /path HTTP/1.1`
+//! The request line, `GET /path HTTP/1.1` (RFC 9112, section 3): its method, its target in one of the four forms, its version.
 
 use http::{StatusCode, Uri};
 
@@ -6,19 +6,19 @@ use super::Violation;
 use super::field::is_token;
 use crate::front::base::protocol::LONGEST_METHOD;
 
-/// What `http::Uri` can hold.
+/// The longest target that `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
 
-/// The two versions that are spoken here.
+/// The versions of HTTP/1 that the front speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// 1.0
+    /// HTTP/1.0.
     Old,
-    /// 1.1
+    /// HTTP/1.1, and later minor versions, which are served as 1.1.
     Current,
 }
 
-/// Looks at a request line.
+/// Judges a request line without its CR LF.
 pub fn read(line: &[u8]) -> Result<Version, Violation> {
     let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line of one word"))?;
     let (method, rest) = line.split_at(space);
@@ -45,7 +45,7 @@ fn version(text: &[u8]) -> Result<Version, Violation> {
     match text {
         b"HTTP/1.1" => Ok(Version::Current),
         b"HTTP/1.0" => Ok(Version::Old),
-        // Who speaks a later one of the same kind is answered in the one that we have (RFC 9110, 2.5).
+        // A later minor version is answered as the highest one that we speak (RFC 9110, section 2.5).
         [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'2'..=b'9'] => Ok(Version::Current),
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
             Err(Violation::of(StatusCode::HTTP_VERSION_NOT_SUPPORTED, "a version other than 1.0 and 1.1"))
@@ -54,7 +54,7 @@ fn version(text: &[u8]) -> Result<Version, Violation> {
     }
 }
 
-/// The four forms of RFC 9112, 3.2. Whether CONNECT is allowed at all is not asked here.
+/// Whether `target` has one of the four forms of RFC 9112, section 3.2. CONNECT is refused later, by `head_check`.
 fn is_target(method: &[u8], target: &[u8]) -> bool {
     match target {
         b"*" => method == b"OPTIONS",
@@ -69,13 +69,14 @@ fn is_target(method: &[u8], target: &[u8]) -> bool {
     }
 }
 
-/// `http` would cut a fragment off and say nothing; a name before the host would be taken for a part of it.
+/// Whether an absolute target has neither a fragment, which `http::Uri` would drop silently, nor a user name, which would
+/// become a part of the host.
 fn is_written_out(target: &[u8]) -> bool {
     let authority = target.split(|byte| *byte == b'/').nth(2).unwrap_or_default();
     !target.contains(&b'#') && !authority.contains(&b'@')
 }
 
-/// The bytes that `http::Uri` takes, which are those that browsers send, and no `#`.
+/// Whether a path and its query consist of bytes that `http::Uri` accepts: those that browsers send, without `#`.
 fn is_path(target: &[u8]) -> bool {
     let (path, query) = target.split_at(memchr::memchr(b'?', target).unwrap_or(target.len()));
     let is_visible = |byte: &u8| matches!(byte, b'!'..=b'~' | 0x80..);

@@ -2,7 +2,8 @@ use super::*;
 
 const LIMITS: HeadLimits = HeadLimits { line: 200, field: 200, fields: 5, head: 1000 };
 
-/// What a buffer lets through when bytes come in pieces of `size`, and what it says.
+/// Sends `bytes` through a buffer in pieces of `size`: what comes out, why it was refused, how many heads were counted, and
+/// whether it then is between requests.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
     let mut buffer = Buffer::new(LIMITS);
     let mut through = Vec::new();
@@ -15,7 +16,8 @@ fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
     (through, buffer.violation(), buffer.heads(), buffer.is_between_requests())
 }
 
-/// The status that bytes are refused with, the same however they arrive; what went through is a beginning of them.
+/// The status that `text` is refused with; 200 when it is whole, 0 when it is incomplete. The pieces it comes in must not
+/// matter, and what went through must be a beginning of it.
 fn judge(text: &str) -> u16 {
     let whole = sift(text.as_bytes(), text.len());
     for size in [1, 2, 3, 7] {
@@ -82,7 +84,7 @@ fn what_breaks_the_rules_is_refused() {
     }
 }
 
-/// Requests with a byte changed, doubled or left out here and there: how they arrive must not matter.
+/// Requests in which some bytes were changed, doubled or left out: the verdict must not depend on the pieces they come in.
 #[test]
 fn judgement_does_not_depend_on_the_segments() {
     let seeds = [

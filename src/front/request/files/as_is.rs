@@ -1,4 +1,4 @@
-//! Files that bring their own headers: `SetHandler send-as-is`, as mod_asis.
+//! `SetHandler send-as-is`: a file that begins with its own headers and an empty line (httpd manual, mod_asis).
 
 use std::fs::File;
 use std::io;
@@ -11,19 +11,19 @@ use super::lookup::refusal;
 use crate::front::base::refusal::Refusal;
 use crate::front::request::respond::body::{BodySource, FileBody, Segment};
 
-/// A longer head than this is none.
+/// The longest head. A file without an empty line in so many bytes is a 500.
 const LONGEST: u64 = 64 * 1024;
 
-/// What a file says of itself.
+/// The headers at the beginning of a file.
 #[derive(Debug)]
 struct Head {
     status: StatusCode,
     fields: Vec<(HeaderName, HeaderValue)>,
-    /// Where its body begins.
+    /// Its length in bytes: the body begins there.
     length: u64,
 }
 
-/// The file's own head, then the rest of it.
+/// The response that the file describes: its status and headers, then the rest of the file.
 pub fn send(file: File, size: u64) -> Result<Response<BodySource>, Refusal> {
     let start = beginning(&file, size).map_err(refusal)?;
     let Some(head) = read(&start) else {
@@ -57,7 +57,7 @@ fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// `None`: there is no head, or one that no answer can have.
+/// Parses a head; `None` when `start` holds no complete one, or one that no response can have.
 fn read(start: &[u8]) -> Option<Head> {
     let mut head = Head { status: StatusCode::OK, fields: Vec::new(), length: 0 };
     for line in start.split_inclusive(|byte| *byte == b'\n') {
@@ -74,7 +74,7 @@ fn read(start: &[u8]) -> Option<Head> {
             continue;
         }
         let name = HeaderName::from_bytes(name).ok()?;
-        // How long the body is, the file's length says.
+        // The length is the file's, whatever these two say.
         if name != CONTENT_LENGTH && name != TRANSFER_ENCODING {
             head.fields.push((name, HeaderValue::from_bytes(value).ok()?));
         }

@@ -1,4 +1,5 @@
-//! The list of a folder that has no index, where `Options Indexes` allows it.
+//! The list of a folder without an index file, where `Options Indexes` allows it (httpd manual, mod_autoindex). The folder is
+//! read and the page written on a thread for blocking work, because the event thread has all the other clients.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -28,9 +29,9 @@ use crate::open::Opened;
 use crate::path::PATH;
 use crate::printable;
 
-/// What is shown of a file.
+/// One entry of the list.
 struct Entry {
-    /// As bytes: it need not be UTF-8.
+    /// The name as bytes: names of files need not be UTF-8.
     name: Vec<u8>,
     is_folder: bool,
     size: u64,
@@ -44,17 +45,17 @@ struct Order {
     backwards: bool,
 }
 
-/// ReverseDns of a folder that are looked at: a list of more is of no use to a reader, and every one is a look at the disk.
+/// How many names of a folder are read. A longer list is of no use to a reader, and each name costs a look at the disk.
 const MOST: usize = 10_000;
-/// Lists that are made at once: whoever asks for many must not get all processors.
+/// How many lists are made at the same time: clients that ask for many must not occupy all processors.
 const AT_ONCE: usize = 2;
 
-/// Folders are read on threads of their own: nobody else waits for a disk.
+/// The permits for making a list.
 static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
 
-/// Everything that a list is made from.
+/// Everything that a list is made from, so that another thread can make it.
 struct Wanted {
-    /// The very folder that was opened, whatever its path leads to by now.
+    /// The folder as it was opened and checked. Its path is not used again: it may lead elsewhere by now.
     folder: File,
     path: Vec<u8>,
     listing: Listing,
@@ -65,14 +66,14 @@ struct Wanted {
 /// What was read of a folder.
 struct Contents {
     entries: Vec<Entry>,
-    /// There is more.
+    /// Whether the folder has more than `MOST` names.
     is_cut: bool,
 }
 
-/// So many entries are held against the rules of their places before others get their turn.
+/// After so many entries, whose access rules are looked up on the event thread, other tasks get their turn.
 const AT_A_TIME: usize = 100;
 
-/// The list of `folder` under `route`'s path, of what this client may enter; the query `C=S;O=D` sorts it.
+/// The list of `folder`, with the entries that this client may open. The query sorts it: `C=S;O=D` by size, descending.
 pub async fn answer(
     context: &RequestContext,
     route: &Route,
@@ -94,13 +95,13 @@ pub async fn answer(
     Ok(response)
 }
 
-/// Without what the client may not enter.
+/// The entries of `contents` that the client may open.
 async fn visible(context: &RequestContext, route: &Route, contents: Contents) -> Contents {
     let view = View::of(context, route);
     let Contents { entries: all, is_cut } = contents;
     let mut entries = Vec::with_capacity(all.len());
     for (number, entry) in all.into_iter().enumerate() {
-        // What cannot be found out is not shown.
+        // An entry whose rules cannot be read is hidden.
         if once_read(&context.generation.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
             entries.push(entry);
         }
@@ -111,7 +112,8 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     Contents { entries, is_cut }
 }
 
-/// The permit goes with the thread: a list that nobody waits for any more counts.
+/// Runs `make` on another thread. The permit is given back when the thread has done it, not when the client leaves: a list that
+/// nobody waits for any more still occupies a processor.
 async fn make<T: Send + 'static>(make: impl FnOnce() -> T + Send + 'static) -> Result<T, NoThread> {
     let permit = TURNS.acquire().await.map_err(|_| NoThread)?;
     let make = move || {
@@ -140,7 +142,7 @@ impl Wanted {
 }
 
 impl Entry {
-    /// `None` for what is not shown, or has gone meanwhile.
+    /// The entry, or `None` when `IndexIgnore` hides it or it has gone meanwhile.
     fn of(entry: &DirEntry, listing: &Listing) -> Option<Entry> {
         let name = entry.file_name();
         if !listing.shows(&name.to_string_lossy()) {
@@ -187,7 +189,7 @@ impl Order {
         folders.then(if self.backwards { by_column.reverse() } else { by_column })
     }
 
-    /// The query that sorts by `column`; asked for again, the other way round.
+    /// The query that sorts by `column`; in the other direction when the list is sorted by it already.
     fn link(self, column: Column) -> String {
         let letter = match column {
             Column::Name => 'N',
@@ -250,7 +252,7 @@ fn link(entry: &Entry) -> String {
     format!("<a href=\"{target}{slash}\">{}{slash}</a>", escape(&entry.name))
 }
 
-/// `812`, `3.4K`, `17M`
+/// A size in a few characters: `812`, `3.4K`, `17M`.
 fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["", "K", "M", "G"] {

@@ -1,4 +1,4 @@
-//! Conditional requests (RFC 9110 §13): whether a file is sent, given what the client knows of it.
+//! Conditional requests (RFC 9110, section 13): whether a file is sent, or a 304 or 412, by its entity tag and date.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,28 +7,28 @@ use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_M
 use crate::config::response::FileEtag;
 use crate::open::Opened;
 
-/// What tells one state of a file from another.
+/// The validators of a file: they change when the file does (RFC 9110, section 8.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validators {
-    /// Strong, with its quotes; empty when `FileETag` wants none.
+    /// The entity tag, a strong one, with its quotes; empty under `FileETag None`.
     pub etag: String,
-    /// In whole seconds, as HTTP's dates are.
+    /// The time of the last change in whole seconds, because dates of HTTP have no more.
     pub modified: SystemTime,
 }
 
-/// What the conditions come to.
+/// What follows from a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Send it.
+    /// The file is sent.
     Send,
-    /// 304: the client has it.
+    /// 304: the client has the current version.
     NotModified,
-    /// 412: it is not what the client takes it for.
+    /// 412: the client wanted another version than the current one.
     Failed,
 }
 
 impl Validators {
-    /// Of a file; `FileETag` says what its tag is made from, and that it may have none.
+    /// The validators of `file`. `FileETag` says which of inode, size and time the tag is made from; without it, size and time.
     pub fn of(file: &Opened, etag: Option<FileEtag>) -> Validators {
         let usual = Validators::new(file.size, file.modified);
         let Some(FileEtag { inode, mtime, size }) = etag else { return usual };
@@ -39,7 +39,7 @@ impl Validators {
         Validators { etag, ..usual }
     }
 
-    /// Of a file with this size and time.
+    /// The validators of a file of this size and time of change.
     fn new(size: u64, modified: SystemTime) -> Validators {
         let since = modified.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Validators {
@@ -48,7 +48,7 @@ impl Validators {
         }
     }
 
-    /// Weighs the conditions of a GET or HEAD, in the order of RFC 9110 §13.2.2.
+    /// Evaluates the conditions of a GET or HEAD in the order of RFC 9110, section 13.2.2.
     pub fn judge(&self, headers: &HeaderMap) -> Verdict {
         if headers.contains_key(IF_MATCH) {
             if !self.is_named(headers, IF_MATCH, Compare::Strong) {
@@ -67,7 +67,7 @@ impl Validators {
         Verdict::Send
     }
 
-    /// Whether a `Range` is meant for this state of the file.
+    /// Whether `If-Range` lets the `Range` header count for the current version of the file (RFC 9110, section 13.1.5).
     pub fn allow_range(&self, headers: &HeaderMap) -> bool {
         match headers.get(IF_RANGE) {
             None => true,

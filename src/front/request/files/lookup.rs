@@ -1,4 +1,5 @@
-//! Looks on disk for what a path names.
+//! From a path to a file or folder on disk: PATH_INFO behind a file's name, index files (httpd manual, mod_dir), and the rules
+//! about symbolic links of `Options`. Every file is opened through `crate::open`, which checks those rules while it opens.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,31 +16,32 @@ use crate::front::routing::{Route, bytes};
 use crate::open::{Links, Opened, is_link, root};
 use crate::path::{Text, normalise, ways};
 
-/// A place on disk that a path leads to.
+/// What a path leads to on disk.
 pub enum Spot {
     /// A file.
     File(Place),
-    /// A folder without a slash at the end of its path.
+    /// A folder, but the path has no slash at its end.
     NoSlash,
-    /// A folder without an index, whose contents may be listed.
+    /// A folder without an index file, whose contents may be listed.
     Folder(Opened),
-    /// A folder whose index is what this path of the site leads to.
+    /// A folder whose `DirectoryIndex` is this path of the site (`/cgi-bin/index.pl`).
     Elsewhere(String),
 }
 
-/// A file and how it was named.
+/// A file, and the path that led to it.
 pub struct Place {
-    /// Where it is.
+    /// Its name on disk.
     pub file: PathBuf,
-    /// The path that names it, an index file's name included.
+    /// The path of the request, with the name of the index file when it was found as one.
     pub path: Vec<u8>,
-    /// How many bytes at the path's end are not part of the file's name.
+    /// How many bytes at the end of `path` follow the file's name: its PATH_INFO.
     pub extra: usize,
-    /// The file itself.
+    /// The open file.
     pub opened: Opened,
 }
 
-/// Finds the file that `filename`, or a beginning of it, names.
+/// Finds the file that `filename` names. Where there is none, the longest beginning of it that names one, with the rest as
+/// PATH_INFO.
 pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
     let root = root(&generation.config, route.host, filename);
     let links = Links::of(route.settings.options);
@@ -67,18 +69,19 @@ pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result
     Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
 }
 
-/// Opens a file that was found once more, under the rules about links of its own sections.
+/// Opens the file of `route` under the rules about links of its own sections.
 pub fn reopen(generation: &Generation, route: &Route) -> Result<Opened, Refusal> {
     let root = root(&generation.config, route.host, &route.filename);
     generation.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
 }
 
-/// Whether there is a folder of this very name.
+/// Whether the route's filename is a folder.
 pub fn is_folder(generation: &Generation, route: &Route) -> bool {
     reopen(generation, route).is_ok_and(|opened| opened.kind.is_dir())
 }
 
-/// Whether a link that must not be followed stands in the way to what a worker would look for.
+/// Whether a symbolic link that `Options` forbids to follow stands in the filename that a worker would look for. Such a request
+/// is refused before a worker gets it.
 pub fn is_behind_link(generation: &Generation, route: &Route) -> bool {
     let root = root(&generation.config, route.host, &route.filename);
     generation.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
@@ -88,9 +91,9 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// As much of `whole` as there is: up to a file, or to the last folder before the first name that is missing. From the
-/// root on, so that nobody pays for what follows the missing one. What it finds is opened under the rules about links, as
-/// everything is: nothing is believed here but a length.
+/// As much of `whole` as exists: up to a file, or up to the last folder before the first missing name. The walk begins at the
+/// root, so that a long path behind a missing name costs nothing. Only the length of the result is used: what it names is
+/// opened afterwards under the rules about links, so a file that changes meanwhile is no way around them.
 fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
     let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
     let mut found = whole.get(..above).unwrap_or_default();
@@ -109,7 +112,8 @@ fn index(generation: &Generation, route: &Route, root: &Path, folder: &Path, its
     let names = &route.settings.directory_index;
     for name in names {
         if name.starts_with('/') {
-            // As a path of the site it has rules of its own; only whether there is a file must be known to try the next.
+            // A path of the site is looked up again as a request of its own, with its own access rules. Here it only matters
+            // whether it exists, because otherwise the next name is tried.
             if names.last() == Some(name) || leads_to_a_file(generation, route, name) {
                 return Ok(Spot::Elsewhere(name.clone()));
             }
@@ -141,7 +145,8 @@ fn leads_to_a_file(generation: &Generation, route: &Route, path: &str) -> bool {
     opened.is_ok_and(|opened| opened.kind.is_file())
 }
 
-/// `DirectoryIndex` may stand in a `.htaccess` file, whose owner is not everybody's.
+/// Whether an index name stays within its folder. `DirectoryIndex` may stand in a `.htaccess` file, whose owner must not be able
+/// to name files outside of the folder.
 fn stays_below(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
@@ -150,7 +155,7 @@ fn not_found() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND)
 }
 
-/// What a client is told when the disk says no.
+/// The refusal for an error of the file system: 403, 404, 500, or 503 when descriptors or memory are short.
 pub fn refusal(error: io::Error) -> Refusal {
     if is_link(&error) {
         return Refusal::new(StatusCode::FORBIDDEN);
@@ -165,7 +170,7 @@ pub fn refusal(error: io::Error) -> Refusal {
     })
 }
 
-/// Whether there are not enough descriptors, or memory, for one more file now.
+/// Whether the error means that no descriptor or memory is left for one more file: a state of the server that passes.
 pub fn is_shortage(error: &io::Error) -> bool {
     [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }

@@ -1,4 +1,4 @@
-//! What a file is, as headers.
+//! Content-Type, Content-Encoding and Content-Language of a file, from the extensions of its name (httpd manual, mod_mime).
 
 use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
 
@@ -7,7 +7,7 @@ use crate::config::response::types::Described;
 use crate::front::routing::Route;
 use crate::mime::describe;
 
-/// The type, encoding and language of `route`'s file.
+/// The headers that describe the file of `route`.
 pub fn headers(config: &Config, route: &Route) -> HeaderMap {
     let Described { mime, encoding, language, charset } = describe(config, &route.settings, &route.filename);
     let kind = mime.or_else(|| route.settings.default_type.clone()).map(|kind| match charset {

@@ -1,4 +1,6 @@
-//! Files that the front sends itself. A file whose handler is a worker's is never sent as text from here.
+//! Static files, sent by the front without a worker (RFC 9110, sections 8.8, 13 and 14; httpd's core, mod_dir, mod_mime,
+//! mod_autoindex and mod_asis). `find` looks a path up and settles who answers for it; `send` makes the response. A file whose
+//! handler is a script's or a Perl handler's goes to a worker, so that its source is never sent.
 
 mod as_is;
 pub mod autoindex;
@@ -35,27 +37,27 @@ use conditional::{Validators, Verdict};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
 use range::Wanted;
 
-/// What files, and lists of them, can be asked with.
+/// The methods that files and lists of folders answer.
 pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
-/// What was found for a path.
+/// What a path leads to.
 pub enum LookupResult {
     /// A file to send.
     File(Route, Opened),
-    /// A file, and the path goes on behind it.
+    /// A file, but the path goes on behind its name and its handler takes no PATH_INFO. The answer is a 404.
     Beyond(Route),
     /// A file that a worker answers for (`<Files *.cgi>`).
     Handled(Route),
     /// A folder whose contents may be listed.
     Folder(Opened),
-    /// A redirection.
+    /// A redirection to the folder's path with a slash at its end.
     Response(Response<BodySource>),
     /// A folder whose index this path of the site leads to.
     Index(String),
 }
 
 impl LookupResult {
-    /// The file that was found.
+    /// The route of the file that was found, if it is one.
     pub fn file(&self) -> Option<&Route> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
@@ -64,7 +66,8 @@ impl LookupResult {
     }
 }
 
-/// The file behind a path of a worker's, where it could be one with rules of its own that the path does not show.
+/// The file that a worker's path names, where `<Files>` sections could give that file settings of its own and only the disk
+/// shows which part of the path it is. `None` where the path alone says all.
 pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, NotYet> {
     match route.ambiguous.then(|| locate(generation, route, &route.filename)) {
         Some(Ok(Spot::File(spot))) => {
@@ -75,7 +78,7 @@ pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, N
     }
 }
 
-/// Looks for the file of `route`.
+/// Looks for the file of `route`, and settles who answers for it.
 pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
@@ -108,7 +111,7 @@ pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<Look
     }
 }
 
-/// Looks for the file that a worker did not want to answer for.
+/// Looks for the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as text.
 pub fn find_declined(
     generation: &Generation,
     route: &Route,
@@ -139,12 +142,13 @@ pub fn find_declined(
     }
 }
 
-/// `AcceptPathInfo On`: the file is sent, whatever stands behind its name.
+/// Whether `AcceptPathInfo On` lets a path go on behind the name of a static file.
 fn takes_path_info(route: &Route) -> bool {
     route.settings.response.path_info == Some(PathInfo::On)
 }
 
-/// What was found, unless its own sections have other rules about links than those it was found by.
+/// The opened file. It is opened again when its own sections have other rules about symbolic links than the folder it was found
+/// in, so that these rules are the ones it is checked by.
 fn of_its_own(generation: &Generation, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
     match Links::of(route.settings.options) == Links::of(found.settings.options) {
         true => Ok(opened),
@@ -152,7 +156,7 @@ fn of_its_own(generation: &Generation, route: &Route, found: &Route, opened: Ope
     }
 }
 
-/// Sends the file of `route`, or the parts of it that are wanted.
+/// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
 pub fn send(
     generation: &Generation,
     route: &Route,
@@ -206,7 +210,8 @@ fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
 }
 
-/// Only a path of this host, so that `//elsewhere.example` cannot become another one.
+/// A redirect to the folder's path with a slash. The location is a percent-encoded path without a host: from
+/// `//elsewhere.example` it must not become a redirect to another site.
 fn redirect(generation: &Generation, route: &Route, query: Option<&str>) -> Response<BodySource> {
     let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
@@ -270,7 +275,7 @@ fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
     Some((CONTENT_RANGE, HeaderValue::from_str(text).ok()?))
 }
 
-/// A small file is read at once; a large one piece by piece as the client takes it.
+/// The bytes of a range. A small one is read now; a large one piece by piece, as the client takes it.
 fn contents(file: File, from: u64, to: u64) -> io::Result<BodySource> {
     let mut body = FileBody::new(file, [Segment::Range { from, to }]);
     if to - from > PIECE as u64 {
@@ -279,7 +284,8 @@ fn contents(file: File, from: u64, to: u64) -> io::Result<BodySource> {
     Ok(BodySource::whole(body.next()?.unwrap_or_default()))
 }
 
-/// Differs from file to file; that it does not occur in the file cannot be known without reading it.
+/// The boundary of a multipart answer. It is made from the entity tag and not searched for in the file, which would mean
+/// reading all of it.
 fn boundary(validators: &Validators) -> String {
     let tag: String = validators.etag.chars().filter(char::is_ascii_hexdigit).collect();
     format!("cameleer-{tag}")

@@ -1,20 +1,21 @@
-//! The `Range` header (RFC 9110 §14).
+//! The `Range` header (RFC 9110, section 14), with httpd's limits on it (`MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`):
+//! without them a request of a few hundred bytes could ask for a large file many times over (CVE-2011-3192).
 
 use crate::config::response::ranges::Ranges;
 
-/// What a client wants of a file.
+/// What a `Range` header asks of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// All of it.
+    /// The whole file: the header is absent, ignored, or asks for more than is allowed.
     Whole,
-    /// These parts, as (first byte, one after the last).
+    /// These parts, each from its first byte to the one behind its last.
     Parts(Vec<(u64, u64)>),
-    /// Only parts that do not exist: 416.
+    /// Nothing but parts beyond the end of the file: a 416.
     Nothing,
 }
 
-/// Reads a header's value for a file of `size` bytes. What cannot be understood is ignored, as the RFC says.
-/// More parts than `allowed` are an attack or a mistake: all of the file is the cheaper answer.
+/// Reads the header's value for a file of `size` bytes. An invalid value is ignored (RFC 9110, section 14.2); more parts than
+/// `allowed` are answered with the whole file, which costs less than so many parts.
 pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
     let specs = std::str::from_utf8(value).ok().and_then(|text| text.split_once('='));
     let Some((unit, specs)) = specs else { return Wanted::Whole };
@@ -33,7 +34,7 @@ pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
         0 => Wanted::Nothing,
         2.. if !is_in_order(&parts, allowed) => Wanted::Whole,
         _ => match merged(parts) {
-            // Parts that are no neighbours can still ask for a file many times over.
+            // Parts that do not overlap their neighbour in the list can still overlap others and add up to more than the file.
             parts if parts.len() > 1 && length(&parts) > u128::from(size) => Wanted::Whole,
             parts => Wanted::Parts(parts),
         },
@@ -44,7 +45,7 @@ fn length(parts: &[(u64, u64)]) -> u128 {
     parts.iter().map(|(from, to)| u128::from(to - from)).sum()
 }
 
-/// As httpd does: a part that overlaps the one before it, or begins where that ends, becomes one with it.
+/// Joins each part with the one before it in the list where they overlap or touch, as httpd does.
 fn merged(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let mut merged: Vec<(u64, u64)> = Vec::with_capacity(parts.len());
     for part in parts {
@@ -56,7 +57,7 @@ fn merged(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
-/// As far as is `allowed`. Each part is held against the one before, as httpd does.
+/// Whether overlaps and reversals stay within what is `allowed`. As in httpd, each part is compared with the one before it.
 fn is_in_order(parts: &[(u64, u64)], allowed: Ranges) -> bool {
     let pairs = || parts.iter().zip(parts.iter().skip(1));
     let overlaps = pairs().filter(|(before, part)| part.0 < before.1 && before.0 < part.1).count();
@@ -66,12 +67,12 @@ fn is_in_order(parts: &[(u64, u64)], allowed: Ranges) -> bool {
 
 struct NotARange;
 
-/// `None`: outside the file.
+/// The part that one `first-last`, `first-` or `-suffix` means; `None` when it lies beyond the end of the file.
 fn part(spec: &str, size: u64) -> Result<Option<(u64, u64)>, NotARange> {
     let (first, last) = spec.split_once('-').ok_or(NotARange)?;
     let (first, last) = (number(first)?, number(last)?);
     match (first, last) {
-        // As httpd: the last no bytes are none that could be meant.
+        // `-` has no number, and `-0` asks for the last 0 bytes: httpd takes both for invalid.
         (None, None | Some(0)) => Err(NotARange),
         (None, Some(suffix)) => Ok(Some((size - suffix.min(size), size))),
         (Some(first), Some(last)) if last < first => Err(NotARange),
@@ -88,7 +89,7 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NotARange);
     }
-    // A number too large for us is larger than any file.
+    // A number of more than 64 bits is larger than any file, so the largest of 64 bits means the same.
     Ok(Some(text.parse().unwrap_or(u64::MAX)))
 }
 

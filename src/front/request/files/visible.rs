@@ -1,5 +1,6 @@
-//! What of a folder's contents its list shows a client: what the rules of each entry's own place would let it see, as far as
-//! that is known without asking anybody.
+//! Which entries a folder's list shows a client: those that it could open, by the access rules of each entry's own sections.
+//! A list that showed more would tell names of protected files to strangers. Only what is known without a worker, a password
+//! file or a look-up in the DNS is considered.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,27 +14,27 @@ use crate::config::{Phase, Section};
 use crate::front::request::context::RequestContext;
 use crate::front::routing::{NotYet, Route};
 
-/// Phases in which Perl code has a say about who comes in.
+/// The phases in which Perl handlers decide about access.
 const PHASES: [Phase; 3] = [Phase::Access, Phase::Authen, Phase::Authz];
 
-/// One client, looking at one folder.
+/// One client's view of one folder.
 pub struct View<'a> {
     context: &'a RequestContext,
     route: &'a Route,
-    /// Some place below may have rules that the folder has not.
+    /// Whether a section or `.htaccess` file could give an entry access rules that the folder has not. If none can, all is shown.
     may_differ: bool,
 }
 
 impl<'a> View<'a> {
-    /// Of the folder that `route` leads to.
+    /// The client's view of the folder that `route` leads to.
     pub fn of(context: &'a RequestContext, route: &'a Route) -> View<'a> {
         let config = &context.generation.config;
         let may_differ = config.allows_overrides() || config.sections.iter().any(closes);
         View { context, route, may_differ }
     }
 
-    /// Whether the entry of this name would be shown to who asks for it. What only a password or a look-up of the client's name
-    /// could open stays hidden, as in httpd; so does what Perl code might have to say something about.
+    /// Whether the list shows the entry of this name. An entry that needs a password or the client's host name is hidden, as in
+    /// httpd; so is one with access handlers in Perl, which only a worker could ask.
     pub fn shows(&self, name: &[u8], is_folder: bool) -> Result<bool, NotYet> {
         if !self.may_differ {
             return Ok(true);
@@ -62,7 +63,7 @@ impl<'a> View<'a> {
             methods: Methods::of(Method::GET.as_str()),
             client: self.context.remote().ip_addr(),
             local: self.context.client.local.ip_addr(),
-            // The name that is known may be one that the address's owner only claims.
+            // A host name that is known may not have been confirmed by a look-up in the other direction, so none is used.
             name: Name::NotAsked,
             user: visitor.user.as_ref(),
             env: &|name| self.context.variables.borrow().get(name).is_some(),
@@ -71,7 +72,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a section says anything about who may come in.
+/// Whether a section holds any access rule.
 fn closes(section: &Section) -> bool {
     let said = &section.said;
     let asks_perl = PHASES.iter().any(|phase| !said.phases.of(*phase).is_empty());

@@ -1,4 +1,4 @@
-//! What is configured, as mod_info tells it.
+//! `server-info`: the configuration with file and line of each directive, in the shape of httpd's mod_info.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::front::request::context::RequestContext;
 use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
 
-/// The page; the query may ask for a part of it: `config`, `server`, `list`.
+/// The page; a query of `config`, `server` or `list` asks for one part of it.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
     let wants = |part: &str| query.is_empty() || query == part;
     let mut page = format!(

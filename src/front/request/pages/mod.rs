@@ -1,4 +1,5 @@
-//! Pages about the server itself: `SetHandler server-status` and `server-info`. The rules of their place say who sees them.
+//! Pages about the server itself: `SetHandler server-status` and `server-info` (httpd manual, mod_status and mod_info). They have
+//! no protection of their own: the access rules of the location that names the handler say who sees them.
 
 mod info;
 mod number;
@@ -18,7 +19,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The page of a handler, if it is one of these.
+/// The response of `handler`, if it is one of the two.
 pub fn answer(
     context: &RequestContext,
     head: &Parts,
@@ -47,7 +48,8 @@ fn with(mut response: Response<BodySource>, name: HeaderName, value: HeaderValue
     response
 }
 
-/// A text as it may stand in HTML. What a terminal or a browser would take for an order is shown by its number.
+/// `text` escaped for HTML. Clients choose parts of it, so control characters, which a terminal might obey, are shown by their
+/// numbers.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,7 @@
-//! Numbers as httpd's status has them, for the programs that read it.
+//! Numbers in the format of httpd's `server-status?auto`, because monitoring programs parse it.
 
-/// `%g` of httpd's printf: six digits that count, no zero before the point: `.333333`, `27.1515`, `1.5e+06`.
+/// The format `%g` of APR's printf, which mod_status uses: six significant digits, no zero before the point: `.333333`,
+/// `27.1515`, `1.5e+06`.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -16,7 +17,7 @@ pub fn short(value: f64) -> String {
     plain(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// Without zeros that say nothing.
+/// `text` without zeros at the end of its decimals and before its point.
 fn plain(text: &str) -> &str {
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     match text.strip_prefix('0') {
@@ -25,7 +26,7 @@ fn plain(text: &str) -> &str {
     }
 }
 
-/// ` 1 day 2 hours 3 minutes 4 seconds`, each with a space before it.
+/// A duration in words, each part with a space before it: ` 1 day 2 hours 3 minutes 4 seconds`.
 pub fn span(seconds: u64) -> String {
     let parts = [
         (seconds / 86400, "day"),

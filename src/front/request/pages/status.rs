@@ -1,4 +1,4 @@
-//! How busy the server is, as mod_status tells it: a page for people, and `?auto` for programs.
+//! `server-status`: how busy the server is, in the shape of httpd's mod_status: a page for people, `?auto` for programs.
 
 use std::fmt::Write;
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use crate::front::request::context::RequestContext;
 use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
 
-/// What both forms tell.
+/// The facts that the page and `?auto` show, taken at one moment.
 struct Facts<'a> {
     name: String,
     software: &'a str,
@@ -30,7 +30,7 @@ struct Facts<'a> {
     front: FrontStatus,
 }
 
-/// The page; the query has the options `auto`, `notable` and `refresh=seconds`.
+/// The page. The query's options are mod_status's: `auto`, `notable`, `refresh=seconds`.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
     let facts = Facts::of(context, route);
     let option = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name));
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
         if self.accesses == 0 { 0.0 } else { count as f64 / self.accesses as f64 }
     }
 
-    /// A sign for each place that a worker can have, by its number.
+    /// The scoreboard: one sign for each place that a worker can have, in the order of their numbers.
     fn scoreboard(&self) -> String {
         let last = self.front.workers.iter().map(|worker| worker.slot as usize + 1).max().unwrap_or(0);
         let mut signs = vec!['.'; self.most_workers.max(last)];
@@ -103,7 +103,7 @@ fn time(time: SystemTime) -> String {
     DateTime::<Utc>::from(time).format("%A, %d-%b-%Y %H:%M:%S UTC").to_string()
 }
 
-/// Lines that programs read: httpd's names, in its order, where there is such a thing here.
+/// The lines of `?auto`: httpd's names in httpd's order, without those that have no counterpart here.
 fn auto(facts: &Facts<'_>) -> String {
     let load = |at: usize| facts.load.get(at).cloned().unwrap_or_default();
     let lines: Vec<(&str, String)> = vec![

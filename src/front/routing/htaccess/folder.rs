@@ -1,4 +1,5 @@
-//! One folder as it was found: what is of interest in it.
+//! What is known of one folder: its `.htaccess` files, and which folders and links it holds. The latter spares requests for names
+//! that do not exist any look at the disk.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -19,32 +20,33 @@ use crate::config::{Htaccess, Overrides};
 use crate::log;
 use crate::stamp::Stamp;
 
-/// Names that were looked for in vain and are remembered; they are strangers' words.
+/// How many missing names a folder remembers. Clients choose these names, so they must not fill the memory.
 const MAX_MISSED: usize = 1000;
-/// Where folders come and go all the time, they are looked for by their names after so many lists that were old when they
-/// were there.
+/// After so many lists of subfolders that were out of date when they arrived, the folder goes on without a list, and each
+/// subfolder is looked for by its name: its contents change faster than they can be listed.
 const LISTS: u8 = 3;
 
 pub struct Folder {
     sight: Sight,
-    /// When it must be looked at again, if it is not watched.
+    /// When the folder must be looked at again; `None` if it is watched.
     until: Cell<Option<Instant>>,
-    /// Its own and those of its files, where nobody says that something changed.
+    /// The stamps of the folder and of its files, by which changes are seen if it is not watched.
     stamps: Vec<Option<Stamp>>,
     version: Cell<FolderVersion>,
-    /// Names of folders and links in it; `None`: not known, or too many.
+    /// The names of folders and links in it; `None` while they are unknown, or when they are too many.
     subfolders: RefCell<Option<HashSet<OsString>>>,
-    /// Whether that was looked at.
+    /// Whether `subfolders` was read, or given up.
     is_listed: Cell<bool>,
-    /// Lists that were old when they were there.
+    /// How many lists of subfolders were out of date when they arrived.
     old_lists: Cell<u8>,
-    /// Those that were looked for and not there; `None`: too many to remember.
+    /// The names that requests looked for and that did not exist; `None` when they are too many to remember.
     missed: RefCell<Option<HashSet<OsString>>>,
     files: RefCell<Vec<(String, Rc<OverrideFile>)>>,
 }
 
 impl Folder {
-    /// Looks at a folder, the `number`th that was ever looked at; `brief`: what is above it is not watched.
+    /// Begins to watch a folder, the `number`th that was ever looked at. `brief` says that a folder above it is not watched, so
+    /// this one may be replaced without an event.
     pub fn look(path: &Path, watcher: &Watcher, names: &[String], brief: bool, number: u64) -> Folder {
         let sight = watcher.watch(path);
         let brief = brief || sight == Sight::Unwatched;
@@ -61,17 +63,17 @@ impl Folder {
         }
     }
 
-    /// Whether it is there, and a folder.
+    /// Whether the path leads to a folder.
     pub fn exists(&self) -> bool {
         self.sight != Sight::Missing
     }
 
-    /// Whether it must be looked at again.
+    /// Whether what is known holds for [`super::RECHECK`] only, because the folder is not watched.
     pub fn is_brief(&self) -> bool {
         self.until.get().is_some()
     }
 
-    /// Whether it still is as it was.
+    /// Whether what is known still holds. A watched folder says so itself; another one is looked at when its time has come.
     pub fn is_current(&self, path: &Path, names: &[String]) -> bool {
         if self.until.get().is_none_or(|until| Instant::now() < until) {
             return true;
@@ -80,7 +82,7 @@ impl Folder {
         self.stamps == stamps(path, names)
     }
 
-    /// Whether something of this name may be a folder.
+    /// Whether the name may lead to a folder below. If not, the name is remembered as missed.
     pub fn may_hold(&self, name: &OsStr) -> bool {
         let may = self.subfolders.borrow().as_ref().is_none_or(|names| names.contains(name));
         if !may {
@@ -99,13 +101,12 @@ impl Folder {
         *missed = missed.take().filter(|names| names.len() <= MAX_MISSED);
     }
 
-    /// Whether somebody went another way because it was not there.
+    /// Whether a request may have been routed by the fact that this name did not exist. Its route must change when the name appears.
     pub fn was_missed(&self, name: &OsStr) -> bool {
         self.missed.borrow().as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// The file of the first of `names` that is there, and what it means where `allowed` is allowed; or what must be read
-    /// to know it.
+    /// The first of the files `names` that exists, parsed for what `allowed` lets it say. `Err` names what must be read first.
     pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<OverrideFile>, Wanted> {
         let is_known = |found: &OverrideFile| match found {
             OverrideFile::Text(text) => text.meaning(allowed).is_some(),
@@ -136,7 +137,7 @@ impl Folder {
         self.files.borrow().iter().find(|(known, _)| known == name).map(|(_, found)| found.clone())
     }
 
-    /// Keeps what was found, unless it has changed since that was asked for.
+    /// Keeps what a thread has read, unless the folder has changed since the thread was asked to.
     pub fn learn(&self, look: Look) {
         let version = self.version.get();
         if look.version.number != version.number {
@@ -187,7 +188,7 @@ impl Folder {
         self.files.borrow_mut().push((name, Rc::new(found)));
     }
 
-    /// The file has changed.
+    /// An event says that the file of this name has changed: forgets what it said.
     pub fn forget_file(&self, name: &str) {
         self.version.update(|version| FolderVersion { files: version.files + 1, ..version });
         self.drop_file(name);
@@ -197,7 +198,8 @@ impl Folder {
         self.files.borrow_mut().retain(|(known, _)| known != name);
     }
 
-    /// Something else has changed in it; says whether that was a folder or a link.
+    /// An event says that another entry of the folder has changed. Returns whether that was a folder or a link, because a route
+    /// may depend on those.
     pub fn entry_changed(&self, inner: &Path, name: &OsStr, mask: AddWatchFlags) -> bool {
         let comes = mask.intersects(AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO);
         let leaves = mask.intersects(AddWatchFlags::IN_DELETE | AddWatchFlags::IN_MOVED_FROM);
@@ -217,7 +219,7 @@ impl Folder {
         leaves && names.remove(name)
     }
 
-    /// How much memory its files take, about.
+    /// About how many bytes the parsed files of this folder take.
     pub fn memory(&self) -> usize {
         self.files.borrow().iter().map(|(_, found)| found.memory()).sum()
     }
@@ -228,7 +230,7 @@ fn stamps(path: &Path, names: &[String]) -> Vec<Option<Stamp>> {
     [path.to_owned()].into_iter().chain(files).map(|path| Some(Stamp::of(&fs::metadata(path).ok()?))).collect()
 }
 
-/// What stands under a name.
+/// What was found under a name of `AccessFileName`.
 #[derive(Default)]
 pub enum OverrideFile {
     /// Nothing.
@@ -236,7 +238,7 @@ pub enum OverrideFile {
     Absent,
     /// A file that was read.
     Text(Text),
-    /// Something that could not be read, or is none of ours.
+    /// Something that could not be read, or is no text: requests below it are refused with this status.
     Refused(StatusCode),
 }
 
@@ -251,17 +253,17 @@ impl OverrideFile {
 /// The text of a `.htaccess` file, and what it means.
 pub struct Text {
     text: String,
-    /// By what is allowed; `None`: something is wrong, which the log knows.
+    /// The parsed file for each `AllowOverride` that was asked with; `None` when it is wrong, which the log has been told.
     meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
 impl Text {
-    /// As it was read.
+    /// The text as it was read.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it says where `allowed` is allowed, if that is known; `None` in it: something wrong.
+    /// The file parsed for what `allowed` lets it say, if that was done already; `Some(None)` when it is wrong.
     pub fn meaning(&self, allowed: Overrides) -> Option<Option<Arc<Htaccess>>> {
         self.meanings.borrow().iter().find(|(known, _)| *known == allowed).map(|(_, file)| file.clone())
     }

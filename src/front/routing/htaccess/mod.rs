@@ -1,5 +1,11 @@
-//! The `.htaccess` files that apply to a request, found without a system call: what was read is kept per folder and
-//! forgotten when the kernel says that something changed there. What cannot be watched is looked at once a second.
+//! The `.htaccess` files that apply to a request (httpd manual, howto/htaccess.html and core, AllowOverride). httpd looks for one
+//! in each folder on the way at each request; here that costs no system call. What was read is kept per folder and forgotten
+//! when inotify reports a change in it (`watch`). A folder that cannot be watched is looked at again once a second (`RECHECK`).
+//!
+//! ```text
+//!   chain ──all folders known──▶ Chain
+//!     └─ Unread ─▶ read on a thread (`reading`) ─▶ learn ─▶ chain again
+//! ```
 
 mod folder;
 mod reading;
@@ -27,26 +33,26 @@ use watch::Watcher;
 
 pub use reading::Unread;
 
-/// Folders that are kept; when there are more, all are forgotten and read again as they are needed.
+/// How many folders are kept. When there are more, all are forgotten and read again as they are needed.
 const MAX_FOLDERS: usize = 4096;
-/// What is kept of all files, in bytes; when it is more, all are forgotten, too.
+/// How many bytes the parsed files of all folders may take. When it is more, all are forgotten, too.
 const MOST_MEMORY: usize = 256 << 20;
-/// So many read at once: more would only wait for the same processors.
+/// How many threads read and parse files at the same time. More would only wait for the same processors.
 const AT_ONCE: usize = 4;
-/// How often what cannot be watched is looked at.
+/// How often a folder that cannot be watched is looked at.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
 pub struct Store {
     config: Arc<Config>,
     folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
     watcher: Watcher,
-    /// Every name that `AccessFileName` mentions.
+    /// Every name that an `AccessFileName` of any host mentions.
     names: Vec<String>,
     changes: Cell<u64>,
-    /// Folders that were ever looked at.
+    /// How many folders were ever looked at: each gets its number from it (`FolderVersion::number`).
     looked: Cell<u64>,
     reading: Semaphore,
-    /// Where the files together were found too heavy, and the log says so.
+    /// The last folder whose files together were too expensive, so that the log says it once and not at each request.
     complained: RefCell<Option<PathBuf>>,
 }
 
@@ -57,14 +63,14 @@ pub struct Chain {
     pub files: Vec<Arc<Htaccess>>,
     /// Their folders and texts, for a worker.
     pub texts: Vec<u8>,
-    /// Why nothing may be answered.
+    /// The status that the request is refused with, because a file is wrong, unreadable or too expensive.
     pub refusal: Option<StatusCode>,
-    /// A folder on the way is not watched: this holds for [`RECHECK`] only.
+    /// Whether a folder on the way is not watched. Then this chain may be used for [`RECHECK`] only.
     pub brief: bool,
 }
 
 impl Store {
-    /// Nothing read, nothing watched; `None` when the configuration allows no `.htaccess` anywhere.
+    /// An empty store; `None` when no section of the configuration allows `.htaccess` files.
     pub fn new(config: &Arc<Config>) -> Option<Rc<Store>> {
         let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
         config.allows_overrides().then(|| {
@@ -81,12 +87,14 @@ impl Store {
         })
     }
 
-    /// Another number than before: what was worked out from [`Store::chain`] may not hold any more.
+    /// A number that is another one after each change. Routes that were made from [`Store::chain`] under an earlier one must be made
+    /// anew.
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }
 
-    /// The files of the folders of `filename`, itself included when it is a folder; or what must be read to know them.
+    /// The files that apply to `filename`: those of the folders above it, and its own when it is a folder. `Err` names what must
+    /// be read before that is known.
     pub fn chain(&self, host: u16, sections: &[u16], filename: &Path) -> Result<Chain, Unread> {
         let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
@@ -130,7 +138,8 @@ impl Store {
         }
     }
 
-    /// Waits for a turn to read. Whoever waited asks again first: another may have read the same.
+    /// Waits for a permit to read. The caller then asks [`Store::chain`] again before it reads: another request may have read the
+    /// same meanwhile.
     pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         self.reading.acquire().await.ok()
     }
@@ -168,7 +177,7 @@ impl Store {
         folder
     }
 
-    /// Forgets a folder and all below it. Where none was known, nothing was worked out from one.
+    /// Forgets a folder and all below it. If none of them was known, no route depends on them, and nothing has changed.
     fn forget(&self, path: &Path) {
         let before = self.folders.borrow().len();
         self.folders.borrow_mut().retain(|known, _| {
@@ -187,7 +196,7 @@ impl Store {
         self.changes.update(|n| n.wrapping_add(1));
     }
 
-    /// Something happened in a folder.
+    /// Handles one event of inotify.
     fn happened(&self, event: &InotifyEvent) {
         if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
             return self.forget(Path::new("/"));
@@ -226,7 +235,7 @@ impl Chain {
             OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) if file.meter.is_used_up() => {
                     file.meter.untold().into_iter().for_each(complain);
-                    // Nobody tells when its time comes again.
+                    // Its allowance of time grows again by itself, without an event: the route must be asked for again.
                     self.brief = true;
                     self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
                 }
@@ -240,12 +249,12 @@ impl Chain {
     }
 }
 
-/// A moment from which on something is to be looked at again.
+/// When a folder that is not watched must be looked at again.
 fn later() -> Instant {
     Instant::now() + RECHECK
 }
 
-/// A line of the error log.
+/// Writes a line to the server's error log.
 pub fn complain(message: impl Display) {
     log::write(crate::config::LogLevel::Error, "front", None, &message);
 }

@@ -1,5 +1,5 @@
-//! What is to be found out about folders on another thread: which folders they hold, and what their `.htaccess` files say.
-//! To read them takes the disk's time, to understand them that of large regular expressions; neither is the event thread's.
+//! Reads folders and `.htaccess` files on another thread. Reading waits for the disk and parsing compiles regular expressions of
+//! any size, both too long for the event thread. A request hands out an `Unread` and gets back a `Look` for each folder.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use http::StatusCode;
 
 use crate::config::{Config, ConfigError, Htaccess, LONGEST_HTACCESS, Overrides, regular};
 
-/// In a folder that holds more, each is looked for by its name.
+/// The longest list of subfolders that is kept. In a larger folder each name is looked for on disk.
 const MAX_LISTED: usize = 10_000;
 
 /// Folders that must be read before it is known which files apply to a request.
@@ -25,22 +25,23 @@ pub struct Unread {
 pub(super) struct Wanted {
     pub path: PathBuf,
     pub version: FolderVersion,
-    /// Its folders are not known.
+    /// Whether the list of its subfolders is wanted, too.
     pub lists: bool,
-    /// Which of the names is there first, and what that file says.
+    /// The names of `AccessFileName`, in order. The first that exists is read.
     pub names: Vec<String>,
-    /// What it may say.
+    /// What the file may say.
     pub allowed: Overrides,
 }
 
-/// A folder as it was when something in it was asked for: what was found counts as long as nothing has changed.
+/// Counts the changes of a folder. A `Look` carries the version that was current when it was asked for, and is dropped when the
+/// folder has another one by then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderVersion {
-    /// Which of the folders that were ever known.
+    /// The number of the folder: one that was forgotten and found again has another.
     pub number: u64,
-    /// How often folders came to it or left it.
+    /// How often an entry came or went.
     pub entries: u64,
-    /// How often its files changed.
+    /// How often one of its `.htaccess` files changed.
     pub files: u64,
 }
 
@@ -48,24 +49,24 @@ pub(super) struct FolderVersion {
 pub struct Look {
     pub(super) path: PathBuf,
     pub(super) version: FolderVersion,
-    /// Its folders, if they were asked for; `None` in it: too many.
+    /// The names of its subfolders, if they were wanted; `Some(None)` when they are too many or cannot be listed.
     pub(super) subfolders: Option<Option<HashSet<OsString>>>,
     pub(super) allowed: Overrides,
     pub(super) files: Vec<(String, Read)>,
 }
 
-/// What stands under a name.
+/// What was found under a name.
 pub(super) enum Read {
     /// Nothing.
     Absent,
-    /// Something that cannot be read, and what a client is told.
+    /// Something that cannot be read: the status for clients, and the line for the log.
     Refused(StatusCode, String),
-    /// A text, and what it means.
+    /// A text, and what it says.
     Text(String, Result<Arc<Htaccess>, ConfigError>),
 }
 
 impl Unread {
-    /// Reads it all; may take long.
+    /// Reads and parses everything. Runs on a thread for blocking work.
     pub fn take(self) -> Vec<Look> {
         let config = self.config;
         self.folders.into_iter().map(|wanted| wanted.take(&config)).collect()

@@ -1,4 +1,5 @@
-//! The kernel's word about changes in folders: inotify.
+//! Watches folders for changes by inotify (inotify(7)), for the store of `.htaccess` files. Folders that inotify cannot tell of
+//! (other machines' file systems, symbolic links, no watch left) are reported as `Unwatched`; the store looks at those itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,7 +17,8 @@ use tokio::task::{AbortHandle, spawn_local};
 
 use super::{Store, complain};
 
-/// File systems that others change without our kernel's knowledge: NFS, CIFS, SMB2, 9P, FUSE, Ceph, AFS, Lustre, GPFS, Coda.
+/// Types of file systems (statfs(2)) that other machines change without an event here: NFS, CIFS, SMB2, 9P, FUSE, Ceph, AFS,
+/// Lustre, GPFS, Coda.
 const REMOTE: [u32; 10] = [
     0x6969,
     0xff53_4d42,
@@ -30,20 +32,20 @@ const REMOTE: [u32; 10] = [
     0x7375_7245,
 ];
 
-/// Whether a folder is there, and whether its changes will be told.
+/// Whether a folder exists, and whether its changes are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
-    /// They will.
+    /// It exists, and changes are reported.
     Watched,
-    /// They will not.
+    /// It exists, but changes are not reported, or not all of them.
     Unwatched,
-    /// There is no such folder; the one above it would tell if that changed.
+    /// There is no such folder. When one appears, the folder above it reports that.
     Missing,
 }
 
 pub struct Watcher {
     inotify: Option<Rc<Handle>>,
-    /// One folder may have several paths.
+    /// The paths of each watch. One folder may be reached by several.
     paths: RefCell<HashMap<WatchDescriptor, Vec<PathBuf>>>,
     task: Option<AbortHandle>,
     complained: Cell<bool>,
@@ -58,7 +60,7 @@ impl AsRawFd for Handle {
 }
 
 impl Watcher {
-    /// Tells `store` what happens, as long as both live.
+    /// Starts a task that reports events to `store` until the watcher or the store is dropped.
     pub fn start(store: Weak<Store>) -> Watcher {
         let mut watcher =
             Watcher { inotify: None, paths: RefCell::default(), task: None, complained: Cell::new(false) };
@@ -69,7 +71,7 @@ impl Watcher {
         watcher
     }
 
-    /// Watches a folder from now on, so what is read of it afterwards is current until told otherwise.
+    /// Begins to watch a folder. Call it before reading the folder: then no change between the two is missed.
     pub fn watch(&self, path: &Path) -> Sight {
         let Some(inotify) = &self.inotify else { return unwatched(path) };
         match inotify.0.add_watch(path, of_interest()) {
@@ -86,21 +88,21 @@ impl Watcher {
                 return unwatched(path);
             }
         }
-        // A link may be led elsewhere by a change of what stands in its target's path.
+        // A change in the path of a link's target is an event of another folder, which is not watched.
         if is_link(path) || is_remote(path) { Sight::Unwatched } else { Sight::Watched }
     }
 
-    /// The paths of a watched folder.
+    /// The paths that a watch is about.
     pub fn paths(&self, descriptor: WatchDescriptor) -> Vec<PathBuf> {
         self.paths.borrow().get(&descriptor).cloned().unwrap_or_default()
     }
 
-    /// A path is of no interest any more.
+    /// Ends the watch of a path.
     pub fn leave(&self, path: &Path) {
         self.paths.borrow_mut().retain(|descriptor, paths| {
             paths.retain(|known| known != path);
             if let (true, Some(inotify)) = (paths.is_empty(), &self.inotify) {
-                // It fails for a folder that is gone, whose watch went with it.
+                // This fails for a folder that was removed: the kernel has removed its watch then.
                 let _ = inotify.0.rm_watch(*descriptor);
             }
             !paths.is_empty()

@@ -161,6 +161,11 @@ SV *apache_text_field(pTHX_ Request r, I32 field, SV *value)
 {
     apache_text text;
     const apache_text wanted = value ? apache_text_of(aTHX_ value) : (apache_text){NULL, 0};
+    /* What was there before may have to be found out, on disk. */
+    if (value && GIMME_V == G_VOID) {
+        apache_check(aTHX_ apache_set_text(r, field, wanted));
+        return &PL_sv_undef;
+    }
     apache_check(aTHX_ apache_get_text(r, field, &text));
     SV *const before = sv_2mortal(field == APACHE_ARGS ? apache_client_sv_of(aTHX_ text) : apache_sv_of(aTHX_ text));
     if (value)

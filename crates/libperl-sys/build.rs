@@ -30,6 +30,14 @@ fn perl(code: &str) -> String {
     String::from_utf8(output.stdout).expect("Config values are ASCII")
 }
 
+/// Where the modules in C lie that come with perl, as C texts: Debian has two such folders.
+fn folders() -> String {
+    perl(
+        "require List::Util; my $base = $INC{'List/Util.pm'} =~ s{/List/Util[.]pm$}{}r; \
+         print join ',', map { qq{\"$_/auto/\"} } $Config{archlibexp}, $base",
+    )
+}
+
 /// `CAMELEER_SANITIZE=address`: see tests/sanitize/.
 fn sanitize(build: &mut cc::Build) {
     println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
@@ -46,6 +54,7 @@ fn sanitize(build: &mut cc::Build) {
 fn main() {
     let mut build = cc::Build::new();
     build.std("gnu11").define("CML_PERL_PATH", Some(format!("\"{}\"", perl("print $Config{perlpath}")).as_str()));
+    build.define("CML_PERL_FOLDERS", Some(folders().as_str()));
     build.warnings(false).extra_warnings(false).flag("-Wall");
     for flag in perl("ccopts").split_whitespace() {
         build.flag(flag);

@@ -142,7 +142,7 @@ impl Worker {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
-                    self.has_children = self.reap();
+                    self.has_children = libperl::may_have_children() && self.reap();
                     if next == Next::Leave {
                         return Ok(());
                     }
@@ -167,16 +167,9 @@ impl Worker {
     /// process of `-X` has children that are not its program's.
     fn reap(&self) -> bool {
         let is_forked = self.identity.master != std::process::id();
-        if !is_forked {
-            return false;
-        }
-        loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::StillAlive) => return true,
-                Err(Errno::EINTR) | Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
+        let others_run = is_forked && others_run();
+        libperl::has_children(others_run);
+        others_run
     }
 
     /// Something of its own, which is about no request.
@@ -184,5 +177,16 @@ impl Worker {
         let mut packet = Vec::new();
         reply.put(0, &mut packet);
         self.port.borrow_mut().send(&[io::IoSlice::new(&packet)])
+    }
+}
+
+/// Reaps whoever has ended.
+fn others_run() -> bool {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return true,
+            Err(Errno::EINTR) | Ok(_) => {}
+            Err(_) => return false,
+        }
     }
 }

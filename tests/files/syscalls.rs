@@ -58,15 +58,17 @@ impl Trace {
     }
 
     /// The calls since the beginning that name a file. How large the memfd behind descriptor 1 is, where what children
-    /// print arrives, is asked for after each request; that is no look at a file.
-    fn end(mut self) -> Vec<String> {
+    /// print arrives, is asked for after a request that may have written there; that is no look at a file.
+    fn end(self) -> Vec<String> {
+        self.end_of_all().into_iter().filter(|line| !line.contains("AT_EMPTY_PATH")).collect()
+    }
+
+    /// All of them.
+    fn end_of_all(mut self) -> Vec<String> {
         signal(self.strace.id() as i32, Signal::SIGINT);
         self.strace.wait().expect("our own child");
         let text = fs::read_to_string(&self.file).expect("strace wrote it");
-        text.lines()
-            .filter(|line| line.contains('(') && !line.contains("--- SIG") && !line.contains("AT_EMPTY_PATH"))
-            .map(str::to_owned)
-            .collect()
+        text.lines().filter(|line| line.contains('(') && !line.contains("--- SIG")).map(str::to_owned).collect()
     }
 }
 
@@ -259,6 +261,42 @@ fn calls_of_one(server: &Server, target: &str, status: u16) -> Vec<String> {
     let trace = Trace::begin(server);
     server.get(target).is(status);
     trace.end()
+}
+
+const SPEAKERS: &str = "\
+    <Location /plain>\nSetHandler perl-script\nPerlHandler Plain\n</Location>\n\
+    <Location /typed>\nSetHandler perl-script\nPerlHandler Typed\n</Location>\n\
+    <Location /app>\nSetHandler psgi\nPsgiApp app.psgi\n</Location>\n\
+    Alias /perl/ @DIR@/scripts/\n\
+    <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>";
+
+/// Only what was done can have changed the process: a request that did nothing of the kind asks the kernel nothing.
+#[test]
+fn a_worker_makes_no_call_but_to_receive_and_to_send() {
+    let typed = "package Typed; sub handler { my $r = shift; $r->content_type('text/plain'); $r->send_http_header; $r->print('x'); 0 } 1;";
+    let site = Site::new()
+        .file("lib/Typed.pm", typed)
+        .file("app.psgi", "sub { [200, ['Content-Type', 'text/plain'], ['hello']] }")
+        .script("scripts/test.pl", "print \"Content-Type: text/plain\\n\\nhello\";\n");
+    let server = serve(site, &format!("PerlModule Typed\n{SPEAKERS}"));
+    // A script is looked at, runs in its folder, and the worker leaves that.
+    for (target, own) in [("/plain", 0), ("/typed", 0), ("/app", 0), ("/perl/test.pl", 3)] {
+        let mut connection = server.connect();
+        let mut round = || (0..N).for_each(|_| drop(connection.ask(Request::get(target)).is(200)));
+        round();
+        let workers: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
+        let trace = Trace::of(&server, &workers, "all");
+        round();
+        let mut calls = trace.end_of_all();
+        calls.retain(|call| !call.contains("recvmsg(") && !call.contains("sendmsg("));
+        // How many descriptors are open is asked for now and then.
+        assert!(
+            (own * N..=own * N + 1).contains(&calls.len()),
+            "{target}: {} calls: {:#?}",
+            calls.len(),
+            &calls[..calls.len().min(12)]
+        );
+    }
 }
 
 /// Looks up what it was asked for as another request.

@@ -122,6 +122,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     if (perl_run(cml_perl) != 0)
         return -1;
     set_perl_path(aTHX);
+    cml_watch_variables(aTHX);
     set_signals();
     cml_io_boot(aTHX);
     cml_psgi_boot(aTHX);

@@ -16,7 +16,8 @@ static int out_memfd = -1, in_memfd = -1, err_fd = -1;
 static dev_t out_device;
 static ino_t out_inode;
 static off_t out_read; /* so much of it is in the response */
-static int body_fd_installed, fd1_moved;
+static int out_has_copies; /* there are, or were, handles that write there without a word */
+static int body_fd_installed;
 
 static int new_memfd(const char *name, int onto)
 {
@@ -83,22 +84,47 @@ int cml_stdin_is(int fd)
     return 0;
 }
 
+static int is_ours(const struct stat *st)
+{
+    return st->st_ino == out_inode && st->st_dev == out_device;
+}
+
 /* Whether a script has made descriptor 1 something else. */
 static int is_elsewhere(struct stat *st)
 {
-    return fstat(1, st) != 0 || st->st_ino != out_inode || st->st_dev != out_device;
+    return fstat(1, st) != 0 || !is_ours(st);
+}
+
+/* A handle was opened. By one that leads to our file a later request may write there, and no operator of its would tell. */
+void cml_has_opened(pTHX_ GV *gv)
+{
+    struct stat st;
+    const IO *const io = gv && isGV_with_GP(gv) ? GvIO(gv) : NULL;
+    if (!io || !PerlIOValid(IoOFP(io)) || IoTYPE(io) == IoTYPE_RDONLY)
+        return;
+    const int fd = PerlIO_fileno(IoOFP(io));
+    if (gv == cml_stdout_gv)
+        cml_touched |= CML_WROTE;
+    else if (fd == 1 || (fd > 1 && out_memfd >= 0 && fstat(fd, &st) == 0 && is_ours(&st)))
+        out_has_copies = 1;
+}
+
+/* Whether it is worth a look who has written to descriptor 1, or what it is. */
+static int may_be_touched(pTHX)
+{
+    return cml_forked_in_request || out_has_copies || cml_has_foreign_code(aTHX) || cml_touched & CML_WROTE;
 }
 
 /* Moves what children wrote to descriptor 1 into the response. */
 void cml_drain_fd1(void)
 {
+    dTHXa(cml_perl);
     struct stat st;
     char buffer[16384];
 
-    if (cml_forked_child || out_memfd < 0)
+    if (cml_forked_child || out_memfd < 0 || !may_be_touched(aTHX))
         return;
-    fd1_moved = is_elsewhere(&st);
-    if (fd1_moved && fstat(out_memfd, &st) != 0)
+    if (is_elsewhere(&st) && fstat(out_memfd, &st) != 0)
         return;
     if (st.st_size < out_read)
         out_read = 0; /* somebody has opened it by a name and emptied it */
@@ -146,11 +172,12 @@ void cml_put_stderr_back(void)
 
 void cml_put_stdout_back(void)
 {
+    dTHXa(cml_perl);
+    struct stat st;
     if (cml_forked_in_request || out_read > 0)
         renew_out_memfd();
-    else if (fd1_moved)
+    else if (may_be_touched(aTHX) && is_elsewhere(&st))
         dup2(out_memfd, 1);
-    fd1_moved = 0;
     cml_forked_in_request = 0;
 }
 

@@ -67,7 +67,9 @@ unsigned cml_restore_globals(pTHX);
 
 /* See watch.c. */
 void cml_watch_operators(pTHX);
-unsigned cml_watch(pTHX);
+void cml_watch_variables(pTHX);
+void cml_look(pTHX);
+int cml_has_foreign_code(pTHX);
 
 /* @INC; see inc.c. */
 void cml_inc_is_apps(void);
@@ -90,6 +92,7 @@ void cml_rewind_stdin(pTHX);
 
 /* See descriptors.c. */
 extern int cml_forked_in_request;
+void cml_has_opened(pTHX_ GV *gv);
 void cml_new_descriptors(void);
 void cml_put_stdin_back(int is_changed);
 void cml_put_stdout_back(void);

@@ -9,8 +9,9 @@
 /* What cannot be put back: the worker leaves before the next request meets it. */
 
 /* Without a free descriptor a worker loses the request whose body comes as one. The kernel gives the lowest that is free:
- * while `brink` is free so are those that a request may need. */
-enum { SPARE = 32, TURN = 8 };
+ * while `brink` is free so are those that a request may need. While even the one `FAR_OFF` below it is free, that many have
+ * to be opened first. */
+enum { SPARE = 32, TURN = 8, FAR_OFF = 256, FAR_TURN = FAR_OFF / (SPARE / TURN) };
 static int brink = -1;
 
 /* Or -1 when there is none. */
@@ -45,11 +46,12 @@ static identity identity_now(void)
     return now;
 }
 
-static int is_somebody_else(void)
+static int is_somebody_else(pTHX)
 {
-    if (!is_roots)
+    if (!is_roots || !(cml_touched & CML_IDENTITY || cml_has_foreign_code(aTHX)))
         return 0;
     const identity now = identity_now();
+    cml_touched &= ~CML_IDENTITY;
     return memcmp(&now, &home_identity, sizeof now) != 0;
 }
 
@@ -72,17 +74,21 @@ void cml_remember_bounds(void)
 static int lacks_descriptors(void)
 {
     static unsigned turn;
-    if (brink < 0 || (!(cml_touched & CML_OPENED) && ++turn % TURN != 0))
+    static int is_far_off;
+    if (brink < 0 || (!(cml_touched & CML_OPENED) && ++turn % (is_far_off ? FAR_TURN : TURN) != 0))
         return 0;
-    return fcntl(brink, F_GETFD) >= 0 && is_short();
+    is_far_off = brink > FAR_OFF && fcntl(brink - FAR_OFF, F_GETFD) < 0;
+    return !is_far_off && fcntl(brink, F_GETFD) >= 0 && is_short();
 }
 
 /* Asked before the request's end is told, so that no other is sent here. */
 cml_reason cml_must_leave(void)
 {
+    dTHXa(cml_perl);
+    cml_look(aTHX);
     if (cml_touched & CML_CHROOTED)
         return CML_OTHER_ROOT;
-    if (is_somebody_else())
+    if (is_somebody_else(aTHX))
         return CML_OTHER_USER;
     if (lacks_descriptors())
         return CML_NO_DESCRIPTORS;

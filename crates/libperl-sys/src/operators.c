@@ -22,6 +22,23 @@ void cml_keep_from_children(int fd)
 static void has_forked(void)
 {
     cml_forked_in_request = 1;
+    cml_touched |= CML_BORE;
+}
+
+/* What C code of others starts is not known to us. */
+int cml_may_have_children(void)
+{
+    dTHXa(cml_perl);
+    return cml_touched & CML_BORE || cml_has_foreign_code(aTHX);
+}
+
+/* Somebody has asked the kernel. */
+void cml_has_children(int has)
+{
+    if (has)
+        cml_touched |= CML_BORE;
+    else
+        cml_touched &= ~CML_BORE;
 }
 
 static int next_speaks;
@@ -103,17 +120,35 @@ static int may_start_program(pTHX_ SV *arg)
     return SvPOK(arg) && memchr(SvPVX(arg), '|', SvCUR(arg)) != NULL;
 }
 
+static GV *handle_at(pTHX_ SV **place)
+{
+    return place <= PL_stack_sp && isGV_with_GP(*place) ? (GV *)*place : NULL;
+}
+
 /* Most opens are of plain files: only one that may start a program pays for the export. */
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
+    GV *const gv = handle_at(aTHX_ mark + 1);
     cml_touched |= CML_OPENED;
-    if (mark < PL_stack_sp && SvTYPE(mark[1]) == SVt_PVGV)
-        cml_before_reopen(aTHX_ (GV *)mark[1], mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
+    if (gv)
+        cml_before_reopen(aTHX_ gv, mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
     for (SV **arg = mark + 2; arg <= PL_stack_sp; arg++)
         if (may_start_program(aTHX_ *arg))
             return with_env(aTHX);
-    return original[OP_OPEN](aTHX);
+    OP *const next = original[OP_OPEN](aTHX);
+    cml_has_opened(aTHX_ gv);
+    return next;
+}
+
+static OP *sysopen_op(pTHX)
+{
+    SV **const mark = PL_stack_sp - (MAXARG > 3 ? 3 : 2);
+    GV *const gv = handle_at(aTHX_ mark);
+    cml_touched |= CML_OPENED;
+    OP *const next = original[OP_SYSOPEN](aTHX);
+    cml_has_opened(aTHX_ gv);
+    return next;
 }
 
 static OP *whole_hash_op(pTHX)
@@ -166,6 +201,7 @@ void cml_operators_boot(pTHX)
     wrap(OP_BACKTICK, with_env);
     wrap(OP_EXEC, with_env);
     wrap(OP_OPEN, open_op);
+    wrap(OP_SYSOPEN, sysopen_op);
     wrap(OP_FORK, fork_op);
     wrap(OP_WAIT, wait_op);
     wrap(OP_WAITPID, wait_op);

@@ -107,6 +107,8 @@ void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_
 int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
 void cml_keep_from_children(int fd);
+int cml_may_have_children(void);
+void cml_has_children(int has);
 
 /* state.c */
 enum {
@@ -133,6 +135,9 @@ enum {
     CML_LEFT_LOCALE = 1 << 21,
     CML_LEFT_NAME = 1 << 22,
     /* Nothing to put back, but a reason to look. */
+    CML_WROTE = 1 << 25,    /* to descriptor 1, or made it another */
+    CML_IDENTITY = 1 << 26, /* user or group was set */
+    CML_BORE = 1 << 27,     /* there may be children */
     CML_CHROOTED = 1 << 28,
     CML_SEEDED = 1 << 29,
     CML_OPENED = 1 << 30,

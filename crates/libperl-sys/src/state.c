@@ -25,7 +25,7 @@ void cml_remember_state(void)
     cml_remember_inc(aTHX);
     cml_remember_globals(aTHX);
     cml_remember_bounds();
-    cml_watch(aTHX);
+    cml_look(aTHX);
     cml_touched = 0;
 }
 
@@ -109,12 +109,12 @@ unsigned cml_restore_state(void)
 {
     dTHXa(cml_perl);
     restoring r = {0};
-    cml_touched |= cml_watch(aTHX);
+    cml_look(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
     r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
     cml_guarded_whole(aTHX_ restore_body, &r); /* destructors and layers of what is dropped here may die */
     cml_guarded_whole(aTHX_ handles_body, &r);
-    cml_touched &= CML_CHROOTED; /* also when a cleanup handler did it */
+    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE; /* also when a cleanup handler did it */
     cml_env_end();
     return r.left;
 }

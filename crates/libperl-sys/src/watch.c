@@ -1,7 +1,8 @@
 #include "internal.h"
 
-/* What changes the process. To ask the kernel after each request whether that was done would cost every request; the
- * operators, and the functions of modules in C that do it behind perl's back, are made to say so instead. */
+/* What changes the process. To ask the kernel after each request whether that was done would cost every request; perl's
+ * operators and variables, and those functions of its own modules that do it behind its back, are made to say so instead.
+ * Of what other modules in C do nothing is known: where one is loaded the kernel is asked. */
 
 unsigned cml_touched;
 
@@ -14,14 +15,15 @@ static const struct {
     {OP_UMASK, CML_LEFT_UMASK},
     {OP_SRAND, CML_SEEDED},
     {OP_CHROOT, CML_CHROOTED},
-    {OP_SYSOPEN, CML_OPENED},
+    {OP_SYSWRITE, CML_WROTE},
     {OP_OPEN_DIR, CML_OPENED},
     {OP_SOCKET, CML_OPENED},
     {OP_SOCKPAIR, CML_OPENED},
     {OP_ACCEPT, CML_OPENED},
     {OP_PIPE_OP, CML_OPENED},
     /* It can be anything. */
-    {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED},
+    {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_IDENTITY
+                     | CML_BORE},
 };
 
 static Perl_ppaddr_t original[MAXO];
@@ -45,19 +47,40 @@ void cml_watch_operators(pTHX)
     }
 }
 
+/* $< $> $( $) */
+static int identity_is_set(pTHX_ SV *sv, MAGIC *magic)
+{
+    PERL_UNUSED_ARG(sv);
+    PERL_UNUSED_ARG(magic);
+    cml_touched |= CML_IDENTITY;
+    return 0;
+}
+
+void cml_watch_variables(pTHX)
+{
+    static const MGVTBL on_set = {.svt_set = identity_is_set};
+    static const char *const names[] = {"<", ">", "(", ")"};
+    for (size_t i = 0; i < C_ARRAY_LENGTH(names); i++)
+        sv_magicext(get_sv(names[i], GV_ADD), NULL, PERL_MAGIC_ext, &on_set, NULL, 0);
+}
+
 static struct watched {
-    const char *file; /* the module's, in %INC */
     const char *sub;
-    unsigned touches; /* CML_LEFT_… */
+    unsigned touches; /* CML_LEFT_… and the like */
     CV *cv;           /* of the mold or of this worker; NULL: not there yet */
     XSUBADDR_t original;
 } watched[] = {
-    {"POSIX.pm", "POSIX::sigprocmask", CML_LEFT_MASK, NULL, NULL},
-    {"POSIX.pm", "POSIX::sigsuspend", CML_LEFT_MASK, NULL, NULL},
-    {"POSIX.pm", "POSIX::setlocale", CML_LEFT_LOCALE, NULL, NULL},
-    {"Time/HiRes.pm", "Time::HiRes::alarm", CML_LEFT_ALARM, NULL, NULL},
-    {"Time/HiRes.pm", "Time::HiRes::ualarm", CML_LEFT_ALARM, NULL, NULL},
-    {"Time/HiRes.pm", "Time::HiRes::setitimer", CML_LEFT_ALARM | CML_LEFT_TIMER, NULL, NULL},
+    {"POSIX::sigprocmask", CML_LEFT_MASK, NULL, NULL},
+    {"POSIX::sigsuspend", CML_LEFT_MASK, NULL, NULL},
+    {"POSIX::setlocale", CML_LEFT_LOCALE, NULL, NULL},
+    {"POSIX::setuid", CML_IDENTITY, NULL, NULL},
+    {"POSIX::setgid", CML_IDENTITY, NULL, NULL},
+    {"POSIX::write", CML_WROTE, NULL, NULL},
+    {"POSIX::dup2", CML_WROTE, NULL, NULL},
+    {"POSIX::close", CML_WROTE, NULL, NULL},
+    {"Time::HiRes::alarm", CML_LEFT_ALARM, NULL, NULL},
+    {"Time::HiRes::ualarm", CML_LEFT_ALARM, NULL, NULL},
+    {"Time::HiRes::setitimer", CML_LEFT_ALARM | CML_LEFT_TIMER, NULL, NULL},
 };
 
 static void called(pTHX_ CV *cv)
@@ -81,18 +104,51 @@ static void watch(pTHX_ struct watched *w)
     CvXSUB(cv) = called;
 }
 
-/* Returns what a module that was loaded since this was last called may have changed before it was watched. */
-unsigned cml_watch(pTHX)
+/* A module that was loaded since this was last done may have done what it does before it was watched. */
+static void watch_functions(pTHX)
 {
-    HV *const loaded = GvHVn(gv_fetchpvs("INC", GV_ADD, SVt_PVHV));
-    unsigned touched = 0;
     for (size_t i = 0; i < C_ARRAY_LENGTH(watched); i++) {
         struct watched *const w = &watched[i];
-        if (w->cv || !hv_exists(loaded, w->file, (I32)strlen(w->file)))
+        if (w->cv)
             continue;
         watch(aTHX_ w);
         if (w->cv)
-            touched |= w->touches;
+            cml_touched |= w->touches;
     }
-    return touched;
+}
+
+/* A module in C that comes with perl lies in a folder of perl's. */
+static int is_of_perl(pTHX_ SV *object)
+{
+    static const char *const folders[] = {CML_PERL_FOLDERS};
+    const char *const file = object ? SvPV_nolen(object) : "";
+    for (size_t i = 0; i < C_ARRAY_LENGTH(folders); i++)
+        if (strncmp(file, folders[i], strlen(folders[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static int has_foreign_code;
+
+/* Looks whether C code was loaded. Nothing is known of it but what perl's loader notes. */
+void cml_look(pTHX)
+{
+    static GV *loaded;
+    static SSize_t last = -1;
+    if (!loaded)
+        loaded = gv_fetchpvs("DynaLoader::dl_shared_objects", GV_ADD, SVt_PVAV);
+    AV *const objects = GvAV(loaded);
+    if (!objects || AvFILLp(objects) == last)
+        return;
+    for (SSize_t i = last + 1; i <= AvFILLp(objects); i++)
+        has_foreign_code |= !is_of_perl(aTHX_ AvARRAY(objects)[i]);
+    last = AvFILLp(objects);
+    watch_functions(aTHX);
+}
+
+/* Whether what is done behind perl's back must be asked for. */
+int cml_has_foreign_code(pTHX)
+{
+    cml_look(aTHX);
+    return has_foreign_code;
 }

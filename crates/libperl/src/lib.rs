@@ -25,8 +25,8 @@ pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;
 pub use process::{
-    deadline_signal, env_forget, env_put, gave_up, is_forked_child, is_late, keep_from_children, next_fork_speaks,
-    request_is, request_is_in_time, set_title, timed_out,
+    deadline_signal, env_forget, env_put, gave_up, has_children, is_forked_child, is_late, keep_from_children,
+    may_have_children, next_fork_speaks, request_is, request_is_in_time, set_title, timed_out,
 };
 
 /// Why a call into Perl did not return.

@@ -59,6 +59,19 @@ pub fn keep_from_children(fd: BorrowedFd<'_>) {
     unsafe { sys::cml_keep_from_children(fd.as_raw_fd()) }
 }
 
+/// Whether children may be there that nobody has waited for: somebody has forked, or C code is loaded that could do so in
+/// its own way.
+pub fn may_have_children() -> bool {
+    // SAFETY: reads a flag, and how many objects perl's loader has noted.
+    unsafe { sys::cml_may_have_children() != 0 }
+}
+
+/// What the kernel says of that.
+pub fn has_children(has: bool) {
+    // SAFETY: writes a flag.
+    unsafe { sys::cml_has_children(i32::from(has)) }
+}
+
 /// Adds a pair to the request's `%ENV`; only for the hook `environment`.
 pub fn env_put(key: &[u8], value: &[u8]) {
     // SAFETY: two pairs of pointer and length; Perl copies both. The hook runs on Perl's thread, inside a request.

@@ -1,5 +1,7 @@
 //! What the configuration makes of an answer: headers, error pages, compression; and pages of the server's own.
 
+/// Which of several content codings an answer has, and that it is what a client of Debian's unpacks.
+mod codings;
 /// `DEFLATE` for answers.
 mod compress;
 /// `ErrorDocument`.

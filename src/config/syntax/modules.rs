@@ -20,6 +20,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_authz_host.c", "authz_host_module"),
     ("mod_authz_user.c", "authz_user_module"),
     ("mod_autoindex.c", "autoindex_module"),
+    ("mod_brotli.c", "brotli_module"),
     ("mod_cgi.c", "cgi_module"),
     ("mod_deflate.c", "deflate_module"),
     ("mod_dir.c", "dir_module"),
@@ -39,6 +40,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_status.c", "status_module"),
     ("mod_throttle_access.c", "throttle_access_module"),
     ("mod_unixd.c", "unixd_module"),
+    ("mod_zstd.c", "zstd_module"),
     ("cameleer.c", "cameleer_module"),
 ];
 

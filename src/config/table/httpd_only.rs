@@ -123,7 +123,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE",
+        advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
             ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
             SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",
@@ -196,7 +196,7 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "there is no such thing to adjust here",
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
-            BrotliCompressionQuality BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
+            BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
             DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
             EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \

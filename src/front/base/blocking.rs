@@ -1,5 +1,5 @@
 //! Work that waits or computes for long, on threads of its own, so that the one that has all clients never does: files
-//! that may be slow, names, hashes. [`run`] is the only way to a thread in the front.
+//! that may be slow, names, hashes by [`run`], compression by [`compute`]. There is no other way to a thread in the front.
 //!
 //! tokio's own `spawn_blocking` panics when the system gives it no thread (`ulimit -u`, systemd's `TasksMax`), and its
 //! runtime does not end before the last of them has. Here the first is a [`NoThread`], which becomes a 503, and the second
@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, available_parallelism};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -18,8 +18,11 @@ use tokio::sync::oneshot;
 use super::refusal::Refusal;
 use crate::log;
 
-/// Threads at most; further work waits its turn.
+/// Threads that wait, at most; further work waits its turn.
 const MOST: usize = 64;
+/// Threads that compute, at most: more than there are processors would only take time from one another, and from the thread
+/// that has the clients.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -37,7 +40,7 @@ where
 {
     let (done, result) = oneshot::channel();
     let job = Box::new(move || drop(done.send(work())));
-    if let Err(error) = POOL.take(job) {
+    if let Err((_, error)) = WAITING.take(job) {
         log::error(
             "front",
             format_args!("cannot {what}: no thread: {error}: see ulimit -u of User, systemd's TasksMax"),
@@ -45,6 +48,25 @@ where
         return Err(NoThread);
     }
     result.await.map_err(|_| NoThread)
+}
+
+/// Does `work`, which only computes, on one of as many threads as there are processors, in the order in which it is asked for.
+/// When nobody waits any more, it is not begun. Without a thread it is done at once: an answer late is better than none.
+pub fn compute<T, F>(work: F) -> oneshot::Receiver<T>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    let (done, result) = oneshot::channel();
+    let job = Box::new(move || {
+        if !done.is_closed() {
+            drop(done.send(work()));
+        }
+    });
+    if let Err((job, _)) = COMPUTING.take(job) {
+        job();
+    }
+    result
 }
 
 impl From<NoThread> for Refusal {
@@ -55,11 +77,14 @@ impl From<NoThread> for Refusal {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One pool for the process, as the limit on threads is the process's.
-static POOL: Threads =
-    Threads { state: Mutex::new(Jobs { jobs: VecDeque::new(), threads: 0, idle: 0 }), news: Condvar::new() };
+/// One pool of each kind for the process, as the limit on threads is the process's.
+static WAITING: Threads = Threads::new("cameleer-aside", || MOST);
+static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
 
 struct Threads {
+    /// As ps shows it, which has room for 15 bytes.
+    name: &'static str,
+    most: fn() -> usize,
     state: Mutex<Jobs>,
     /// There is a job.
     news: Condvar,
@@ -73,25 +98,27 @@ struct Jobs {
 }
 
 impl Threads {
+    const fn new(name: &'static str, most: fn() -> usize) -> Threads {
+        let jobs = Jobs { jobs: VecDeque::new(), threads: 0, idle: 0 };
+        Threads { name, most, state: Mutex::new(jobs), news: Condvar::new() }
+    }
+
     fn state(&self) -> MutexGuard<'_, Jobs> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails when there is no thread and none can be started.
-    fn take(&'static self, job: Job) -> io::Result<()> {
+    /// Gives the job back when there is no thread and none can be started.
+    fn take(&'static self, job: Job) -> Result<(), (Job, io::Error)> {
         let mut state = self.state();
-        state.jobs.push_back(job);
-        if state.jobs.len() > state.idle && state.threads < MOST {
-            match Builder::new().name("cameleer-aside".into()).spawn(|| self.work()) {
+        if state.jobs.len() + 1 > state.idle && state.threads < (self.most)() {
+            match Builder::new().name(self.name.into()).spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
-                Err(error) if state.threads == 0 => {
-                    state.jobs.pop_back();
-                    return Err(error);
-                }
+                Err(error) if state.threads == 0 => return Err((job, error)),
                 // No further thread: those that there are will do it.
                 Err(_) => {}
             }
         }
+        state.jobs.push_back(job);
         self.news.notify_one();
         Ok(())
     }
@@ -121,6 +148,7 @@ impl Threads {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::channel;
 
     use tokio::runtime::Builder;
@@ -142,7 +170,7 @@ mod tests {
             sum
         });
         assert_eq!(results, (0..3 * MOST).sum::<usize>());
-        assert!(POOL.state().threads <= MOST);
+        assert!(WAITING.state().threads <= MOST);
     }
 
     #[test]
@@ -156,6 +184,26 @@ mod tests {
             go.send(()).expect("it listens");
             assert!(slow.await.expect("a thread"));
         });
+    }
+
+    #[test]
+    fn no_more_compute_at_once_than_there_are_processors() {
+        static BUSY: AtomicUsize = AtomicUsize::new(0);
+        let most = wait_for(async {
+            let work = || {
+                let busy = BUSY.fetch_add(1, Ordering::SeqCst) + 1;
+                std::thread::sleep(Duration::from_millis(2));
+                BUSY.fetch_sub(1, Ordering::SeqCst);
+                busy
+            };
+            let all: Vec<_> = (0..10 * *PROCESSORS).map(|_| compute(work)).collect();
+            let mut most = 0;
+            for one in all {
+                most = most.max(one.await.expect("a thread"));
+            }
+            most
+        });
+        assert!((1..=*PROCESSORS).contains(&most), "{most} at once");
     }
 
     #[test]

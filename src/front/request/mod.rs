@@ -30,7 +30,7 @@ use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
-use respond::{Ending, headers};
+use respond::{Ending, compress, headers};
 use services::Connection;
 
 /// Answers a request; `stream` is where it came from when its connection carries several at once.
@@ -63,6 +63,7 @@ pub async fn answer(
         Ok(response) => response,
         Err(refusal) => error_document::answer(&context, refusal).await,
     };
+    let response = compress::apply(&context, response).await;
     respond::finish(context, response, Ending { refused, close })
 }
 

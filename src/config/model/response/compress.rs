@@ -1,37 +1,128 @@
-//! Which answers are compressed: `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE type…`.
+//! Which answers are compressed, and how: `SetOutputFilter`, `AddOutputFilterByType`, `AddOutputFilter`.
 
 use crate::config::model::merge::{append, by_key, keep, settings};
 use std::collections::BTreeMap;
+
+/// A content coding that answers can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "names of formats")]
+pub enum Coding {
+    Brotli,
+    Zstd,
+    Gzip,
+}
+
+impl Coding {
+    /// All of them; of the same text the first is usually the shortest.
+    pub const ALL: [Coding; 3] = [Coding::Brotli, Coding::Zstd, Coding::Gzip];
+
+    /// The coding that a filter of this name makes.
+    pub fn of_filter(name: &str) -> Option<Coding> {
+        match name.to_ascii_lowercase().as_str() {
+            "brotli_compress" => Some(Coding::Brotli),
+            "zstd" | "zstd_compress" => Some(Coding::Zstd),
+            "deflate" => Some(Coding::Gzip),
+            _ => None,
+        }
+    }
+
+    /// Its name in `Content-Encoding`.
+    pub fn token(self) -> &'static str {
+        match self {
+            Coding::Brotli => "br",
+            Coding::Zstd => "zstd",
+            Coding::Gzip => "gzip",
+        }
+    }
+
+    /// The variable with which a request does without it.
+    pub fn refusal(self) -> &'static str {
+        match self {
+            Coding::Brotli => "no-brotli",
+            Coding::Zstd => "no-zstd",
+            Coding::Gzip => "no-gzip",
+        }
+    }
+}
 
 settings! {
     /// Which answers are compressed.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Compress {
-        /// `SetOutputFilter`: everything; `Some(false)` is `SetOutputFilter None`.
-        pub all: Option<bool>, keep;
+        /// `SetOutputFilter`: everything, with one of these; none: `SetOutputFilter None`.
+        pub all: Option<Vec<Coding>>, keep;
         /// MIME types.
-        pub types: Vec<String>, append;
-        /// `AddOutputFilter`: extensions in lower case, and whether files with them are compressed.
-        pub extensions: BTreeMap<String, bool>, by_key;
-        /// `DeflateCompressionLevel`
-        pub level: Option<u32>, keep;
+        pub types: Vec<(String, Coding)>, append;
+        /// `AddOutputFilter`: extensions in lower case, and how files with them are compressed.
+        pub extensions: BTreeMap<String, Vec<Coding>>, by_key;
+        /// `DeflateCompressionLevel`; default 6.
+        pub gzip_level: Option<u32>, keep;
+        /// `BrotliCompressionQuality`; default 5.
+        pub brotli_quality: Option<u32>, keep;
+        /// `ZstdCompressionLevel`; default 3.
+        pub zstd_level: Option<u32>, keep;
     }
 }
 
 impl Compress {
     /// Whether an answer may be compressed at all.
     pub fn is_on(&self) -> bool {
-        self.all == Some(true) || !self.types.is_empty() || self.extensions.values().any(|on| *on)
+        !self.types.is_empty()
+            || self.all.as_ref().is_some_and(|all| !all.is_empty())
+            || self.extensions.values().any(|codings| !codings.is_empty())
     }
 
-    /// Whether answers of this MIME type, without parameters, for a file of this name are compressed.
-    pub fn takes(&self, mime: &str, file: &str) -> bool {
-        let by_type = || self.types.iter().any(|known| known.eq_ignore_ascii_case(mime));
-        self.all == Some(true) || by_type() || has_extension(&self.extensions, file)
+    /// How answers of this MIME type, without parameters, for a file of this name may be compressed, in the order of the
+    /// configuration.
+    pub fn codings(&self, mime: &str, file: &str) -> Vec<Coding> {
+        let by_type = self.types.iter().filter(|(known, _)| known.eq_ignore_ascii_case(mime));
+        let by_extension = file.split('.').skip(1).filter_map(|part| self.extensions.get(&part.to_ascii_lowercase()));
+        let all = self.all.iter().flatten().chain(by_extension.flatten()).chain(by_type.map(|(_, coding)| coding));
+        let mut codings = Vec::with_capacity(Coding::ALL.len());
+        for coding in all {
+            if !codings.contains(coding) {
+                codings.push(*coding);
+            }
+        }
+        codings
+    }
+
+    /// How hard a coding tries.
+    pub fn level(&self, coding: Coding) -> u32 {
+        match coding {
+            Coding::Brotli => self.brotli_quality.unwrap_or(5),
+            Coding::Zstd => self.zstd_level.unwrap_or(3),
+            Coding::Gzip => self.gzip_level.unwrap_or(6),
+        }
     }
 }
 
 /// Whether a file's name has one of the extensions that are `true`.
 pub(super) fn has_extension(known: &BTreeMap<String, bool>, file: &str) -> bool {
     file.split('.').skip(1).any(|extension| known.get(&extension.to_ascii_lowercase()) == Some(&true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codings_come_in_the_order_of_the_configuration_and_once() {
+        let outer = Compress {
+            types: vec![("text/html".into(), Coding::Brotli), ("text/html".into(), Coding::Gzip)],
+            extensions: BTreeMap::from([("svg".into(), vec![Coding::Zstd])]),
+            ..Compress::default()
+        };
+        assert_eq!(outer.codings("TEXT/html", "a.html"), [Coding::Brotli, Coding::Gzip]);
+        assert_eq!(outer.codings("text/html", "a.SVG.html"), [Coding::Zstd, Coding::Brotli, Coding::Gzip]);
+        assert_eq!(outer.codings("image/png", "a.png"), []);
+        let mut inner = outer.clone();
+        inner.merge(&Compress {
+            all: Some(vec![Coding::Gzip]),
+            extensions: BTreeMap::from([("svg".into(), vec![])]),
+            ..Compress::default()
+        });
+        assert_eq!(inner.codings("text/html", "a.svg"), [Coding::Gzip, Coding::Brotli]);
+        assert!(inner.is_on() && !Compress { all: Some(vec![]), ..Compress::default() }.is_on());
+    }
 }

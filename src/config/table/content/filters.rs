@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
+use crate::config::model::response::compress::Coding;
 use crate::config::table::row::{ANYWHERE, MANY, ROW, Row, Takes};
 
 pub static ROWS: &[Row] = &[
@@ -12,16 +13,18 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("filter[;filter…]|None", set_output_filter),
         because: "see AddOutputFilterByType",
-        about: "DEFLATE compresses all answers for clients that take gzip. Other filters are passed over with a warning.",
+        about: "Compresses all answers: DEFLATE for clients that take gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See AddOutputFilterByType.",
         ..ROW
     },
     Row {
         name: "AddOutputFilterByType",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("filter[;filter…] type…", 2..=MANY, add_output_filter_by_type),
-        because: "compressing costs time, and a proxy in front may do it",
-        about: "DEFLATE compresses answers of these MIME types for clients that take gzip; the variable no-gzip prevents it. Other filters are \
-            passed over with a warning.",
+        because: "compressing costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
+            (docs/operating/compression.md)",
+        about: "DEFLATE compresses answers of these MIME types for clients that take gzip, BROTLI_COMPRESS for br, ZSTD (or ZSTD_COMPRESS) for \
+            zstd. Of several, `BROTLI_COMPRESS;DEFLATE`, the client takes the one that its Accept-Encoding likes best, or else the first. \
+            The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are passed over with a warning.",
         ..ROW
     },
     Row {
@@ -36,7 +39,7 @@ pub static ROWS: &[Row] = &[
         name: "RemoveOutputFilter",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            say_of(&mut d.said().response.compress.extensions, args, false);
+            say_of(&mut d.said().response.compress.extensions, args, Vec::new());
             Ok(())
         }),
         because: "see AddOutputFilter",
@@ -102,67 +105,102 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DeflateCompressionLevel",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Number(1..=9, |d, n| d.said().response.compress.level = Some(n as u32)),
-        because: "6, zlib's own: more costs much and saves little",
-        about: "How hard to compress: 1 is fast, 9 is small.",
+        takes: Takes::Number(1..=9, |d, n| d.said().response.compress.gzip_level = Some(n as u32)),
+        default: Some("6"),
+        because: "zlib's own: 9 takes twice as long and saves a hundredth (docs/operating/compression.md)",
+        about: "How hard DEFLATE compresses: 1 is fast, 9 is small.",
+        ..ROW
+    },
+    Row {
+        name: "BrotliCompressionQuality",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Number(0..=11, |d, n| d.said().response.compress.brotli_quality = Some(n as u32)),
+        default: Some("5"),
+        because: "httpd's: a twelfth less than gzip in twice its time; 11 takes sixty times as long (docs/operating/compression.md)",
+        about: "How hard BROTLI_COMPRESS compresses: 0 is fast, 11 is small. Above 9 it is for files, not for programs.",
+        ..ROW
+    },
+    Row {
+        name: "ZstdCompressionLevel",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Number(1..=19, |d, n| d.said().response.compress.zstd_level = Some(n as u32)),
+        default: Some("3"),
+        because: "zstd's own: about as small as gzip in a third of its time (docs/operating/compression.md)",
+        about: "How hard ZSTD compresses: 1 is fast, 19 is small. Its window has at most 1 MB, so that a client that takes zstd can unpack it.",
         ..ROW
     },
 ];
 
-const OF_ANSWERS: &str = "the only filter here is DEFLATE, a Perl handler can change what it prints";
-const OF_REQUESTS: &str =
-    "the only filter here is DEFLATE, bodies of requests reach programs as they were sent otherwise";
-
 /// `SetOutputFilter filter[;filter…]|None`
 fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
-    draft.said().response.compress.all =
-        Some(!names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names, OF_ANSWERS));
+    draft.said().response.compress.all = Some(codings(draft, names));
     Ok(())
 }
 
 /// `SetInputFilter filter[;filter…]|None`
 fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
-    draft.said().response.inflate.all =
-        Some(!names.eq_ignore_ascii_case("none") && is_deflate_among(draft, names, OF_REQUESTS));
+    draft.said().response.inflate.all = Some(inflates(draft, names));
     Ok(())
 }
 
 /// `AddOutputFilterByType filter[;filter…] type…`
 fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, types)) = args.split_first() else { return Ok(()) };
-    if is_deflate_among(draft, names, OF_ANSWERS) {
-        draft.said().response.compress.types.extend_from_slice(types);
-    }
+    let codings = codings(draft, names);
+    let pairs = types.iter().flat_map(|kind| codings.iter().map(move |coding| (kind.clone(), *coding)));
+    draft.said().response.compress.types.extend(pairs);
     Ok(())
 }
 
 /// `AddOutputFilter filter[;filter…] extension…`
 fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
-    let deflates = is_deflate_among(draft, names, OF_ANSWERS);
-    say_of(&mut draft.said().response.compress.extensions, extensions, deflates);
+    let codings = codings(draft, names);
+    say_of(&mut draft.said().response.compress.extensions, extensions, codings);
     Ok(())
 }
 
 /// `AddInputFilter filter[;filter…] extension…`
 fn add_input_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
-    let inflates = is_deflate_among(draft, names, OF_REQUESTS);
+    let inflates = inflates(draft, names);
     say_of(&mut draft.said().response.inflate.extensions, extensions, inflates);
     Ok(())
 }
 
 /// Extensions are written with or without their dot, in any case.
-fn say_of(known: &mut BTreeMap<String, bool>, extensions: &[String], on: bool) {
-    known.extend(extensions.iter().map(|word| (word.trim_start_matches('.').to_ascii_lowercase(), on)));
+fn say_of<T: Clone>(known: &mut BTreeMap<String, T>, extensions: &[String], value: T) {
+    known.extend(extensions.iter().map(|word| (word.trim_start_matches('.').to_ascii_lowercase(), value.clone())));
 }
 
-/// Ours is one of httpd's filters; what others would change is left as it is, and `advice` is given.
-fn is_deflate_among(draft: &mut Draft, names: &str, advice: &str) -> bool {
-    let is_ours = |name: &&str| name.eq_ignore_ascii_case("deflate");
-    let foreign: Vec<&str> = names.split(';').filter(|name| !name.is_empty() && !is_ours(name)).collect();
+/// What filters of answers come to.
+fn codings(draft: &mut Draft, names: &str) -> Vec<Coding> {
+    const ADVICE: &str =
+        "the filters here are DEFLATE, BROTLI_COMPRESS and ZSTD, a Perl handler can change what it prints";
+    let names = split(names);
+    warn_of(draft, names.iter().filter(|name| Coding::of_filter(name).is_none()), ADVICE);
+    names.iter().filter_map(|name| Coding::of_filter(name)).collect()
+}
+
+/// Whether one of the filters of requests unpacks.
+fn inflates(draft: &mut Draft, names: &str) -> bool {
+    const ADVICE: &str =
+        "the only filter here is DEFLATE, bodies of requests reach programs as they were sent otherwise";
+    let names = split(names);
+    let is_ours = |name: &&&str| name.eq_ignore_ascii_case("deflate");
+    warn_of(draft, names.iter().filter(|name| !is_ours(name)), ADVICE);
+    names.iter().any(|name| is_ours(&name))
+}
+
+/// The names of filters in a list.
+fn split(names: &str) -> Vec<&str> {
+    names.split(';').filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("none")).collect()
+}
+
+/// What other filters of httpd would change is left as it is, and `advice` is given.
+fn warn_of<'a>(draft: &mut Draft, foreign: impl Iterator<Item = &'a &'a str>, advice: &str) {
+    let foreign: Vec<&str> = foreign.copied().collect();
     if !foreign.is_empty() {
         draft.warn(&format!("{} is not done: {advice}", foreign.join(";")));
     }
-    names.split(';').any(|name| is_ours(&name))
 }

@@ -154,7 +154,11 @@ fn inflate(from: impl BufRead, bounds: Bounds, rules: &Spooling, is_awaited: &We
         if bounds.length != 0 && whole > bounds.length {
             return Err(Trouble::TooLong(bounds.length));
         }
-        dense = if whole / decoder.get_ref().taken.max(1) < bounds.ratio { 0 } else { dense + 1 };
+        // As in httpd only full buffers count: what is left at the end of a short body may be all alike as well.
+        dense = match whole / decoder.get_ref().taken.max(1) < bounds.ratio {
+            true => 0,
+            false => dense + u64::from(length == BUFFER),
+        };
         if dense > bounds.burst {
             return Err(Trouble::TooDense(bounds.ratio));
         }

@@ -1,44 +1,88 @@
-//! gzip for clients that take it, where `AddOutputFilterByType DEFLATE` or `SetOutputFilter DEFLATE` wants it.
+//! Compressed answers for clients that take them, where `AddOutputFilterByType` or `SetOutputFilter` wants it.
 
-use flate2::Compression;
+use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
     HeaderValue, VARY,
 };
 use http::response::Parts;
-use http::{Method, StatusCode};
+use http::{Method, Response, StatusCode};
 
-use super::body::{BodySource, Gzip};
+use super::accept_encoding::choose;
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then};
 use super::headers::mime;
+use crate::config::response::compress::Coding;
+use crate::front::base::blocking;
 use crate::front::request::context::RequestContext;
 
 /// A shorter answer fits a packet anyway.
 const WORTH_IT: u64 = 256;
+
 /// Compresses an answer if the configuration, the client and the answer agree.
-pub fn apply(context: &RequestContext, head: &mut Parts, kind: BodySource) -> BodySource {
+pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
+    let (mut head, body) = response.into_parts();
+    let Some((coding, level)) = agree(context, &mut head, &body) else { return Response::from_parts(head, body) };
+    let body = match body {
+        BodySource::Whole(plain) if plain.len() <= STEP => match whole(plain.clone(), coding, level).await {
+            Some(packed) => BodySource::Whole(packed),
+            None => return Response::from_parts(head, BodySource::Whole(plain)),
+        },
+        body => match Encoder::new(coding, level, body.length()) {
+            Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
+            Err(_) => return Response::from_parts(head, body),
+        },
+    };
+    relabel(&mut head.headers, coding);
+    Response::from_parts(head, body)
+}
+
+/// All of `plain` compressed, unless that would be longer.
+async fn whole(plain: Bytes, coding: Coding, level: u32) -> Option<Bytes> {
+    let length = plain.len();
+    let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
+    let step = Step { pieces: vec![plain], then: Then::Finish };
+    let packed = match encoder.cost(&step) > AT_ONCE {
+        true => blocking::compute(move || encoder.run(&step)).await.ok()?,
+        false => encoder.run(&step),
+    };
+    packed.ok().filter(|packed| packed.len() < length).map(Bytes::from)
+}
+
+/// The coding of an answer and its level. Where the answer could have one for another client, its head is made to say so.
+fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<(Coding, u32)> {
     let route = context.route.borrow();
-    let Some(route) = route.as_ref().filter(|route| route.settings.response.compress.is_on()) else { return kind };
+    let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
     let rules = &route.settings.response.compress;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mime = mime(said);
-    if !rules.takes(mime, &file) || !may_change(head) {
-        return kind;
+    let mut codings = rules.codings(mime, &file);
+    if codings.is_empty() || !may_change(head) {
+        return None;
     }
     let variables = context.variables.borrow();
     let only_pages = variables.get("gzip-only-text/html").is_some() && mime != "text/html";
-    if variables.get("no-gzip").is_some() || only_pages {
-        return kind;
+    codings.retain(|coding| variables.get(coding.refusal()).is_none() && !(only_pages && *coding == Coding::Gzip));
+    if codings.is_empty() {
+        return None;
     }
-    // A cache has to know that there are two forms, also when this client gets the plain one.
-    head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
-    let short = kind.length().is_some_and(|length| length < WORTH_IT) || matches!(kind, BodySource::Empty);
-    if short || context.head.method == Method::HEAD || !takes_gzip(&context.head.headers) {
-        return kind;
+    vary(&mut head.headers);
+    let short = body.length().is_some_and(|length| length < WORTH_IT) || matches!(body, BodySource::Empty);
+    if short || context.head.method == Method::HEAD {
+        return None;
     }
-    relabel(&mut head.headers);
-    let level = rules.level.map_or_else(Compression::default, Compression::new);
-    BodySource::Gzip(Box::new(Gzip::new(kind, level)))
+    choose(&context.head.headers, &codings).map(|coding| (coding, rules.level(coding)))
+}
+
+/// A cache has to know that there are several forms, also when this client gets the plain one.
+pub fn vary(headers: &mut HeaderMap) {
+    let is_said = headers.get_all(VARY).iter().any(|value| {
+        let items = value.to_str().unwrap_or_default().split(',').map(str::trim);
+        { items }.any(|item| item == "*" || item.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str()))
+    });
+    if !is_said {
+        headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
 }
 
 /// Not parts of a file, nor what is encoded already.
@@ -54,50 +98,13 @@ fn contains(value: &HeaderValue, word: &str) -> bool {
     value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains(word))
 }
 
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut any = None;
-    for item in lists.flat_map(|list| list.split(',')) {
-        let (name, quality) = item.split_once(';').unwrap_or((item, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
-        match name.trim().to_ascii_lowercase().as_str() {
-            "gzip" | "x-gzip" => return !refused,
-            "*" => any = Some(!refused),
-            _ => {}
-        }
-    }
-    any.unwrap_or(false)
-}
-
 /// A strong tag names bytes; of the compressed body it can only be a weak one.
-fn relabel(headers: &mut HeaderMap) {
-    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+fn relabel(headers: &mut HeaderMap, coding: Coding) {
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     headers.remove(ACCEPT_RANGES);
     let weak = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     let weak = weak.and_then(|tag| HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()).ok());
     if let Some(weak) = weak {
         headers.insert(ETAG, weak);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_says_whether_it_takes_gzip() {
-        for (value, expected) in [
-            ("gzip, deflate, br", true),
-            ("deflate, GZIP;q=0.5", true),
-            ("gzip;q=0", false),
-            ("gzip; q=0.0, *", false),
-            ("*", true),
-            ("*;q=0", false),
-            ("br", false),
-            ("", false),
-        ] {
-            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]);
-            assert_eq!(takes_gzip(&headers), expected, "{value}");
-        }
     }
 }

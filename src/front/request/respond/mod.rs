@@ -1,5 +1,6 @@
 //! A request's answer, from what a worker says or a file holds to what HTTP sends.
 
+mod accept_encoding;
 pub mod body;
 pub mod compress;
 pub mod from_worker;
@@ -30,7 +31,6 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
     let keep_alive = context.keep_alive();
     // A connection of HTTP/2 ends by GOAWAY.
     let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
-    kind = compress::apply(&context, &mut head, kind);
     if headers::complete(&context, &mut head.headers, ending.refused).is_err() {
         // The rules that were not applied may have been to take something secret out.
         head.headers.clear();

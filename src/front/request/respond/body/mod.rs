@@ -1,10 +1,12 @@
 //! The body of a response on its way to hyper.
 
+mod compressed;
+mod encoder;
 mod file;
-mod gzip;
 
+pub use compressed::{AT_ONCE, Compressed, STEP};
+pub use encoder::{Encoder, Step, Then};
 pub use file::{FileBody, Segment};
-pub use gzip::Gzip;
 
 use std::io;
 use std::pin::Pin;
@@ -33,7 +35,7 @@ pub enum BodySource {
     /// From a file.
     File(FileBody),
     /// Compressed on the way.
-    Gzip(Box<Gzip>),
+    Compressed(Box<Compressed>),
 }
 
 /// A claim on an exchange; giving it up lets the worker finish for nobody.
@@ -102,7 +104,7 @@ impl BodySource {
             BodySource::Whole(bytes) => Some(bytes.len() as u64),
             BodySource::Stream(_, length) => *length,
             BodySource::File(file) => Some(file.left),
-            BodySource::Gzip(_) => None,
+            BodySource::Compressed(_) => None,
         }
     }
 
@@ -118,7 +120,7 @@ impl BodySource {
                 let answer: Rc<dyn Promised> = record.clone();
                 ticket.exchange.borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
-            BodySource::Gzip(gzip) => gzip.inner().measure(record),
+            BodySource::Compressed(body) => body.inner().measure(record),
             _ => {}
         }
     }
@@ -137,7 +139,7 @@ impl BodySource {
                 Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
             BodySource::File(file) => Poll::Ready(file.next().transpose()),
-            BodySource::Gzip(gzip) => gzip.poll(cx),
+            BodySource::Compressed(body) => body.poll(cx),
         }
     }
 }
@@ -203,7 +205,7 @@ impl Body for ResponseBody {
             BodySource::Whole(_) => false,
             BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
-            BodySource::Gzip(gzip) => gzip.is_over(),
+            BodySource::Compressed(body) => body.is_over(),
         }
     }
 

@@ -20,7 +20,6 @@ impl Coding {
     pub fn of_filter(name: &str) -> Option<Coding> {
         match name.to_ascii_lowercase().as_str() {
             "brotli_compress" => Some(Coding::Brotli),
-            "zstd" | "zstd_compress" => Some(Coding::Zstd),
             "deflate" => Some(Coding::Gzip),
             _ => None,
         }
@@ -59,8 +58,6 @@ settings! {
         pub gzip_level: Option<u32>, keep;
         /// `BrotliCompressionQuality`; default 5.
         pub brotli_quality: Option<u32>, keep;
-        /// `ZstdCompressionLevel`; default 3.
-        pub zstd_level: Option<u32>, keep;
     }
 }
 
@@ -87,11 +84,11 @@ impl Compress {
         codings
     }
 
-    /// How hard a coding tries.
+    /// How hard a coding tries; nothing is compressed as zstd here.
     pub fn level(&self, coding: Coding) -> u32 {
         match coding {
             Coding::Brotli => self.brotli_quality.unwrap_or(5),
-            Coding::Zstd => self.zstd_level.unwrap_or(3),
+            Coding::Zstd => 0,
             Coding::Gzip => self.gzip_level.unwrap_or(6),
         }
     }

@@ -27,7 +27,7 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
             Some(packed) => BodySource::Whole(packed),
             None => return Response::from_parts(head, BodySource::Whole(plain)),
         },
-        body => match Encoder::new(coding, level, body.length()) {
+        body => match Encoder::new(coding, level) {
             Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
             Err(_) => return Response::from_parts(head, body),
         },
@@ -39,7 +39,7 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
 /// All of `plain` compressed, unless that would be longer.
 async fn whole(plain: Bytes, coding: Coding, level: u32) -> Option<Bytes> {
     let length = plain.len();
-    let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
+    let mut encoder = Encoder::new(coding, level).ok()?;
     let step = Step { pieces: vec![plain], then: Then::Finish };
     let packed = match encoder.cost(&step) > AT_ONCE {
         true => blocking::compute(move || encoder.run(&step)).await.ok()?,

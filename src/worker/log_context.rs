@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt::Display;
+use std::rc::Rc;
 
 use apache::Level;
 use libperl::Interrupted;
@@ -11,9 +12,10 @@ use crate::config::LogLevel;
 use crate::log;
 
 /// The request that a line is about.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct LogContext {
-    client: String,
+    address: Vec<u8>,
+    port: u16,
     method: Vec<u8>,
     path: Vec<u8>,
 }
@@ -21,7 +23,7 @@ pub struct LogContext {
 #[derive(Default)]
 struct Current {
     worker: Option<u32>,
-    request: Option<LogContext>,
+    request: Option<Rc<LogContext>>,
 }
 
 thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
@@ -35,20 +37,28 @@ pub fn worker_is(slot: u32) {
 
 impl LogContext {
     /// Of a frame.
-    pub fn of(frame: &Frame) -> LogContext {
-        let address = String::from_utf8_lossy(frame.field(Field::RemoteAddr));
-        let client = match frame.remote_port() {
-            _ if address.is_empty() => String::new(),
-            // No TCP client has port 0.
-            0 => "unix:".to_owned(),
-            port => format!("{address}:{port}"),
-        };
-        LogContext { client, method: frame.field(Field::Method).to_vec(), path: frame.field(Field::Path).to_vec() }
+    pub fn of(frame: &Frame) -> Rc<LogContext> {
+        Rc::new(LogContext {
+            address: frame.field(Field::RemoteAddr).to_vec(),
+            port: frame.remote_port(),
+            method: frame.field(Field::Method).to_vec(),
+            path: frame.field(Field::Path).to_vec(),
+        })
     }
 
     /// Lines are about it until [`LogContext::none`].
-    pub fn becomes_current(&self) {
+    pub fn becomes_current(self: &Rc<LogContext>) {
         CURRENT.with_borrow_mut(|current| current.request = Some(self.clone()));
+    }
+
+    fn client(&self) -> Option<String> {
+        let address = String::from_utf8_lossy(&self.address);
+        match self.port {
+            _ if address.is_empty() => None,
+            // No TCP client has port 0.
+            0 => Some("unix:".to_owned()),
+            port => Some(format!("{address}:{port}")),
+        }
     }
 
     /// No request is under way.
@@ -77,13 +87,13 @@ pub fn report(text: &str) {
 fn write(level: Level, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     CURRENT.with_borrow(|current| {
-        let client = current.request.as_ref().map(|r| &r.client).filter(|c| !c.is_empty());
+        let client = current.request.as_ref().and_then(|request| request.client());
         let worker = current.worker.map_or_else(String::new, |slot| format!("worker={slot} "));
         let request = current.request.as_ref().map_or_else(String::new, |r| {
             format!("{} {}: ", String::from_utf8_lossy(&r.method), String::from_utf8_lossy(&r.path))
         });
         let line = format!("{worker}{request}{text}");
-        log::write(level_of(level), "perl", client.map(|c| c as &dyn Display), &line);
+        log::write(level_of(level), "perl", client.as_ref().map(|c| c as &dyn Display), &line);
     });
 }
 

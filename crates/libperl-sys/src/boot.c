@@ -145,6 +145,7 @@ void cml_after_fork(void)
 void cml_end(int destruct)
 {
     dTHXa(cml_perl);
+    cml_turn++;
     if (destruct) {
         PL_perl_destruct_level = destruct - 1;
         perl_destruct(cml_perl);

@@ -115,6 +115,17 @@ static int may_be_touched(pTHX)
     return cml_forked_in_request || out_has_copies || cml_has_foreign_code(aTHX) || cml_touched & CML_WROTE;
 }
 
+/* Between calls into Perl nothing happens that a second look could find. */
+static int was_looked_at(void)
+{
+    static unsigned last;
+    if (cml_is_guarded())
+        return 0;
+    const int is_same = last == cml_turn;
+    last = cml_turn;
+    return is_same;
+}
+
 /* Moves what children wrote to descriptor 1 into the response. */
 void cml_drain_fd1(void)
 {
@@ -122,7 +133,7 @@ void cml_drain_fd1(void)
     struct stat st;
     char buffer[16384];
 
-    if (cml_forked_child || out_memfd < 0 || !may_be_touched(aTHX))
+    if (cml_forked_child || out_memfd < 0 || !may_be_touched(aTHX) || was_looked_at())
         return;
     if (is_elsewhere(&st) && fstat(out_memfd, &st) != 0)
         return;

@@ -16,6 +16,49 @@ static int env_is_filled_again;
 static int time_zone_changed;
 static char *start_time_zone;
 
+/* The names in environments come back with each request. perl keeps a name once for all hashes that have it, with its hash,
+ * for as long as one of them lives: of those that came lately we hold one each, so that neither its hash is computed nor its
+ * memory taken and given back for each request. */
+
+enum { BITS = 11, LONGEST = 64 };
+
+static SV *held[1 << BITS];
+
+/* Equal names have the same place. Different ones may, and then one lets the other go; those of CGI, of PSGI and of what
+ * browsers send have places of their own. */
+static size_t place_of(const char *name, size_t length)
+{
+    uint64_t first = 0, last = 0;
+    if (length >= sizeof first) {
+        memcpy(&first, name, sizeof first);
+        memcpy(&last, name + length - sizeof last, sizeof last);
+    } else {
+        memcpy(&first, name, length);
+        last = first;
+    }
+    return (size_t)(((first ^ (last << 13 | last >> 51)) + length) * 0x9E3779B97F4A7C15u >> (64 - BITS));
+}
+
+static SV *held_name(pTHX_ const char *name, size_t length)
+{
+    SV **const place = &held[place_of(name, length)];
+    if (*place && SvCUR(*place) == length && memcmp(SvPVX(*place), name, length) == 0)
+        return *place;
+    SvREFCNT_dec(*place);
+    return *place = newSVpvn_share(name, (I32)length, 0);
+}
+
+/* Takes the value over. */
+void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value)
+{
+    if (length == 0 || length > LONGEST) {
+        (void)hv_store(hash, name, (I32)length, value, 0);
+        return;
+    }
+    SV *const key = held_name(aTHX_ name, length);
+    (void)hv_store_ent(hash, key, value, SvSHARED_HASH(key));
+}
+
 /* Fills %ENV by the hook, with the hash's magic switched off. */
 static void fill_env(pTHX)
 {
@@ -267,7 +310,7 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
         SV *const before = hv_delete(request_env, key, (I32)key_length, 0);
         PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, and the hook that calls this must not */
     }
-    (void)hv_store(request_env, key, (I32)key_length, sv, 0);
+    cml_store(aTHX_ request_env, key, key_length, sv);
 }
 
 void cml_env_end(void)

@@ -6,6 +6,8 @@ static SV *last_error;
 static int last_exit;
 static int gave_up;
 
+unsigned cml_turn;
+
 /* How many guards are at work: a handler may start a subrequest, whose handlers are guarded in turn. */
 static int depth;
 /* What exit throws when Perl code below this guard must go on. */
@@ -128,6 +130,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
     guarding g = {body, argument, CML_DIED};
 
     TAINT_NOT; /* what was read before this call says nothing of what it does */
+    cml_turn++;
     if (depth++ > 0) {
         ENTER;
         SAVETMPS;
@@ -155,6 +158,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         stopped_by(aTHX_ forget_error, NULL); /* and what was mortal when it was stopped */
     if (--depth > 0)
         LEAVE;
+    cml_turn++;
     return g.status;
 }
 

@@ -34,6 +34,9 @@ void cml_drop(pTHX_ SV *sv);
 /* Whether a die has somewhere to go. */
 int cml_is_guarded(void);
 
+/* Goes on whenever Perl code begins or has ended. */
+extern unsigned cml_turn;
+
 /* Whether exit must leave Perl frames below the innermost guard alone; then it throws. */
 int cml_exit_is_exception(void);
 void cml_throw_exit(pTHX_ int code);
@@ -99,6 +102,7 @@ void cml_put_stdout_back(void);
 void cml_put_stderr_back(void);
 
 /* See env.c. */
+void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value);
 HV *cml_requests_env(pTHX);
 char **cml_env_exported(pTHX_ HV *env);
 void cml_env_trust_no_path(pTHX_ HV *env);

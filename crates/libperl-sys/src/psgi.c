@@ -9,12 +9,9 @@ static HV *env;
 static AV *waiting;
 static AV *version;
 static SV *input_ref, *errors_ref, *extend_ref;
+static GV *informational;
 
-static void put(pTHX_ const char *key, I32 length, SV *value)
-{
-    (void)hv_store(env, key, length, value, 0);
-}
-#define PUT(key, value) put(aTHX_ "" key, sizeof(key) - 1, value)
+#define PUT(key, value) cml_store(aTHX_ env, "" key, sizeof(key) - 1, value)
 
 void cml_psgi_begin(int https, int entries)
 {
@@ -22,6 +19,7 @@ void cml_psgi_begin(int https, int entries)
     if (!input_ref) {
         input_ref = newRV_inc((SV *)cml_stdin_gv);
         errors_ref = newRV_inc((SV *)cml_stderr_gv);
+        informational = gv_fetchpvs("Cameleer::PSGI::INFORMATIONAL", GV_ADD, SVt_PV);
     }
     SvREFCNT_dec(env);
     env = newHV();
@@ -43,9 +41,7 @@ void cml_psgi_begin(int https, int entries)
     PUT("psgix.cleanup", newSVsv(&PL_sv_yes));
     PUT("psgix.cleanup.handlers", newRV_noinc((SV *)newAV()));
     PUT("cameleer.extend_timeout", newSVsv(extend_ref));
-    SV *const informational = get_sv("Cameleer::PSGI::INFORMATIONAL", 0);
-    if (informational)
-        PUT("psgix.informational", newSVsv(informational));
+    PUT("psgix.informational", newSVsv(GvSVn(informational)));
 }
 
 void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t value_length)
@@ -53,7 +49,7 @@ void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t 
     dTHXa(cml_perl);
     SV *const sv = newSVpvn(value, value_length);
     SvTAINTED_on(sv);
-    put(aTHX_ key, (I32)key_length, sv);
+    cml_store(aTHX_ env, key, key_length, sv);
 }
 
 static AV *array_at(pTHX_ AV *list, SSize_t index)

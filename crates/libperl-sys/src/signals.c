@@ -89,7 +89,8 @@ unsigned cml_restore_signals(pTHX)
 {
     unsigned left = 0;
     for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
-        left |= restore_signal(aTHX_ i);
+        if (PL_psig_ptr[i] != handlers[i])
+            left |= restore_signal(aTHX_ i);
     left |= restore_handler(aTHX_ "__WARN__", &PL_warnhook, &warn_hook);
     left |= restore_handler(aTHX_ "__DIE__", &PL_diehook, &die_hook);
     return left;

@@ -104,6 +104,12 @@ static void handles_body(pTHX_ void *argument)
     ((restoring *)argument)->left |= cml_restore_handles(aTHX);
 }
 
+static void whole_body(pTHX_ void *argument)
+{
+    restore_body(aTHX_ argument);
+    handles_body(aTHX_ argument);
+}
+
 /* Returns CML_LEFT_… bits for what had to be put back. */
 unsigned cml_restore_state(void)
 {
@@ -112,8 +118,9 @@ unsigned cml_restore_state(void)
     cml_look(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
     r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
-    cml_guarded_whole(aTHX_ restore_body, &r); /* destructors and layers of what is dropped here may die */
-    cml_guarded_whole(aTHX_ handles_body, &r);
+    /* Destructors and layers of what is dropped here may die: the handles are put back all the same. */
+    if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
+        cml_guarded_whole(aTHX_ handles_body, &r);
     cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE; /* also when a cleanup handler did it */
     cml_env_end();
     return r.left;

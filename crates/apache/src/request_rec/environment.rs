@@ -3,8 +3,6 @@
 //! Both run for every request: pairs go out by reference, and nothing is allocated but a list of the headers and what a
 //! header's name needs.
 
-use std::io::Write;
-
 use form::urlencoded::percent_decoded;
 use wire::frame::{Field, Flags, Frame};
 
@@ -212,12 +210,15 @@ fn port(name: &[u8], port: u16, each: Each<'_>) {
 }
 
 fn decimal(name: &[u8], number: u64, each: Each<'_>) {
-    let mut digits = [0; 20];
-    let mut rest = &mut digits[..];
-    // A u64 has at most 20 digits: this cannot fail.
-    let _ = write!(rest, "{number}");
-    let unused = rest.len();
-    each(name, &digits[..20 - unused]);
+    let (mut digits, mut rest) = ([0; 20], number);
+    // A u64 has at most 20 digits.
+    for at in (0..digits.len()).rev() {
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return each(name, &digits[at..]);
+        }
+    }
 }
 
 /// httpd keeps credentials from CGI programs: other users of the machine could read them in its process table.

@@ -197,6 +197,23 @@ pub(crate) fn is_final(status: u16) -> bool {
 
 /// A name and a value that cannot break out of their line.
 pub(crate) fn is_header(name: &[u8], value: &[u8]) -> bool {
-    let token = |byte: &u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(byte);
-    !name.is_empty() && name.iter().all(token) && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
+    let is_token = !name.is_empty() && name.iter().all(|byte| IN_TOKENS[usize::from(*byte)]);
+    is_token && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
 }
+
+/// Which bytes a token is made of.
+const IN_TOKENS: [bool; 256] = {
+    let mut is_in = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        is_in[byte as usize] = true;
+        byte += 1;
+    }
+    let separators = b"()<>@,;:\\\"/[]?={}";
+    let mut at = 0;
+    while at < separators.len() {
+        is_in[separators[at] as usize] = false;
+        at += 1;
+    }
+    is_in
+};

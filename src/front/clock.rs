@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use wire::control::FromFront;
 
 use super::Front;
+use super::generation::Generation;
 
 /// Short enough for logs and reports, long enough to cost nothing.
 const TICK: Duration = Duration::from_millis(20);
@@ -18,18 +19,34 @@ pub async fn run(front: Rc<Front>) {
         clock.started().await;
         loop {
             tokio::time::sleep(TICK).await;
-            if !tick(&front, Instant::now()) {
-                clock.stop();
+            if !is_wanted(&front) {
                 break;
             }
         }
     }
 }
 
+/// Ticks; where there is nothing to watch any more, once again after it was said that the clock stops: something may have
+/// happened meanwhile on another thread, which believed that it ticks.
+fn is_wanted(front: &Front) -> bool {
+    if tick(front, Instant::now()) {
+        return true;
+    }
+    front.shared().clock.stop();
+    let wanted = tick(front, Instant::now());
+    if wanted {
+        front.shared().clock.start();
+    }
+    wanted
+}
+
 /// Says whether there is still something to watch.
 fn tick(front: &Front, now: Instant) -> bool {
     let (shared, generations) = (front.shared(), front.generations());
-    generations.all().iter().for_each(|generation| generation.pool.expire(now));
+    for generation in generations.all() {
+        generation.let_go();
+        generation.pool.expire(now);
+    }
     let retired = retire(front);
     let reported = generations.serving().is_some_and(|generation| shared.report(generation.pool.load()));
     let logged = generations.flush_logs();
@@ -41,7 +58,7 @@ fn tick(front: &Front, now: Instant) -> bool {
 
 /// Lets go of generations that have nothing more to do. Says whether there was one.
 fn retire(front: &Front) -> bool {
-    let over = front.generations().remove(|generation| generation.pool.is_draining() && generation.pool.is_quiet());
+    let over = front.generations().remove(Generation::is_over);
     for generation in &over {
         generation.pool.close();
         generation.access_logs.flush();

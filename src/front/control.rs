@@ -2,12 +2,14 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use wire::control::{FromFront, GenerationNumber, Listener, ToFront};
 use wire::transport::SocketFront;
 
 use super::Front;
+use super::base::lock::lock;
 use super::generation::{Generation, Prepared};
 use super::workers::{Worker, spool, take_over};
 use crate::log;
@@ -50,11 +52,12 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let identities = fds.next().context("no certificates came with Configure")?;
             let logs = fds.by_ref().take(logs).collect();
             let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
-            let generation = Generation::new(front.shared(), &front.sessions, number, prepared)?;
+            let generation = Generation::new(front.shared(), &front.mailboxes, &front.sessions, number, prepared)?;
             // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
             crate::privileges::drop(&generation.config)?;
             spool::try_out(&generation.config.spooling);
-            front.generations().add(Rc::new(generation));
+            front.start_threads(generation.config.clients.threads());
+            front.generations().add(Arc::new(generation));
             master.say(FromFront::Configured { generation: number });
         }
         ToFront::Certificates { generation: number } => {
@@ -63,18 +66,18 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Worker { worker, generation: number, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let worker = Rc::new(Worker::new(worker, SocketFront::new(socket, fds.next())?)?);
+            let worker = Arc::new(Worker::new(worker, SocketFront::new(socket, fds.next())?));
             let generation = front.generations().get(number)?;
+            let sockets = worker.add_reply_sockets(front.acceptor.threads() - 1)?;
+            front.mailboxes.listen(number, &worker, sockets);
             generation.pool.add(worker.clone(), adopted);
             if adopted {
                 take_over(&generation.pool, &worker, generation.config.timeouts.graceful);
             }
-            let front = front.clone();
-            tokio::task::spawn_local(async move { generation.pool.listen(&worker, &front.packet).await });
         }
         ToFront::Forked { slot, pid } => {
-            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid.get() == 0) {
-                worker.pid.set(pid);
+            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0) {
+                worker.set_pid(pid);
             }
         }
         ToFront::Gone { slot } => {
@@ -107,12 +110,13 @@ fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow
     Ok(named)
 }
 
-fn activate(front: &Rc<Front>, generation: &Rc<Generation>) -> anyhow::Result<()> {
+fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<()> {
     log::set_levels(&generation.config, None);
     front.generations().serve_with(generation);
     front.shared().serves(generation.number);
     front.shared().clock.start();
-    let listeners = generation.listeners.take();
+    front.acceptor.use_threads(generation.config.clients.threads());
+    let listeners = std::mem::take(&mut *lock(&generation.listeners));
     if !listeners.is_empty() && !front.shared().is_stopping() {
         front.listeners.set(&front.acceptor, listeners)?;
     }

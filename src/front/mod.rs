@@ -1,4 +1,4 @@
-//! The front: one process and one thread that owns the clients. It speaks HTTP, sends static files, buffers and queues
+//! The front: one process that owns the clients, with one thread or several ([`threads`]). It speaks HTTP, sends static files, buffers and queues
 //! requests, hands them to workers and sends their answers on at each client's speed. There is no Perl here, and
 //! nothing that a client or a worker sends is trusted.
 //!
@@ -29,6 +29,7 @@ mod clock;
 mod control;
 mod panics;
 mod scoreboard;
+mod threads;
 
 mod accept;
 
@@ -62,22 +63,23 @@ pub use panics::abort_on_panic;
 #[doc(hidden)]
 pub use request::files::range;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 use wire::control::FromFront;
-use wire::reply::MAX_PACKET;
 
 use accept::Acceptor;
 use accept::listener::Listeners;
 use base::master::Master;
 use base::shared::Shared;
 use generation::Generations;
-use request::services::Services;
+use request::services::{Common, Services};
+use workers::Mailboxes;
 
 use crate::tls::Sessions;
 
@@ -92,11 +94,13 @@ pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
 /// The same inside a runtime that exists: returns when everything was answered after `Stop`.
 pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
+    let first = threads::first(&front);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.services.clone(), master));
     let served = control::obey(&front).await;
     clock.abort();
     scoreboard.abort();
+    first.abort();
     front.generations().flush_logs();
     served
 }
@@ -113,9 +117,11 @@ fn descriptors() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
 }
 
-/// The process. What lies below gets the part that it needs.
+/// The process, as its first thread has it. What lies below gets the part that it needs.
 struct Front {
-    /// What requests use.
+    /// What all threads have.
+    common: Common,
+    /// What requests of this thread use.
     services: Rc<Services>,
     /// The accept loops.
     listeners: Listeners,
@@ -123,8 +129,8 @@ struct Front {
     acceptor: Rc<Acceptor>,
     /// What clients resume TLS with.
     sessions: Sessions,
-    /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
-    packet: RefCell<Vec<u8>>,
+    /// The ways to all threads.
+    mailboxes: Mailboxes,
     /// Everything was answered after `Stop`, and the master was told.
     drained: Notify,
     said_drained: Cell<bool>,
@@ -132,24 +138,26 @@ struct Front {
 
 impl Front {
     fn new(master: Master, descriptors: u64) -> anyhow::Result<Front> {
-        let services = Rc::new(Services::new(Rc::new(Shared::new(master))));
+        let common = Common::new(Shared::new(master));
+        let services = Rc::new(Services::new(&common, 0));
         Ok(Front {
             acceptor: Rc::new(Acceptor::new(services.clone(), descriptors)),
+            common,
             services,
             listeners: Listeners::default(),
             sessions: Sessions::new()?,
-            packet: RefCell::new(vec![0; MAX_PACKET]),
+            mailboxes: Mailboxes::default(),
             drained: Notify::new(),
             said_drained: Cell::new(false),
         })
     }
 
-    fn shared(&self) -> &Rc<Shared> {
-        &self.services.shared
+    fn shared(&self) -> &Arc<Shared> {
+        &self.common.shared
     }
 
     fn generations(&self) -> &Generations {
-        &self.services.generations
+        &self.common.generations
     }
 
     /// No new connections but those that the kernel has let in already. Those that wait for a request are closed when none is on
@@ -157,13 +165,13 @@ impl Front {
     fn stop(&self) {
         self.shared().stop();
         self.listeners.close();
-        self.services.connections.wake_all();
+        self.common.connections.wake_all();
         self.shared().clock.start();
     }
 
     /// Whether nothing is under way.
     fn is_quiet(&self) -> bool {
-        self.services.connections.count() == 0 && self.generations().are_quiet()
+        self.common.connections.count() == 0 && self.acceptor.is_quiet() && self.generations().are_quiet()
     }
 
     /// Tells the master that everything is answered, if it is.

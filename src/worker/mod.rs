@@ -31,7 +31,6 @@ mod program_kind;
 mod request_limit;
 
 use std::io;
-use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -95,7 +94,7 @@ impl Worker {
         site.is_forked();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         log_context::worker_is(identity.slot);
-        libperl::keep_from_children(port.as_fd());
+        libperl::keep_from_children(port.fds());
         let site = Rc::new(site);
         apache::engine_is(site.clone());
         libperl::deadline_signal(crate::sys::deadline_signal());
@@ -130,6 +129,11 @@ impl Worker {
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
+                Some(Inbound::ReplySockets { first, sockets }) => {
+                    let mut port = self.port.borrow_mut();
+                    port.take_reply_sockets(first, sockets)?;
+                    libperl::keep_from_children(port.fds());
+                }
                 Some(Inbound::Logs { first, logs }) => {
                     for (number, log) in (first..).zip(logs) {
                         self.site.error_logs.borrow_mut().renew(number, log)?;

@@ -6,3 +6,5 @@ mod proxies;
 mod proxy_protocol;
 /// `RemoteIPProtoHeader`: a proxy that speaks TLS for us.
 mod proxy_scheme;
+/// Several threads of the front.
+mod threads;

@@ -19,10 +19,10 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// `cameleer serve -X` with `conf` after the base.
+    /// `cameleer serve -X` with `conf` after the base. One thread has all connections: another one's caches would be cold.
     #[track_caller]
     pub fn serve(site: Site, conf: &str) -> Counter {
-        site.configure(conf);
+        site.configure(&format!("{conf}\nFrontThreads 1\n"));
         let serve = site.serve_command();
         let mut command = Command::new("valgrind");
         command

@@ -32,6 +32,7 @@ const LAYERS: &[Layers] = &[
         of: "src/front",
         order: &[
             &["control", "clock", "scoreboard"],
+            &["threads"],
             &["accept"],
             &["http1", "http2"],
             &["request"],

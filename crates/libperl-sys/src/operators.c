@@ -10,12 +10,14 @@ int cml_forked_in_request;
 
 static Perl_ppaddr_t original[MAXO];
 
-/* The worker's way to the front. */
-static int private_fd = -1;
+/* The worker's ways to the front: its socket, and a reply socket for each further thread. */
+static int private_fds[CML_PRIVATE_FDS];
+static size_t private_count;
 
-void cml_keep_from_children(int fd)
+void cml_keep_from_children(const int *fds, size_t count)
 {
-    private_fd = fd;
+    private_count = count < CML_PRIVATE_FDS ? count : CML_PRIVATE_FDS;
+    memcpy(private_fds, fds, private_count * sizeof *fds);
 }
 
 /* Whoever forks: an operator of perl's, or a library. */
@@ -54,8 +56,8 @@ static void in_forked_child(void)
     if (next_speaks)
         return;
     cml_forked_child = 1;
-    if (private_fd >= 0)
-        close(private_fd);
+    for (size_t i = 0; i < private_count; i++)
+        close(private_fds[i]);
     cml_default_signals();
 }
 

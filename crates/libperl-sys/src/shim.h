@@ -106,9 +106,11 @@ void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_
 /* operators.c */
 int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
-void cml_keep_from_children(int fd);
 int cml_may_have_children(void);
 void cml_has_children(int has);
+/* So many descriptors at most. */
+#define CML_PRIVATE_FDS 64
+void cml_keep_from_children(const int *fds, size_t count);
 
 /* state.c */
 enum {

@@ -53,10 +53,13 @@ pub fn next_fork_speaks(speaks: bool) {
     unsafe { sys::cml_next_fork_speaks(i32::from(speaks)) }
 }
 
-/// Closes `fd` in every child that Perl code forks: nobody but the worker speaks to the front.
-pub fn keep_from_children(fd: BorrowedFd<'_>) {
-    // SAFETY: remembers a number; it is closed in forked children only, which have a table of their own.
-    unsafe { sys::cml_keep_from_children(fd.as_raw_fd()) }
+/// Closes `fds`, and no others that were named before, in every child that Perl code forks: nobody but the worker speaks to
+/// the front. Not more than 64.
+pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
+    let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
+    // SAFETY: a pair of pointer and length; the numbers are copied. They are closed in forked children only, which have a
+    // table of their own.
+    unsafe { sys::cml_keep_from_children(fds.as_ptr(), fds.len()) }
 }
 
 /// Whether children may be there that nobody has waited for: somebody has forked, or C code is loaded that could do so in

@@ -1,11 +1,13 @@
 //! How frames and replies travel between the front and one worker.
 //!
-//! One packet socket a worker, of which [`SocketFront`] and [`SocketWorker`] are the ends.
+//! One packet socket a worker, of which [`SocketFront`] and [`SocketWorker`] are the ends. A front of several threads gives
+//! the worker a further socket for each but the first, a *reply socket*: a request says on which reply socket it wants its answer, so that
+//! the thread that asked is the one that hears, and no other need wake for it. Reply socket 0 is the worker's socket itself.
 //!
 //! ```text
 //!   front                                     worker
 //!   send(Order::Request)  ── frame ────────▶  next() → Inbound::Request
-//!   receive() → packet    ◀── Head Body End ─ send(packet)
+//!   receive() → packet    ◀── Head Body End ─ send(packet), on the reply socket that the request names
 //! ```
 
 use std::collections::VecDeque;
@@ -33,6 +35,14 @@ const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
 const GREET: u8 = 6;
 const HUNG_UP: u8 = 7;
+const REPLY_SOCKETS: u8 = 8;
+/// What stands before an inline frame: the kind and the reply socket.
+const BEFORE_FRAME: usize = 2;
+/// The largest packet of the front.
+pub const MAX_ORDER: usize = BEFORE_FRAME + MAX_INLINE;
+
+/// Reply sockets that a worker may have, its socket among them: a front has no more threads.
+pub const MAX_REPLY_SOCKETS: usize = 64;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -43,6 +53,15 @@ pub enum Order<'a> {
         frame: &'a [u8],
         /// The body when the frame says [`Flags::BODY_IN_FD`], read from its start.
         body: Option<BorrowedFd<'a>>,
+        /// On which reply socket to answer.
+        reply_to: u8,
+    },
+    /// Answers may be wanted on these reply sockets from now on; not more than [`MAX_FDS`](crate::channel::MAX_FDS).
+    ReplySockets {
+        /// The number of the first one; those that had this number and higher ones are no more.
+        first: u8,
+        /// The worker's ends.
+        sockets: &'a [BorrowedFd<'a>],
     },
     /// Use these error logs from now on; not more than [`MAX_FDS`](crate::channel::MAX_FDS).
     Logs {
@@ -99,6 +118,13 @@ pub enum Inbound {
     HungUp(u64),
     /// As [`Order::Greet`].
     Greet,
+    /// As [`Order::ReplySockets`].
+    ReplySockets {
+        /// The number of the first one.
+        first: u8,
+        /// The sockets.
+        sockets: Vec<OwnedFd>,
+    },
 }
 
 /// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
@@ -151,14 +177,22 @@ impl SocketFront {
                 let fds: Vec<RawFd> = logs.iter().map(AsRawFd::as_raw_fd).collect();
                 send_packet(to, &[IoSlice::new(&[LOGS]), IoSlice::new(&first.to_le_bytes())], &fds)
             }
-            Order::Request { frame, body } => {
+            Order::ReplySockets { first, sockets } => {
+                let fds: Vec<RawFd> = sockets.iter().map(AsRawFd::as_raw_fd).collect();
+                send_packet(to, &[IoSlice::new(&[REPLY_SOCKETS, *first])], &fds)
+            }
+            Order::Request { frame, body, reply_to } => {
                 let body = body.map(|body| body.as_raw_fd());
                 if frame.len() <= MAX_INLINE {
-                    return send_packet(to, &[IoSlice::new(&[REQUEST]), IoSlice::new(frame)], body.as_slice());
+                    return send_packet(
+                        to,
+                        &[IoSlice::new(&[REQUEST, *reply_to]), IoSlice::new(frame)],
+                        body.as_slice(),
+                    );
                 }
                 let memory = in_memory("request frame", frame)?;
                 let fds: Vec<RawFd> = [memory.as_raw_fd()].into_iter().chain(body).collect();
-                send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD])], &fds)
+                send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD, *reply_to])], &fds)
             }
         }
     }
@@ -186,7 +220,7 @@ impl SocketFront {
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                 Ok(None) | Err(_) => break,
             };
-            match decode(&buffer[..n], fds, Vec::new())? {
+            match decode(&buffer[..n], fds, Vec::new())?.0 {
                 Inbound::Request(frame, body) => requests.push((frame, body)),
                 other => others.push(other),
             }
@@ -200,6 +234,10 @@ impl SocketFront {
                 Inbound::Abandoned(request) => self.send(&Order::Abandoned { request })?,
                 Inbound::HungUp(request) => self.send(&Order::HungUp { request })?,
                 Inbound::Greet => self.send(&Order::Greet)?,
+                Inbound::ReplySockets { first, sockets } => {
+                    let sockets: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
+                    self.send(&Order::ReplySockets { first, sockets: &sockets })?;
+                }
                 Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave)?,
             }
         }
@@ -211,6 +249,10 @@ impl SocketFront {
 #[derive(Debug)]
 pub struct SocketWorker {
     socket: OwnedFd,
+    /// Further reply sockets; the first of them is reply socket 1.
+    reply_sockets: Vec<OwnedFd>,
+    /// The one that is answered on.
+    reply_to: u8,
     /// See [`packet_buffer`].
     packet: Box<[u8]>,
     /// What was heard in the middle of a request and is for afterwards.
@@ -220,7 +262,7 @@ pub struct SocketWorker {
 impl SocketWorker {
     /// Takes an end of a pair over, and what [`packet_buffer`] made.
     pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> SocketWorker {
-        SocketWorker { socket, packet, heard: VecDeque::new() }
+        SocketWorker { socket, reply_sockets: Vec::new(), reply_to: 0, packet, heard: VecDeque::new() }
     }
 
     /// Whether something arrived in the middle of a request that [`SocketWorker::next`] will give.
@@ -232,7 +274,7 @@ impl SocketWorker {
 /// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small
 /// request does. Made before a fork it is shared memory but for the pages that packets reach.
 pub fn packet_buffer() -> Box<[u8]> {
-    vec![0; MAX_INLINE + 1].into()
+    vec![0; MAX_ORDER].into()
 }
 
 impl AsFd for SocketWorker {
@@ -242,21 +284,51 @@ impl AsFd for SocketWorker {
 }
 
 impl SocketWorker {
-    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame.
+    /// Its socket and its reply sockets.
+    pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(&self.socket).chain(&self.reply_sockets).map(AsFd::as_fd)
+    }
+
+    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame. What is sent from
+    /// here on goes to the reply socket that a request names, and to reply socket 0 when it is about none.
     pub fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        self.reply_to = 0;
         if let Some(heard) = self.heard.pop_front() {
             return Ok(Some(heard));
         }
         let mut fds = Vec::new();
-        match receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? {
-            None => Ok(None),
-            Some(n) => decode(&self.packet[..n], fds, buffer).map(Some),
+        let Some(n) = receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { return Ok(None) };
+        let (inbound, reply_to) = decode(&self.packet[..n], fds, buffer)?;
+        if usize::from(reply_to) > self.reply_sockets.len() {
+            return Err(Malformed("no such reply socket").into());
+        }
+        self.reply_to = reply_to;
+        Ok(Some(inbound))
+    }
+
+    /// Answers may be wanted on these reply sockets, as [`Order::ReplySockets`] says.
+    pub fn take_reply_sockets(&mut self, first: u8, sockets: Vec<OwnedFd>) -> io::Result<()> {
+        let others = usize::from(first).checked_sub(1).filter(|others| *others <= self.reply_sockets.len());
+        self.reply_sockets.truncate(others.ok_or(Malformed("a reply socket without those before it"))?);
+        self.reply_sockets.extend(sockets);
+        if self.reply_sockets.len() >= MAX_REPLY_SOCKETS {
+            Err(Malformed("too many reply sockets").into())
+        } else {
+            Ok(())
         }
     }
 
-    /// Sends one packet of replies.
+    /// Sends one packet of replies. What was for a front that has died is for nobody: its reply sockets have gone with it.
     pub fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        send_packet(self.socket.as_fd(), parts, &[])
+        match usize::from(self.reply_to).checked_sub(1).and_then(|further| self.reply_sockets.get(further)) {
+            None => send_packet(self.socket.as_fd(), parts, &[]),
+            Some(socket) => match send_packet(socket.as_fd(), parts, &[]) {
+                Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                    Ok(())
+                }
+                sent => sent,
+            },
+        }
     }
 
     /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
@@ -265,7 +337,7 @@ impl SocketWorker {
         while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
             let mut fds = Vec::new();
             let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
-            match decode(&self.packet[..n], fds, Vec::new())? {
+            match decode(&self.packet[..n], fds, Vec::new())?.0 {
                 Inbound::Abandoned(other) | Inbound::HungUp(other) if other != request => {}
                 Inbound::Abandoned(_) => return Ok(Presence::Gone),
                 Inbound::HungUp(_) => return Ok(Presence::HungUp),
@@ -280,28 +352,32 @@ impl SocketWorker {
     }
 }
 
-/// What a packet of the front says; an inline frame goes into `buffer`.
-fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<Inbound> {
+/// What a packet of the front says, and the reply socket that it names; an inline frame goes into `buffer`.
+fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(Inbound, u8)> {
     let mut fds = fds.into_iter();
     let mut packet = Cursor(packet);
+    let mut reply_to = 0;
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
         LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },
+        REPLY_SOCKETS => Inbound::ReplySockets { first: packet.u8()?, sockets: fds.collect() },
         REQUEST => {
+            reply_to = packet.u8()?;
             buffer.clear();
             buffer.extend_from_slice(packet.0);
             request(Frame::parse(buffer)?, fds.next())?
         }
         REQUEST_IN_FD => {
+            reply_to = packet.u8()?;
             let memory = fds.next().ok_or(Malformed("no frame descriptor"))?;
             request(Frame::parse(read_frame(memory)?)?, fds.next())?
         }
         _ => return Err(Malformed("unknown order").into()),
     };
-    Ok(inbound)
+    Ok((inbound, reply_to))
 }
 
 fn request(frame: Frame, body: Option<OwnedFd>) -> Result<Inbound, Malformed> {

@@ -10,10 +10,23 @@ use crate::config::syntax::value;
 /// `MaxConnections` and what stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clients {
+    /// `FrontThreads`; `None` is as many as suit the machine.
+    pub threads: Option<u32>,
     /// `MaxConnections`
     pub connections: u32,
     /// `MaxConnectionsPerClient`; 0 is any number.
     pub connections_per_client: u32,
+}
+
+/// More threads than this are for machines that nobody has measured.
+const AUTO_THREADS: usize = 8;
+
+impl Clients {
+    /// How many threads the front has.
+    pub fn threads(&self) -> usize {
+        let auto = || std::thread::available_parallelism().map_or(1, usize::from).min(AUTO_THREADS);
+        self.threads.map_or_else(auto, |threads| threads as usize)
+    }
 }
 
 /// Where what slow clients send and take is kept meanwhile.

@@ -1,35 +1,50 @@
 //! What the kernel has accepted.
 
 use std::io;
-use std::net::SocketAddr;
-
-use tokio::net::{TcpStream, UnixStream};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
 
 use crate::front::base::address::Address;
 use crate::front::client::transport::Socket;
 
-/// A connection that the kernel has accepted and nobody serves yet.
+/// A connection that the kernel has accepted and nobody serves yet; its thread is still to be chosen.
 pub struct Accepted {
-    pub socket: Socket,
+    pub stream: Stream,
     /// The client's end.
     pub remote: Address,
     /// Our end.
     pub local: Address,
 }
 
+/// A stream that does not block and no runtime knows.
+pub enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// For this thread's runtime.
+    pub fn into_socket(self) -> io::Result<Socket> {
+        Ok(match self {
+            Stream::Tcp(stream) => Socket::Tcp(tokio::net::TcpStream::from_std(stream)?),
+            Stream::Unix(stream) => Socket::Unix(tokio::net::UnixStream::from_std(stream)?),
+        })
+    }
+}
+
 impl Accepted {
     /// Of a TCP listener; `local` is its address, `None` for one that listens on all.
-    pub fn tcp(socket: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
+    pub fn tcp(stream: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
         let local = match local {
             Some(local) => local.clone(),
-            None => Address::tcp(socket.local_addr()?),
+            None => Address::tcp(stream.local_addr()?),
         };
-        Ok(Accepted { socket: Socket::Tcp(socket), remote: Address::tcp(remote), local })
+        Ok(Accepted { stream: Stream::Tcp(stream), remote: Address::tcp(remote), local })
     }
 
     /// Of a listener that is a unix socket.
-    pub fn unix(socket: UnixStream) -> Accepted {
-        Accepted { socket: Socket::Unix(socket), remote: Address::unix(), local: Address::unix() }
+    pub fn unix(stream: UnixStream) -> Accepted {
+        Accepted { stream: Stream::Unix(stream), remote: Address::unix(), local: Address::unix() }
     }
 }
 

@@ -11,7 +11,6 @@ use std::os::unix::net::UnixListener;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tokio::net::{TcpStream, UnixStream};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
@@ -77,12 +76,12 @@ impl Backlog {
             Backlog::Tcp(listener, local) => {
                 let (socket, remote) = listener.accept()?;
                 socket.set_nonblocking(true)?;
-                Accepted::tcp(TcpStream::from_std(socket)?, remote, local.as_ref())
+                Accepted::tcp(socket, remote, local.as_ref())
             }
             Backlog::Unix(listener) => {
                 let (socket, _) = listener.accept()?;
                 socket.set_nonblocking(true)?;
-                Ok(Accepted::unix(UnixStream::from_std(socket)?))
+                Ok(Accepted::unix(socket))
             }
         }
     }

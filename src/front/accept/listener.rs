@@ -4,13 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::socket::sockopt::TcpNoDelay;
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, setsockopt};
-use tokio::net::{TcpListener, UnixListener};
+use rustix::net::{SocketFlags, accept_with, acceptfrom_with};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
 use super::Acceptor;
@@ -20,6 +24,8 @@ use crate::front::base::address::Address;
 use crate::front::limits::connections::EVICTED_AT_ONCE;
 use crate::log;
 
+/// What a new connection is: it does not block, and programs that are started do not inherit it.
+const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 /// How long to wait when the kernel has no descriptors left for us.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -34,8 +40,8 @@ pub struct Listeners {
 
 enum Listener {
     /// With its address, unless it listens on all: then each connection is asked for its own.
-    Tcp(TcpListener, Option<Address>),
-    Unix(UnixListener),
+    Tcp(AsyncFd<TcpListener>, Option<Address>),
+    Unix(AsyncFd<UnixListener>),
 }
 
 /// Counts a loop as long as it has its socket.
@@ -83,30 +89,44 @@ impl Drop for Open {
 
 impl Listener {
     fn new(socket: OwnedFd) -> io::Result<Listener> {
-        use std::os::fd::AsRawFd;
         let name: SockaddrStorage = getsockname(socket.as_raw_fd())?;
         if name.family() == Some(AddressFamily::Unix) {
-            let socket = std::os::unix::net::UnixListener::from(socket);
+            let socket = UnixListener::from(socket);
             socket.set_nonblocking(true)?;
-            return Ok(Listener::Unix(UnixListener::from_std(socket)?));
+            return Ok(Listener::Unix(waiting(socket)?));
         }
-        let socket = std::net::TcpListener::from(socket);
+        let socket = TcpListener::from(socket);
         socket.set_nonblocking(true)?;
         // Connections inherit it.
         setsockopt(&socket, TcpNoDelay, &true)?;
         let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
-        Ok(Listener::Tcp(TcpListener::from_std(socket)?, local.map(Address::tcp)))
+        Ok(Listener::Tcp(waiting(socket)?, local.map(Address::tcp)))
     }
 
     async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Listener::Tcp(listener, local) => {
-                let (socket, remote) = listener.accept().await?;
-                Accepted::tcp(socket, remote, local.as_ref())
+                let (stream, remote) = listener.async_io(Interest::READABLE, accept_tcp).await?;
+                Accepted::tcp(stream, remote, local.as_ref())
             }
-            Listener::Unix(listener) => Ok(Accepted::unix(listener.accept().await?.0)),
+            Listener::Unix(listener) => {
+                let accept = |listener: &UnixListener| Ok(accept_with(listener, NEW)?);
+                Ok(Accepted::unix(listener.async_io(Interest::READABLE, accept).await?.into()))
+            }
         }
     }
+}
+
+#[allow(deprecated, reason = "the new spelling is unsafe; a listener owns its descriptor and never changes it")]
+fn waiting<L: AsRawFd>(listener: L) -> io::Result<AsyncFd<L>> {
+    AsyncFd::with_interest(listener, Interest::READABLE)
+}
+
+/// The stream belongs to no runtime yet: another thread may be to serve it.
+fn accept_tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, remote) = acceptfrom_with(listener, NEW)?;
+    let remote = remote.and_then(|remote| SocketAddr::try_from(remote).ok());
+    Ok((stream.into(), remote.ok_or(io::ErrorKind::ConnectionAborted)?))
 }
 
 /// Accepts until it is ended, then what the kernel has accepted besides.
@@ -128,19 +148,16 @@ async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Rec
                     log::error("front", format_args!("cannot accept connections: {error}"));
                 }
                 complained = true;
-                acceptor.services.connections.evict(EVICTED_AT_ONCE);
+                acceptor.server.services.connections.evict(EVICTED_AT_ONCE);
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
     let backlog = match listener {
-        Listener::Tcp(listener, local) => listener.into_std().map(|listener| Backlog::Tcp(listener, local)),
-        Listener::Unix(listener) => listener.into_std().map(Backlog::Unix),
+        Listener::Tcp(listener, local) => Backlog::Tcp(listener.into_inner(), local),
+        Listener::Unix(listener) => Backlog::Unix(listener.into_inner()),
     };
-    match backlog {
-        Ok(backlog) => backlog.accept(&acceptor).await,
-        Err(error) => log::error("front", format_args!("connections that wait may be reset: {error}")),
-    }
+    backlog.accept(&acceptor).await;
     drop(open);
-    acceptor.services.shared.clock.start();
+    acceptor.server.services.shared.clock.start();
 }

@@ -85,7 +85,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
     // Certificates that are renewed during this handshake are for later ones.
-    let servers = connection.generation.tls.borrow().clone();
+    let servers = connection.generation.tls();
     let Some((host, server)) = server(client, &servers, name.as_deref()) else {
         return Err(io::Error::other("no host of this address has a certificate"));
     };

@@ -3,16 +3,16 @@
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use tokio::io::ReadBuf;
 
-use super::Acceptor;
 use super::proxy_header::{ParseStatus, SourceAddress, parse};
 use crate::config::Config;
 use crate::front::base::address::Address;
 use crate::front::client::timeouts::patiently;
 use crate::front::client::transport::Socket;
-use crate::front::limits::connections::Permit;
+use crate::front::limits::connections::{ConnectionLimit, Permit};
 use crate::front::request::services::Connection;
 
 /// Whether a connection from `remote` to `local` begins with a PROXY header.
@@ -22,12 +22,12 @@ pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
 }
 
 /// Serves a connection whose permit counts for no client until the PROXY header has named one.
-pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: Socket, mut permit: Permit) {
+pub async fn serve(limit: Arc<ConnectionLimit>, connection: Connection, mut socket: Socket, mut permit: Permit) {
     let Some((connection, is_named)) = meet(connection, &mut socket).await else { return };
     let (limits, remote) = (&connection.generation.config.clients, &connection.client.remote);
-    if is_named && !acceptor.limit.settle(limits, remote, &mut permit) {
+    if is_named && !limit.settle(limits, remote, &mut permit) {
         drop(permit);
-        return acceptor.limit.turn_away(socket);
+        return limit.turn_away(socket);
     }
     super::serve(connection, socket, permit).await;
 }
@@ -36,13 +36,13 @@ pub async fn serve(acceptor: Rc<Acceptor>, connection: Connection, mut socket: S
 /// whether it names one.
 async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connection, bool)> {
     let client = &connection.client;
-    let registration = connection.services.connections.enter(client);
+    let registration = connection.services.connections.enter(client.entry());
     let mut has_begun = false;
     let wrong = match patiently(client, read(socket, &mut has_begun)).await {
         Some(Ok(said)) => {
             drop(registration);
             let client = Rc::get_mut(&mut connection.client)?;
-            said.inspect(|named| client.remote = Address::tcp(*named));
+            said.inspect(|named| client.is_really(Address::tcp(*named)));
             return Some((connection, said.is_some()));
         }
         // A balancer's health check: it connects and closes.

@@ -1,8 +1,8 @@
 //! The control channel to the master.
 
-use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tokio::io::unix::AsyncFd;
@@ -10,12 +10,13 @@ use wire::channel::Channel;
 use wire::control::{FromFront, ToFront};
 use wire::outbox::Outbox;
 
+use super::lock::lock;
 use crate::log;
 
 /// Messages never wait for the master: what it does not take is kept and sent later.
 pub struct Master {
     channel: AsyncFd<Channel<FromFront, ToFront>>,
-    kept: RefCell<Outbox<OwnedFd>>,
+    kept: Mutex<Outbox<OwnedFd>>,
 }
 
 impl Master {
@@ -24,12 +25,12 @@ impl Master {
     pub fn new(control: OwnedFd) -> anyhow::Result<Master> {
         fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let channel = AsyncFd::with_interest(Channel::new(control), tokio::io::Interest::READABLE)?;
-        Ok(Master { channel, kept: RefCell::default() })
+        Ok(Master { channel, kept: Mutex::default() })
     }
 
     /// Tells it something.
     pub fn say(&self, message: FromFront) {
-        if let Err(error) = self.kept.borrow_mut().push(&message, Vec::new()) {
+        if let Err(error) = lock(&self.kept).push(&message, Vec::new()) {
             log::error("front", format_args!("the master cannot be told: {error}"));
         }
         self.catch_up();
@@ -37,12 +38,12 @@ impl Master {
 
     /// Whether it does not take messages fast enough.
     pub fn is_behind(&self) -> bool {
-        !self.kept.borrow().is_empty()
+        !lock(&self.kept).is_empty()
     }
 
     /// Sends what was kept; says whether there is more.
     pub fn catch_up(&self) -> bool {
-        let mut kept = self.kept.borrow_mut();
+        let mut kept = lock(&self.kept);
         if let Err(error) = kept.flush(self.channel.get_ref()) {
             log::error("front", format_args!("the master cannot be told: {error}"));
         }

@@ -3,6 +3,7 @@
 pub mod address;
 pub mod blocking;
 pub mod failure;
+pub mod lock;
 pub mod master;
 pub mod protocol;
 pub mod refusal;

@@ -1,11 +1,13 @@
-//! What all parts of the front share: the way to the master, the clock, buffers, and counts for the status.
+//! What all threads of the front share: the way to the master, the clock, buffers, and counts for the status.
 
-use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::Notify;
 use wire::control::{FromFront, GenerationNumber, Load};
 
+use super::lock::lock;
 use super::master::Master;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
@@ -22,61 +24,66 @@ pub struct Shared {
     pub clock: Clock,
     /// Counts for the status.
     pub counters: Counters,
-    /// Where a small response is put together before it is written.
-    pub small_write: RefCell<Vec<u8>>,
-    frames: RefCell<Vec<Vec<u8>>>,
-    next_id: Cell<u64>,
+    frames: Mutex<Vec<Vec<u8>>>,
+    next_id: AtomicU64,
     /// Since when the front stops.
-    stopping: Cell<Option<Instant>>,
+    stopping: OnceLock<Instant>,
+    told: Mutex<Told>,
+}
+
+/// What the master knows of the load.
+#[derive(Default)]
+struct Told {
     /// The generation that gets new requests.
-    serving: Cell<Option<GenerationNumber>>,
-    /// What the master was told last.
-    reported: Cell<Load>,
+    serving: Option<GenerationNumber>,
+    /// What it was told last.
+    last: Load,
 }
 
 /// How often something has happened since this process began to serve.
 #[derive(Default)]
 pub struct Counters {
     /// Requests answered.
-    pub requests: Cell<u64>,
+    pub requests: AtomicU64,
     /// Requests handed to workers.
-    pub worker_requests: Cell<u64>,
+    pub worker_requests: AtomicU64,
     /// Requests that waited for too long.
-    pub queue_timeouts: Cell<u64>,
+    pub queue_timeouts: AtomicU64,
     /// Requests that found the queue full, or were turned away in an overload.
-    pub turned_away: Cell<u64>,
+    pub turned_away: AtomicU64,
     /// Requests over a `SpeedLimit`.
-    pub too_fast: Cell<u64>,
+    pub too_fast: AtomicU64,
     /// Requests over a `MaxConcurrentReqs`.
-    pub throttled: Cell<u64>,
+    pub throttled: AtomicU64,
     /// Bytes of answers' bodies.
-    pub bytes: Cell<u64>,
+    pub bytes: AtomicU64,
     /// What requests took, all together, in microseconds.
-    pub duration_us: Cell<u64>,
+    pub duration_us: AtomicU64,
 }
 
-pub fn count(counter: &Cell<u64>) {
-    counter.update(|n| n + 1);
+pub fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Relaxed);
 }
 
 /// Whether the clock ticks; [`clock`](crate::front::clock) is what it does then.
 #[derive(Default)]
 pub struct Clock {
-    ticking: Cell<bool>,
+    ticking: AtomicBool,
     wanted: Notify,
 }
 
 impl Clock {
     /// There is something to watch.
     pub fn start(&self) {
-        if !self.ticking.replace(true) {
+        // Mostly it ticks: a look costs other threads nothing.
+        if !self.ticking.load(SeqCst) && !self.ticking.swap(true, SeqCst) {
             self.wanted.notify_one();
         }
     }
 
-    /// There is nothing to watch any more.
+    /// There was nothing to watch any more: ticks again when something happens from now on.
     pub fn stop(&self) {
-        self.ticking.set(false);
+        self.ticking.store(false, SeqCst);
     }
 
     /// Waits until there is something to watch.
@@ -92,28 +99,26 @@ impl Shared {
             master,
             clock: Clock::default(),
             counters: Counters::default(),
-            small_write: RefCell::default(),
-            frames: RefCell::default(),
-            next_id: Cell::new(1),
-            stopping: Cell::default(),
-            serving: Cell::default(),
-            reported: Cell::default(),
+            frames: Mutex::default(),
+            next_id: AtomicU64::new(1),
+            stopping: OnceLock::new(),
+            told: Mutex::default(),
         }
     }
 
     /// A number for the next exchange.
     pub fn next_id(&self) -> u64 {
-        self.next_id.replace(self.next_id.get() + 1)
+        self.next_id.fetch_add(1, Relaxed)
     }
 
     /// An empty buffer for a frame.
     pub fn take_frame(&self) -> Vec<u8> {
-        self.frames.borrow_mut().pop().unwrap_or_default()
+        lock(&self.frames).pop().unwrap_or_default()
     }
 
     /// Takes a buffer of a frame back, for another.
     pub fn spare_frame(&self, frame: Vec<u8>) {
-        let mut frames = self.frames.borrow_mut();
+        let mut frames = lock(&self.frames);
         if frames.len() < SPARE_FRAMES && frame.capacity() <= SPARE_FRAME_SIZE {
             frames.push(frame);
         }
@@ -121,22 +126,22 @@ impl Shared {
 
     /// The front stops from now on.
     pub fn stop(&self) {
-        self.stopping.set(Some(Instant::now()));
+        self.stopping.get_or_init(Instant::now);
     }
 
     /// Whether [`Shared::stop`] was called.
     pub fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some()
+        self.stopping_since().is_some()
     }
 
     /// When [`Shared::stop`] was called.
     pub fn stopping_since(&self) -> Option<Instant> {
-        self.stopping.get()
+        self.stopping.get().copied()
     }
 
     /// New requests go to this generation from now on.
     pub fn serves(&self, generation: GenerationNumber) {
-        self.serving.set(Some(generation));
+        lock(&self.told).serving = Some(generation);
     }
 
     /// The load of a pool has changed. The clock reports most changes; that requests begin to wait is said at
@@ -144,16 +149,23 @@ impl Shared {
     pub fn pool_changed(&self, load: Load) {
         self.clock.start();
         let is_starving = load.idle == 0 && load.queued > 0;
-        if is_starving && self.reported.get().queued == 0 && self.serving.get() == Some(load.generation) {
-            self.report(load);
+        if is_starving {
+            let mut told = lock(&self.told);
+            if told.last.queued == 0 && told.serving == Some(load.generation) {
+                self.tell(&mut told, load);
+            }
         }
     }
 
     /// Tells the master how busy the serving generation is, if that has changed. Says whether it had.
     pub fn report(&self, load: Load) -> bool {
-        let changed = load != self.reported.get();
+        self.tell(&mut lock(&self.told), load)
+    }
+
+    fn tell(&self, told: &mut Told, load: Load) -> bool {
+        let changed = load != told.last;
         if changed && !self.master.is_behind() {
-            self.reported.set(load);
+            told.last = load;
             self.master.say(FromFront::Load(load));
         }
         changed

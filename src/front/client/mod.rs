@@ -13,15 +13,14 @@ pub mod transport;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::Context;
 use std::time::{Duration, Instant};
-
-use wire::control::ClientStatus;
 
 use super::base::address::Address;
 use super::base::shared::Shared;
 use super::log::error_logs::ErrorLogs;
 use crate::config::{Config, KeepAlive, Pace, Timeouts};
+use registry::Entry;
 use tls_session::{Security, Session};
 
 /// See the diagram above.
@@ -54,18 +53,18 @@ pub struct Terms {
     /// What is configured.
     pub config: Arc<Config>,
     /// Where mistakes of clients are logged.
-    pub error_logs: Rc<ErrorLogs>,
+    pub error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     pub shortest_keep_alive: Duration,
 }
 
 pub struct Client {
     /// What all parts of the front share.
-    pub shared: Rc<Shared>,
+    pub shared: Arc<Shared>,
     /// What was configured when it connected.
     pub config: Arc<Config>,
     /// Where its mistakes are logged.
-    error_logs: Rc<ErrorLogs>,
+    error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     shortest_keep_alive: Duration,
     /// The client's end.
@@ -86,8 +85,8 @@ pub struct Client {
     since: Cell<Instant>,
     /// When bytes last came.
     heard: Cell<Instant>,
-    /// The connection is to be closed for another one, as soon as it is idle.
-    evicted: Cell<bool>,
+    /// What other threads see of it.
+    entry: Arc<Entry>,
     /// Since when it accepts no bytes.
     stalled: Cell<Option<Instant>>,
     /// An answer was handed to hyper whole, and is not flushed yet.
@@ -106,13 +105,11 @@ pub struct Client {
     awaited: RefCell<Option<Weak<dyn Pending>>>,
     /// The request whose answer is being flushed.
     flushing: RefCell<Option<Rc<dyn Pending>>>,
-    /// Wakes the connection's task.
-    task: RefCell<Option<Waker>>,
 }
 
 impl Client {
     /// A client that has just connected.
-    pub fn new(shared: Rc<Shared>, terms: Terms, remote: Address, local: Address) -> Client {
+    pub fn new(shared: Arc<Shared>, terms: Terms, remote: Address, local: Address) -> Client {
         let Terms { config, error_logs, shortest_keep_alive } = terms;
         let host = config.hosts.get(usize::from(config.host(local.socket, "")));
         let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
@@ -123,6 +120,7 @@ impl Client {
             config,
             error_logs,
             shortest_keep_alive,
+            entry: Arc::new(Entry::new(remote.clone())),
             remote,
             local,
             served: Cell::new(0),
@@ -133,7 +131,6 @@ impl Client {
             phase: Cell::new(Phase::Fresh),
             since: Cell::new(now),
             heard: Cell::new(now),
-            evicted: Cell::new(false),
             stalled: Cell::new(None),
             answered: Cell::new(false),
             close: Cell::new(false),
@@ -143,8 +140,13 @@ impl Client {
             sent: Cell::new(0),
             awaited: RefCell::default(),
             flushing: RefCell::default(),
-            task: RefCell::default(),
         }
+    }
+
+    /// Who it is, when a proxy has named it.
+    pub fn is_really(&mut self, remote: Address) {
+        self.entry = Arc::new(Entry::new(remote.clone()));
+        self.remote = remote;
     }
 
     /// `n` bytes came from it.
@@ -174,6 +176,11 @@ impl Client {
     }
 
     fn enter(&self, phase: Phase, now: Instant) {
+        match phase {
+            Phase::Kept => self.entry.is_kept_since(self.served.get(), now),
+            Phase::Fresh | Phase::Head | Phase::Request if self.is_kept() => self.entry.is_busy(),
+            Phase::Fresh | Phase::Head | Phase::Request => {}
+        }
         self.phase.set(phase);
         self.since.set(now);
     }
@@ -287,15 +294,14 @@ impl Client {
         matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
     }
 
-    /// Has the connection closed for another one, as soon as it is idle.
-    pub fn evict(&self) {
-        self.evicted.set(true);
-        self.wake();
+    /// Whether the connection is to be closed for another one, as soon as it is idle.
+    pub fn is_evicted(&self) -> bool {
+        self.entry.is_evicted()
     }
 
-    /// Whether [`Client::evict`] was called.
-    pub fn is_evicted(&self) -> bool {
-        self.evicted.get()
+    /// What other threads see of it.
+    pub fn entry(&self) -> &Arc<Entry> {
+        &self.entry
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -330,12 +336,6 @@ impl Client {
         &self.config.timeouts
     }
 
-    /// For a status, while it is idle.
-    pub fn status(&self) -> ClientStatus {
-        let since_ms = self.since.get().elapsed().as_millis() as u64;
-        ClientStatus { client: self.remote.to_string(), served: self.served.get(), since_ms }
-    }
-
     /// The connection is over.
     pub fn left(&self) {
         if let Some(request) = &*self.flushing.borrow() {
@@ -353,11 +353,11 @@ impl Client {
 
     /// Notes how to wake its task; a task's waker stays the same, so once is enough.
     pub fn remember(&self, cx: &Context<'_>) {
-        self.task.borrow_mut().get_or_insert_with(|| cx.waker().clone());
+        self.entry.remember(cx.waker());
     }
 
     /// Lets its connection look again at what it should do.
     pub fn wake(&self) {
-        self.task.borrow().as_ref().inspect(|task| task.wake_by_ref());
+        self.entry.wake();
     }
 }

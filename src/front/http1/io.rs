@@ -1,5 +1,6 @@
 //! What hyper reads and writes of an HTTP/1 connection.
 
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -12,6 +13,11 @@ use crate::front::client::transport::Transport;
 
 /// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
 const SMALL: usize = 4096;
+
+thread_local! {
+    /// Where a small response is put together before it is written.
+    static SMALL_WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 pub struct Stream {
     line: Transport,
@@ -78,11 +84,11 @@ impl AsyncWrite for Stream {
         if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
             return self.line().poll_write_vectored(cx, parts);
         }
-        let client = self.client.clone();
-        let mut whole = client.shared.small_write.borrow_mut();
-        whole.clear();
-        parts.iter().for_each(|part| whole.extend_from_slice(part));
-        self.line().poll_write(cx, &whole)
+        SMALL_WRITE.with_borrow_mut(|whole| {
+            whole.clear();
+            parts.iter().for_each(|part| whole.extend_from_slice(part));
+            self.line().poll_write(cx, whole)
+        })
     }
 
     fn is_write_vectored(&self) -> bool {

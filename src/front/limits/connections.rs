@@ -1,10 +1,11 @@
 //! How many connections there may be: of all clients, and of one. A new one takes the place of those that were idle
 //! longest; when none is idle, or its client has as many as it may, it gets 503 and is closed.
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::rc::Rc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,6 +13,7 @@ use tokio::time::timeout;
 
 use crate::config::Clients;
 use crate::front::base::address::Address;
+use crate::front::base::lock::lock;
 use crate::front::client::registry::Connections;
 use crate::front::client::transport::Socket;
 use crate::log;
@@ -20,8 +22,8 @@ use crate::log;
 pub const EVICTED_AT_ONCE: usize = 32;
 /// Descriptors that are not for connections, besides those that [`Taken`] counts.
 const OURS: u64 = 32;
-/// And for each worker: its socket, the copy of its end, a body on its way.
-const OF_A_WORKER: u64 = 3;
+/// And for each worker: its socket, the copy of its end, a body on its way; and a reply socket for each thread.
+const OF_A_WORKER: u64 = 2;
 /// The same warning is logged once in so long.
 const TOLD_FOR: Duration = Duration::from_secs(60);
 /// Clients whose last warning is remembered.
@@ -34,10 +36,15 @@ const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/
 
 pub struct ConnectionLimit {
     descriptors: u64,
-    total: Rc<Cell<u32>>,
-    by_client: Rc<RefCell<HashMap<Network, u32>>>,
-    told: RefCell<HashMap<Option<Network>, Instant>>,
-    goodbyes: Rc<Cell<u32>>,
+    counts: Arc<Counts>,
+    told: Mutex<HashMap<Option<Network>, Instant>>,
+    goodbyes: Arc<AtomicU32>,
+}
+
+#[derive(Default)]
+struct Counts {
+    total: AtomicU32,
+    by_client: Mutex<HashMap<Network, u32>>,
 }
 
 /// Whose connections count together: an address; of IPv6 the 64 bits that a customer gets.
@@ -49,6 +56,8 @@ pub struct Network(u64);
 pub struct Taken {
     /// Workers of all generations.
     pub workers: usize,
+    /// Threads, for each of which each worker has a reply socket.
+    pub threads: usize,
     /// Their logs, and the listeners.
     pub logs: usize,
 }
@@ -56,8 +65,9 @@ pub struct Taken {
 /// A connection that is counted until this is dropped.
 pub struct Permit {
     network: Option<Network>,
-    total: Rc<Cell<u32>>,
-    by_client: Rc<RefCell<HashMap<Network, u32>>>,
+    counts: Arc<Counts>,
+    /// How many connections its thread has.
+    thread: Option<Arc<AtomicUsize>>,
 }
 
 impl Network {
@@ -74,35 +84,29 @@ impl Network {
 impl ConnectionLimit {
     /// `descriptors`: how many open files the process may have.
     pub fn new(descriptors: u64) -> ConnectionLimit {
-        ConnectionLimit {
-            descriptors,
-            total: Rc::default(),
-            by_client: Rc::default(),
-            told: RefCell::default(),
-            goodbyes: Rc::default(),
-        }
+        ConnectionLimit { descriptors, counts: Arc::default(), told: Mutex::default(), goodbyes: Arc::default() }
     }
 
     /// How many connections the limit on open files allows beside so many workers and logs; a quarter is left for the files that
     /// they ask for.
     fn room(&self, taken: Taken) -> u64 {
-        let kept = OURS + OF_A_WORKER * taken.workers as u64 + taken.logs as u64;
+        let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
     }
 
     fn count_of(&self, network: Option<Network>) -> u32 {
-        network.and_then(|network| self.by_client.borrow().get(&network).copied()).unwrap_or(0)
+        network.and_then(|network| lock(&self.counts.by_client).get(&network).copied()).unwrap_or(0)
     }
 
     fn permit(&self) -> Permit {
-        self.total.update(|n| n + 1);
-        Permit { network: None, total: self.total.clone(), by_client: self.by_client.clone() }
+        self.counts.total.fetch_add(1, SeqCst);
+        Permit { network: None, counts: self.counts.clone(), thread: None }
     }
 
     /// Logs a warning, unless the same was logged within the last minute.
     fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
-        let mut told = self.told.borrow_mut();
+        let mut told = lock(&self.told);
         if told.len() >= MAX_TOLD {
             told.retain(|_, at| now.duration_since(*at) < TOLD_FOR);
         }
@@ -115,12 +119,12 @@ impl ConnectionLimit {
 
     /// Answers 503 without having read the request, and closes.
     pub fn turn_away(&self, socket: Socket) {
-        if self.goodbyes.get() < MAX_GOODBYES {
-            self.goodbyes.update(|n| n + 1);
+        if self.goodbyes.load(SeqCst) < MAX_GOODBYES {
+            self.goodbyes.fetch_add(1, SeqCst);
             let goodbyes = self.goodbyes.clone();
             tokio::task::spawn_local(async move {
                 let _ = timeout(GOODBYE_TIME, say_goodbye(socket)).await;
-                goodbyes.update(|n| n - 1);
+                goodbyes.fetch_sub(1, SeqCst);
             });
         }
     }
@@ -170,7 +174,7 @@ impl ConnectionLimit {
 
     fn any(&self, limits: &Clients, taken: Taken, connections: &Connections) -> Option<Permit> {
         let most = u64::from(limits.connections).min(self.room(taken));
-        if u64::from(self.total.get()) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
+        if u64::from(self.counts.total.load(SeqCst)) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
             self.tell(
                 None,
                 format_args!("{most} connections, none of them idle: 503 for more (MaxConnections, open files)"),
@@ -185,17 +189,26 @@ impl Permit {
     /// Counts it for a client from now on; it counted for none.
     fn take(&mut self, network: Option<Network>) {
         if let Some(network) = network {
-            *self.by_client.borrow_mut().entry(network).or_default() += 1;
+            *lock(&self.counts.by_client).entry(network).or_default() += 1;
         }
         self.network = network;
+    }
+
+    /// Counts it for a thread from now on.
+    pub fn is_of(&mut self, thread: &Arc<AtomicUsize>) {
+        thread.fetch_add(1, SeqCst);
+        self.thread = Some(thread.clone());
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.total.update(|n| n - 1);
+        self.counts.total.fetch_sub(1, SeqCst);
+        if let Some(thread) = &self.thread {
+            thread.fetch_sub(1, SeqCst);
+        }
         let Some(network) = self.network else { return };
-        let mut by_client = self.by_client.borrow_mut();
+        let mut by_client = lock(&self.counts.by_client);
         if let Some(count) = by_client.get_mut(&network) {
             *count -= 1;
             if *count == 0 {
@@ -249,14 +262,14 @@ mod tests {
             permit
         };
         let permits = [permit(client), permit(client), permit(network("192.0.2.2")), limit.permit()];
-        assert_eq!((limit.total.get(), limit.count_of(client)), (4, 2));
+        assert_eq!((limit.counts.total.load(SeqCst), limit.count_of(client)), (4, 2));
         drop(permits);
-        assert_eq!((limit.total.get(), limit.by_client.borrow().len()), (0, 0));
+        assert_eq!((limit.counts.total.load(SeqCst), lock(&limit.counts.by_client).len()), (0, 0));
     }
 
     #[test]
     fn open_files_leave_room_for_what_connections_ask_for() {
-        let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, logs });
+        let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, threads: 1, logs });
         assert_eq!(room(1024, 0), (1024 - 32 - 48) / 4 * 3);
         assert_eq!(room(4096, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
         assert_eq!(room(10, 0), 1);

@@ -1,9 +1,9 @@
 //! The access logs of a configuration. Lines are gathered and written together, by the clock or when there are many.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 
 use anyhow::{anyhow, bail};
 
@@ -12,6 +12,7 @@ use super::format::Format;
 use super::time::ClockText;
 use crate::config::Config;
 use crate::config::response::setenv::Condition;
+use crate::front::base::lock::lock;
 use crate::log;
 
 /// So many bytes are written without waiting for the clock.
@@ -20,7 +21,7 @@ const FULL: usize = 32 * 1024;
 const KEPT: usize = 1024 * 1024;
 
 pub struct AccessLogs {
-    files: RefCell<Vec<LogFile>>,
+    files: Vec<Mutex<LogFile>>,
     /// For each host: index of the file, format, for which requests.
     hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
     wants_answer: bool,
@@ -47,7 +48,7 @@ impl AccessLogs {
             hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
         }
         Ok(AccessLogs {
-            files: RefCell::new(logs.into_iter().map(LogFile::new).collect()),
+            files: logs.into_iter().map(|log| Mutex::new(LogFile::new(log))).collect(),
             wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
             hosts,
             clock: ClockText::default(),
@@ -65,25 +66,28 @@ impl AccessLogs {
             if condition.as_ref().is_some_and(|condition| !holds(condition)) {
                 continue;
             }
-            let mut files = self.files.borrow_mut();
-            files[*file].add(|lines| format.write(entry, &self.clock, lines));
+            if let Some(file) = self.files.get(*file) {
+                lock(file).add(|lines| format.write(entry, &self.clock, lines));
+            }
         }
     }
 
     /// Writes what was gathered. Says whether there was something.
     pub fn flush(&self) -> bool {
-        self.files.borrow_mut().iter_mut().filter_map(LogFile::flush).count() > 0
+        self.files.iter().filter_map(|file| lock(file).flush()).count() > 0
     }
 
     /// Writes to these files from now on: logs were rotated.
     pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
-        self.flush();
-        let mut files = self.files.borrow_mut();
-        if logs.len() != files.len() {
-            bail!("{} access logs were opened anew and {} are in use", logs.len(), files.len());
+        if logs.len() != self.files.len() {
+            bail!("{} access logs were opened anew and {} are in use", logs.len(), self.files.len());
         }
-        // What a program has not taken yet stays for it: its pipe is the same.
-        files.iter_mut().zip(logs).for_each(|(file, log)| file.file = File::from(log));
+        for (file, log) in self.files.iter().zip(logs) {
+            let mut file = lock(file);
+            file.flush();
+            // What a program has not taken yet stays for it: its pipe is the same.
+            file.file = File::from(log);
+        }
         Ok(())
     }
 }

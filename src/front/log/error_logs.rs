@@ -1,28 +1,28 @@
 //! Error logs of hosts that have their own. An error about a request goes to the log of the request's host.
 
-use std::cell::RefCell;
 use std::fmt::Display;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::config::{Config, LogLevel};
+use crate::front::base::lock::lock;
 use crate::log;
 
 pub struct ErrorLogs {
     config: Arc<Config>,
-    files: RefCell<Vec<File>>,
+    files: Mutex<Vec<File>>,
 }
 
 impl ErrorLogs {
     /// `logs` are the opened [`Config::error_logs`], in their order.
     pub fn new(config: &Arc<Config>, logs: Vec<OwnedFd>) -> ErrorLogs {
-        ErrorLogs { config: config.clone(), files: RefCell::new(logs.into_iter().map(File::from).collect()) }
+        ErrorLogs { config: config.clone(), files: Mutex::new(logs.into_iter().map(File::from).collect()) }
     }
 
     /// Writes to these files from now on: logs were rotated.
     pub fn reopen(&self, logs: Vec<OwnedFd>) {
-        *self.files.borrow_mut() = logs.into_iter().map(File::from).collect();
+        *lock(&self.files) = logs.into_iter().map(File::from).collect();
     }
 
     /// Writes an error about a request of `host`.
@@ -31,7 +31,7 @@ impl ErrorLogs {
         if self.config.level_of(host, "front") < LogLevel::Error {
             return;
         }
-        let mut files = self.files.borrow_mut();
+        let mut files = lock(&self.files);
         // A log that is full loses the line.
         let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
             Some(file) => log::write_to(file, LogLevel::Error, "front", client, message),

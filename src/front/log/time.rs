@@ -1,17 +1,18 @@
 //! `%t`: when a request came, in all shapes that `LogFormat` knows.
 
-use std::cell::RefCell;
 use std::io::Write;
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::format::StrftimeItems;
 use chrono::{DateTime, Local};
 
 use super::entry::Entry;
+use crate::front::base::lock::lock;
 
 /// Apache's way to write a time, with the second that was written last: many lines share it.
 #[derive(Default)]
-pub struct ClockText(RefCell<(u64, Vec<u8>)>);
+pub struct ClockText(Mutex<(u64, Vec<u8>)>);
 
 /// What `%{format}t` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl ClockText {
     /// `[10/Oct/2000:13:55:36 -0700]`
     pub fn write(&self, when: SystemTime, out: &mut Vec<u8>) {
         let second = when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let mut last = self.0.borrow_mut();
+        let mut last = lock(&self.0);
         if last.0 != second || last.1.is_empty() {
             let text = DateTime::<Local>::from(when).format("[%d/%b/%Y:%H:%M:%S %z]").to_string();
             *last = (second, text.into_bytes());

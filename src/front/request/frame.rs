@@ -23,7 +23,7 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         id,
         frame,
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        label: Label { method: head.method.clone(), target: route.clone() },
+        label: Label { method: head.method.clone(), target: route.path.as_slice().into() },
         share: route.settings.scheduling.share.as_ref(),
         timeouts: RequestTimeouts {
             queue: route.settings.queue_timeout,
@@ -32,9 +32,9 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         },
         charged_to: context.visitor.borrow().charged_to(),
     };
-    let exchange = context.generation.pool.submit(job)?;
+    let exchange = context.generation.workers.submit(job)?;
     *context.exchange.borrow_mut() = Some(exchange.clone());
-    Ok(Ticket::new(context.generation.pool.clone(), exchange))
+    Ok(Ticket::new(context.generation.workers.clone(), exchange))
 }
 
 fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {

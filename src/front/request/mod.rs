@@ -22,6 +22,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri};
 
 use super::base::refusal::Refusal;
+use super::generation::InUse;
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use crate::path::{BadPath, MAX_SEGMENTS};
 use access::reverse_dns::named_by_dns;
@@ -41,8 +42,9 @@ pub async fn answer(
 ) -> Response<ResponseBody> {
     let (mut head, body) = request.into_parts();
     let named = host_header::settle(&mut head);
-    let generation = connection.services.generations.serving().unwrap_or_else(|| connection.generation.clone());
-    let context = RequestGuard::begin(connection, generation, head, stream);
+    let serving = connection.services.generations.use_serving();
+    let in_use = serving.unwrap_or_else(|| InUse::new(connection.generation.clone()));
+    let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
     let mut unread = Some(body);
     let mut answer = dispatch(&context, named, &mut unread).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);

@@ -1,8 +1,9 @@
 //! What requests use beside their generation: it is there for all of them, whatever connection they come on and whichever
-//! generation answers.
+//! generation answers. Some of it all threads have, some is each thread's own.
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use wire::control::FrontStatus;
 
@@ -12,18 +13,30 @@ use crate::access::names::System;
 use crate::front::base::shared::Shared;
 use crate::front::client::Client;
 use crate::front::client::registry::Connections;
-use crate::front::generation::{Generation, Generations};
+use crate::front::generation::{Generations, View, Views};
 
 /// How many idle clients a status names; their number is told in any case.
 const SHOWN_CLIENTS: usize = 100;
 
+/// What all threads have.
+#[derive(Clone)]
+pub struct Common {
+    /// What all parts of the front share.
+    pub shared: Arc<Shared>,
+    /// Who is connected.
+    pub connections: Arc<Connections>,
+    /// The generations.
+    pub generations: Arc<Generations>,
+}
+
+/// What one thread has.
 pub struct Services {
     /// What all parts of the front share.
-    pub shared: Rc<Shared>,
+    pub shared: Arc<Shared>,
     /// Who is connected.
-    pub connections: Connections,
+    pub connections: Arc<Connections>,
     /// The generations.
-    pub generations: Generations,
+    pub generations: Views,
     /// Who users are.
     pub passwords: Passwords,
     /// Names of clients.
@@ -35,17 +48,24 @@ pub struct Connection {
     /// Its client.
     pub client: Rc<Client>,
     /// The generation that served when it was made.
-    pub generation: Rc<Generation>,
+    pub generation: Rc<View>,
     pub services: Rc<Services>,
 }
 
-impl Services {
+impl Common {
     /// Nobody is connected, and no generation is known.
-    pub fn new(shared: Rc<Shared>) -> Services {
+    pub fn new(shared: Shared) -> Common {
+        Common { shared: Arc::new(shared), connections: Arc::default(), generations: Arc::default() }
+    }
+}
+
+impl Services {
+    /// For the thread `thread`.
+    pub fn new(common: &Common, thread: u8) -> Services {
         Services {
-            shared,
-            connections: Connections::default(),
-            generations: Generations::default(),
+            shared: common.shared.clone(),
+            connections: common.connections.clone(),
+            generations: Views::new(common.generations.clone(), thread),
             passwords: Passwords::default(),
             names: ReverseDns::new(Arc::new(System)),
         }
@@ -53,20 +73,21 @@ impl Services {
 
     /// For `cameleer status`.
     pub fn status(&self) -> FrontStatus {
-        let (counters, generations) = (&self.shared.counters, self.generations.all());
-        let kept = self.connections.kept();
+        let (counters, generations) = (&self.shared.counters, self.generations.all().all());
+        let (kept, kept_clients) = self.connections.kept(SHOWN_CLIENTS);
+        let serving = self.generations.all().serving();
         FrontStatus {
             connections: self.connections.count() as u64,
-            kept: kept.len() as u64,
-            kept_clients: kept.iter().take(SHOWN_CLIENTS).map(|client| client.status()).collect(),
-            requests: counters.requests.get(),
-            worker_requests: counters.worker_requests.get(),
-            queue_timeouts: counters.queue_timeouts.get(),
-            turned_away: counters.turned_away.get(),
-            too_fast: counters.too_fast.get(),
-            throttled: counters.throttled.get(),
+            kept: kept as u64,
+            kept_clients,
+            requests: counters.requests.load(Relaxed),
+            worker_requests: counters.worker_requests.load(Relaxed),
+            queue_timeouts: counters.queue_timeouts.load(Relaxed),
+            turned_away: counters.turned_away.load(Relaxed),
+            too_fast: counters.too_fast.load(Relaxed),
+            throttled: counters.throttled.load(Relaxed),
             overloaded: generations.iter().any(|generation| generation.pool.is_overloaded()),
-            shares: self.generations.serving().map(|generation| generation.pool.shares()).unwrap_or_default(),
+            shares: serving.map(|generation| generation.pool.shares()).unwrap_or_default(),
             queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
             workers: generations.iter().flat_map(|generation| generation.pool.status()).collect(),
         }

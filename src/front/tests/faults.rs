@@ -271,6 +271,9 @@ fn answer_next(worker: &mut SocketWorker) -> Vec<u8> {
         match worker.next(Vec::new()) {
             Ok(Some(Inbound::Request(frame, None))) => break frame,
             Ok(Some(Inbound::HungUp(_) | Inbound::Abandoned(_))) => {}
+            Ok(Some(Inbound::ReplySockets { first, sockets })) => {
+                worker.take_reply_sockets(first, sockets).expect("reply sockets")
+            }
             other => panic!("no request: {}", other.is_ok()),
         }
     };

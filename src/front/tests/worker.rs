@@ -61,6 +61,7 @@ pub fn run(socket: OwnedFd, script: &Script) {
             }
             Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) => {}
             Inbound::Greet => say(&mut port, 0, &[Reply::Greeted { fork_us: 7 }]),
+            Inbound::ReplySockets { first, sockets } => port.take_reply_sockets(first, sockets).expect("reply sockets"),
             Inbound::Leave => return,
         }
     }

@@ -1,4 +1,4 @@
-//! Does what the pool wants: in workers' sockets, in the exchanges of requests, and by word to the master.
+//! Does what the pool wants: in workers' sockets and by word to the master; what is for a request goes to its thread.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -6,125 +6,142 @@ use std::time::Instant;
 
 use wire::control::{FromFront, WorkerId};
 
+use super::mailbox::Notice;
 use super::pool::queue::Change;
 use super::pool::{Action, Cause, RequestId};
-use super::{Workers, count};
+use super::shared_pool::{SharedPool, State};
+use super::submitted::Begun;
 use crate::front::base::failure::Failure;
+use crate::front::base::shared::count;
 use crate::log;
 use crate::sys::is_stopped;
 
-impl Workers {
-    pub(super) fn perform(&self, action: Action) {
+/// Tells the thread of that number.
+type Tell<'a> = &'a mut dyn FnMut(u8, Notice);
+
+impl SharedPool {
+    pub(super) fn perform_all(&self, state: &mut State, mut tell: impl FnMut(u8, Notice)) {
+        while let Some(action) = state.pool.next_action() {
+            self.perform(state, action, &mut tell);
+        }
+    }
+
+    fn perform(&self, state: &mut State, action: Action, tell: Tell<'_>) {
         match action {
-            Action::Send { worker, request, ahead } => self.send(worker, request, ahead),
-            Action::Begin { worker, request } => self.begin(worker, request),
-            Action::TakeBack(worker) => self.take_back(worker),
-            Action::WaitAgain(request) => self.exchange(request).iter().for_each(|job| job.borrow_mut().wait_again()),
+            Action::Send { worker, request, ahead } => self.send(state, worker, request, ahead),
+            Action::Begin { worker, request } => self.begin(state, worker, request),
+            Action::TakeBack(worker) => take_back(state, worker),
+            Action::WaitAgain(request) => {
+                // Its exchange has heard nothing of it yet.
+                if let Some(waiting) = state.requests.get_mut(&request) {
+                    waiting.begun = None;
+                }
+            }
             Action::TellAbandoned { worker, request } => {
-                self.worker(worker).iter().for_each(|worker| worker.tell_abandoned(request));
+                state.workers.get(&worker).inspect(|worker| worker.tell_abandoned(request));
             }
             Action::TellHungUp { worker, request } => {
-                self.worker(worker).iter().for_each(|worker| worker.tell_hung_up(request));
+                state.workers.get(&worker).inspect(|worker| worker.tell_hung_up(request));
             }
-            Action::Spill(request) => self.exchange(request).iter().for_each(|exchange| exchange.borrow_mut().spill()),
-            Action::Interrupt { worker, request, first } => self.interrupt(worker, request, first),
+            Action::Spill(request) => {
+                state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
+            }
+            Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
             Action::Look(worker) => {
-                let is_stopped = self.worker(worker).is_some_and(|worker| is_stopped(worker.pid.get()));
-                self.pool.borrow_mut().looked(worker, is_stopped, Instant::now());
+                let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
+                state.pool.looked(worker, is_stopped, Instant::now());
             }
             Action::AskToLeave(worker) => {
-                self.worker(worker).iter().for_each(|worker| worker.ask_to_leave());
+                state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
                 self.say(FromFront::Leaving { worker });
             }
             Action::Leaves(worker) => self.say(FromFront::Leaving { worker }),
             Action::Kill { worker, reason } => {
-                log::error("front", format_args!("{} {reason}", self.name(worker)));
+                log::error("front", format_args!("{} {reason}", state.name(worker)));
                 self.say(FromFront::Kill { worker, reason });
             }
             Action::Forget(worker) => {
-                let forgotten = self.by_id.borrow_mut().remove(&worker);
-                forgotten.iter().for_each(|worker| worker.close());
+                state.workers.remove(&worker).inspect(|worker| worker.close());
             }
-            Action::Over(request) => self.take(request).iter().for_each(|exchange| exchange.borrow_mut().over()),
-            Action::Fail { request, failure, cause } => self.fail(request, failure, cause),
-            Action::Overload { lane, change } => self.tell_overload(lane, change),
+            Action::Over(request) => {
+                if let Some(over) = state.requests.remove(&request) {
+                    tell(over.thread, Notice::Over(request, over.begun));
+                }
+            }
+            Action::Fail { request, failure, cause } => self.fail(state, request, failure, cause, tell),
+            Action::Overload { lane, change } => tell_overload(state, lane, change),
         }
     }
 
-    fn send(&self, worker: WorkerId, request: RequestId, ahead: bool) {
-        let (Some(to), Some(exchange)) = (self.worker(worker), self.exchange(request)) else { return };
-        let sent = {
-            let job = exchange.borrow();
-            to.send(&job.frame, job.body.as_ref().map(|file| file.as_fd()))
-        };
-        match sent {
+    fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
+        let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
+        match to.send(&sent.frame, sent.body.as_ref().map(|file| file.as_fd()), sent.thread) {
             Ok(()) if ahead => {}
-            Ok(()) => self.begin(worker, request),
-            Err(error) => self.pool.borrow_mut().not_sent(worker, request, &error.to_string(), Instant::now()),
+            Ok(()) => self.begin(state, worker, request),
+            Err(error) => state.pool.not_sent(worker, request, &error.to_string(), Instant::now()),
         }
     }
 
-    fn begin(&self, worker: WorkerId, request: RequestId) {
-        let (Some(worker), Some(exchange)) = (self.worker(worker), self.exchange(request)) else { return };
-        let frame = exchange.borrow_mut().start(worker, Instant::now());
-        self.front.spare_frame(frame);
+    fn begin(&self, state: &mut State, worker: WorkerId, request: RequestId) {
+        let pid = state.workers.get(&worker).map_or(0, |worker| worker.pid());
+        let Some(begun) = state.requests.get_mut(&request) else { return };
+        begun.begun = Some(Begun { waited: begun.at.elapsed(), worker, pid });
+        begun.body = None;
+        self.front.spare_frame(std::mem::take(&mut begun.frame));
         count(&self.front.counters.worker_requests);
     }
 
-    fn take_back(&self, worker: WorkerId) {
-        let Some(from) = self.worker(worker) else { return };
-        let back = from.take_back(&mut self.buffer.borrow_mut());
-        let mut requests = Vec::with_capacity(back.len());
-        for (frame, body) in back {
-            requests.push(frame.id());
-            if let Some(exchange) = self.exchange(frame.id()) {
-                exchange.borrow_mut().give_back(frame, body.map(File::from));
-            }
-        }
-        self.pool.borrow_mut().taken_back(worker, &requests, Instant::now());
-    }
-
-    fn interrupt(&self, worker: WorkerId, request: RequestId, first: bool) {
-        if first && let Some(exchange) = self.exchange(request) {
-            let what = &exchange.borrow().label;
-            log::warn("front", format_args!("{} RequestTimeout has passed for {what}", self.name(worker)));
+    fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: bool) {
+        if first && let Some(interrupted) = state.requests.get(&request) {
+            let what = &interrupted.label;
+            log::warn("front", format_args!("{} RequestTimeout has passed for {what}", state.name(worker)));
         }
         self.say(FromFront::Interrupt { worker, request });
     }
 
-    fn fail(&self, request: RequestId, failure: Failure, cause: Cause) {
-        let Some(exchange) = self.take(request) else { return };
+    fn fail(&self, state: &mut State, request: RequestId, failure: Failure, cause: Cause, tell: Tell<'_>) {
+        let Some(failed) = state.requests.remove(&request) else { return };
         match cause {
             Cause::TurnedAway => count(&self.front.counters.turned_away),
             Cause::QueueTimeout => count(&self.front.counters.queue_timeouts),
             Cause::Lost(worker) => {
-                log::error("front", format_args!("{} lost {}", self.name(worker), exchange.borrow().label));
+                log::error("front", format_args!("{} lost {}", state.name(worker), failed.label));
             }
             Cause::PerhapsBegun => {}
         }
-        exchange.borrow_mut().fail(failure);
+        tell(failed.thread, Notice::Failed(request, failure, failed.begun));
     }
+}
 
-    fn tell_overload(&self, lane: usize, change: Change) {
-        let pool = self.pool.borrow();
-        let Some(lane) = pool.queue().lanes().get(lane) else { return };
-        let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
-        match change {
-            Change::Begins => log::warn(
-                "front",
-                format_args!(
-                    "{place} is overloaded: {} requests wait for {} busy workers and more come; now the newest is served first, and who waits \
-                     too long gets 503 at once (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
-                    lane.len(),
-                    lane.busy
-                ),
-            ),
-            Change::Ends { turned_away, after } => log::warn(
-                "front",
-                format_args!(
-                    "{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"
-                ),
-            ),
+fn take_back(state: &mut State, worker: WorkerId) {
+    let Some(from) = state.workers.get(&worker).cloned() else { return };
+    let back = from.take_back(&mut state.buffer);
+    let mut requests = Vec::with_capacity(back.len());
+    for (frame, body) in back {
+        requests.push(frame.id());
+        if let Some(request) = state.requests.get_mut(&frame.id()) {
+            (request.frame, request.body) = (frame.into_buffer(), body.map(File::from));
         }
+    }
+    state.pool.taken_back(worker, &requests, Instant::now());
+}
+
+fn tell_overload(state: &State, lane: usize, change: Change) {
+    let Some(lane) = state.pool.queue().lanes().get(lane) else { return };
+    let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
+    match change {
+        Change::Begins => log::warn(
+            "front",
+            format_args!(
+                "{place} is overloaded: {} requests wait for {} busy workers and more come; now the newest is served first, and who waits \
+                 too long gets 503 at once (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
+                lane.len(),
+                lane.busy
+            ),
+        ),
+        Change::Ends { turned_away, after } => log::warn(
+            "front",
+            format_args!("{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"),
+        ),
     }
 }

@@ -8,32 +8,25 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::fs::File;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::Method;
 use wire::Malformed;
-use wire::control::Slot;
-use wire::frame::Frame;
 use wire::reply::{End, Head, Reply};
 
 use super::content_length::ContentLength;
 use super::pool::{ClientId, RequestId, RequestTimeouts};
+use super::reply_socket::ReplySocket;
 use super::spool::Spool;
-use super::worker::Worker;
+use super::submitted::{Begun, Label};
 use crate::config::Spooling;
 use crate::config::scheduling::PoolShare;
 use crate::front::base::failure::{Failure, Truncated};
-use crate::printable;
 
 /// More informational heads than this are no help to anybody.
 const MAX_INFOS: u32 = 32;
-/// Characters of a request in a table.
-const SHOWN: usize = 200;
 
 /// Shared by the request's future and what its worker says.
 pub type SharedExchange = Rc<RefCell<Exchange>>;
@@ -43,18 +36,10 @@ pub type SharedExchange = Rc<RefCell<Exchange>>;
 pub enum Stage {
     /// Waits for a worker.
     Queued,
-    /// A worker has it.
+    /// A worker has begun to answer it.
     Running,
     /// Nothing more will come.
     Over,
-}
-
-/// How logs and tables name a request: `GET /path`.
-pub struct Label {
-    /// Its method.
-    pub method: Method,
-    /// What it asks for.
-    pub target: Rc<dyn AsRef<[u8]>>,
 }
 
 /// What is done with an exchange that is over.
@@ -65,20 +50,10 @@ pub struct Exchange {
     pub id: RequestId,
     /// See [`Stage`].
     pub stage: Stage,
-    /// The encoded request; taken when it is sent.
-    pub frame: Vec<u8>,
-    /// The request's body when it is in a file.
-    pub body: Option<File>,
-    /// For logs and status.
-    pub label: Label,
-    /// When it was submitted.
-    pub queued_at: Instant,
-    /// How long it waited for a worker.
-    pub waited: Duration,
-    /// The worker that has it, and may have to wait for the client.
-    worker: Option<Rc<Worker>>,
-    /// Slot and process of the worker that has or had it.
-    pub served_by: Option<(Slot, i32)>,
+    /// The socket that its answer comes on, which may have to wait for the client.
+    socket: Option<Rc<ReplySocket>>,
+    /// How it came to the worker that had it, when it is over.
+    pub begun: Option<Begun>,
     /// Informational heads that were not passed on yet.
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
@@ -123,37 +98,14 @@ pub struct Job<'a> {
     pub charged_to: Option<ClientId>,
 }
 
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method, String::from_utf8_lossy((*self.target).as_ref()))
-    }
-}
-
-impl Label {
-    /// For a table: what a client sends may be long, and made for whoever looks.
-    pub fn shown(&self) -> String {
-        let mut text = self.to_string();
-        if let Some((end, _)) = text.char_indices().nth(SHOWN) {
-            text.truncate(end);
-            text.push('…');
-        }
-        printable::line(&text)
-    }
-}
-
 impl Exchange {
-    /// A job that waits.
-    pub fn new(job: Job<'_>, spooling: Rc<Spooling>) -> Exchange {
+    /// A request that waits.
+    pub fn new(id: RequestId, spooling: Rc<Spooling>) -> Exchange {
         Exchange {
-            id: job.id,
+            id,
             stage: Stage::Queued,
-            frame: job.frame,
-            body: job.body,
-            label: job.label,
-            queued_at: Instant::now(),
-            waited: Duration::ZERO,
-            worker: None,
-            served_by: None,
+            socket: None,
+            begun: None,
             infos: Vec::new(),
             head: None,
             elsewhere: None,
@@ -226,44 +178,35 @@ impl Exchange {
         self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 
-    /// `worker` begins to work on it. Gives the frame back, which is not needed any more.
-    pub fn start(&mut self, worker: Rc<Worker>, now: Instant) -> Vec<u8> {
+    /// The first word of its answer comes on `socket`.
+    pub fn start(&mut self, socket: Rc<ReplySocket>) {
         self.stage = Stage::Running;
-        self.waited = now.duration_since(self.queued_at);
-        self.served_by = Some((worker.id.slot, worker.pid.get()));
-        self.worker = Some(worker);
-        self.body = None;
-        std::mem::take(&mut self.frame)
+        self.socket = Some(socket);
     }
 
-    /// What was sent to a worker comes back as it was.
-    pub fn give_back(&mut self, frame: Frame, body: Option<File>) {
-        (self.frame, self.body) = (frame.into_buffer(), body);
-    }
-
-    /// The worker had not begun with it.
-    pub fn wait_again(&mut self) {
-        self.worker = None;
-        self.stage = Stage::Queued;
+    /// Whether [`Exchange::start`] was called with that socket.
+    pub fn is_heard_from(&self, socket: &Rc<ReplySocket>) -> bool {
+        self.socket.as_ref().is_some_and(|own| Rc::ptr_eq(own, socket))
     }
 
     /// The worker has said everything.
-    pub fn over(&mut self) {
+    pub fn over(&mut self, begun: Option<Begun>) {
+        self.begun = begun;
         self.stage = Stage::Over;
-        self.worker = None;
+        self.socket = None;
         if let Some(on_end) = self.on_end.take() {
             on_end(self);
         }
     }
 
     /// Ends it without an answer, or without the rest of one.
-    pub fn fail(&mut self, failure: Failure) {
+    pub fn fail(&mut self, failure: Failure, begun: Option<Begun>) {
         self.outcome = Some(Err(failure));
         // A head that the client has not seen is not worth showing: it gets the error's instead.
         if !self.whole {
             (self.head, self.file) = (None, None);
         }
-        self.over();
+        self.over(begun);
         self.wake();
     }
 
@@ -332,7 +275,7 @@ impl Exchange {
     }
 
     fn resume(&mut self) {
-        self.worker.iter().for_each(|worker| worker.resume());
+        self.socket.iter().for_each(|socket| socket.resume());
     }
 
     /// The client is not interested any more. A worker that has kept its promise may end in peace, but is still heard.
@@ -341,11 +284,7 @@ impl Exchange {
         self.abandoned = !self.served;
         self.waker = None;
         self.spool.clear();
-        match self.stage {
-            Stage::Queued => self.stage = Stage::Over,
-            Stage::Running => self.resume(),
-            Stage::Over => {}
-        }
+        self.resume();
     }
 
     /// Whether the client left before it had what it was promised.

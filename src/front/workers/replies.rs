@@ -1,97 +1,149 @@
 //! What workers say.
 
-use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wire::Malformed;
 use wire::control::FromFront;
 use wire::reply::{Packet, Reply};
+use wire::transport::SocketFront;
 
 use super::exchange::SharedExchange;
-use super::worker::{Next, Worker};
-use super::{Failure, Workers};
+use super::reply_socket::{Next, ReplySocket};
+use super::worker::Worker;
+use super::{Failure, RequestId, Workers};
 
 impl Workers {
-    /// Hears `worker` until it has gone. One that falls silent and lives is of no use to anybody, and would keep its place in
-    /// the pool. `packet` is where its packets are received, one after the other.
-    pub async fn listen(&self, worker: &Rc<Worker>, packet: &RefCell<Vec<u8>>) {
+    /// Hears what `worker` says on a reply socket until it has gone. One that falls silent and lives is of no use to anybody, and would keep its
+    /// place in the pool.
+    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, port: Arc<SocketFront>) {
+        let socket = match ReplySocket::new(worker, self.thread, port) {
+            Ok(socket) => Rc::new(socket),
+            Err(error) => return crate::log::error("front", format_args!("a worker cannot be listened to: {error}")),
+        };
+        let worker = &socket.worker;
         let heard = std::future::poll_fn(|cx| {
-            if let Some(after) = worker.was_held() {
-                self.tell(|pool| pool.resumed(worker.id, after));
+            if let Some((request, after)) = socket.was_held() {
+                self.tell(|pool| pool.resumed(worker.id, request, after));
             }
-            worker.poll_listen(cx, &mut packet.borrow_mut(), |heard| self.hear(worker, heard))
+            socket.poll_listen(cx, &mut self.packet.borrow_mut(), |heard| self.hear(&socket, heard))
         });
         match heard.await {
-            Ok(()) if worker.has_ended() => self.gone(worker),
-            Ok(()) => self.discard(worker, "has closed its socket", Failure::WorkerGone),
-            Err(error) => self.discard(worker, &error.to_string(), Failure::WorkerLied),
+            Ok(()) if worker.has_ended() => {
+                if worker.is_all_heard() {
+                    self.pool.gone(worker.id);
+                }
+            }
+            Ok(()) => self.pool.discard(worker.id, "has closed its socket", Failure::WorkerGone),
+            Err(error) => self.pool.discard(worker.id, &error.to_string(), Failure::WorkerLied),
         }
     }
 
-    /// Takes a packet of `worker`. A worker that breaks the protocol is as good as dead.
-    fn hear(&self, worker: &Rc<Worker>, packet: &[u8]) -> Next {
-        match self.read(worker, packet) {
+    /// Takes a packet of a worker. One that breaks the protocol is as good as dead.
+    fn hear(self: &Rc<Self>, socket: &Rc<ReplySocket>, packet: &[u8]) -> Next {
+        match self.read(socket, packet) {
             Ok(next) => next,
             Err(malformed) => {
-                self.discard(worker, &malformed.to_string(), Failure::WorkerLied);
+                self.pool.discard(socket.worker.id, &malformed.to_string(), Failure::WorkerLied);
                 Next::Nothing
             }
         }
     }
 
-    fn read(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
-        if self.pool.borrow().is_adopted(worker.id) {
-            return self.await_greeting(worker, packet);
-        }
-        let current = self.pool.borrow().current(worker.id);
-        let exchange = current.and_then(|id| self.exchange(id));
+    fn read(self: &Rc<Self>, socket: &Rc<ReplySocket>, packet: &[u8]) -> Result<Next, Malformed> {
+        let mut heard: Option<SharedExchange> = None;
         for message in Packet::new(packet) {
-            match (message?, &exchange) {
-                ((0, Reply::Ready { fork_us }), None) => self.ready(worker, fork_us)?,
-                ((id, reply), Some(exchange)) if Some(id) == current => {
-                    if let Reply::Extend(millis) = reply {
-                        self.tell(|pool| pool.extend(id, Duration::from_millis(millis.into())));
-                    }
-                    exchange.borrow_mut().hear(reply)?;
-                }
-                _ => return Err(Malformed("an answer to no request")),
+            let (id, reply) = message?;
+            if id == 0 {
+                self.read_own(&socket.worker, reply)?;
+                continue;
             }
+            let exchange = match &heard {
+                Some(exchange) if exchange.borrow().id == id => exchange,
+                Some(_) => return Err(Malformed("answers to two requests in one packet")),
+                None => match self.speaks_of(socket, id)? {
+                    Some(exchange) => heard.insert(exchange),
+                    // It is for a front that has died.
+                    None => continue,
+                },
+            };
+            if let Reply::Extend(millis) = reply {
+                self.tell(|pool| pool.extend(id, Duration::from_millis(millis.into())));
+            }
+            exchange.borrow_mut().hear(reply)?;
         }
-        match exchange {
-            Some(exchange) => Ok(self.progress(worker, &exchange)),
-            None => Ok(Next::Nothing),
+        Ok(match heard {
+            Some(exchange) => self.progress(socket, &exchange),
+            None if self.is_adopted(&socket.worker) => Next::Packet,
+            None => Next::Nothing,
+        })
+    }
+
+    /// What is about no request.
+    fn read_own(self: &Rc<Self>, worker: &Arc<Worker>, reply: Reply<'_>) -> Result<(), Malformed> {
+        match (reply, self.is_adopted(worker)) {
+            (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
+            // It was being forked for the front before us.
+            (Reply::Ready { .. }, true) => Ok(()),
+            _ => Err(Malformed("an answer to no request")),
         }
     }
 
-    pub(super) fn ready(&self, worker: &Rc<Worker>, fork_us: u32) -> Result<(), Malformed> {
-        self.say(FromFront::Ready { worker: worker.id, fork_us });
+    fn ready(self: &Rc<Self>, worker: &Arc<Worker>, fork_us: u32) -> Result<(), Malformed> {
+        self.pool.say(FromFront::Ready { worker: worker.id, fork_us });
         self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 
+    /// The exchange of a request that a worker speaks of, if it may; `None`: it is none of ours, and need not be.
+    fn speaks_of(
+        self: &Rc<Self>,
+        socket: &Rc<ReplySocket>,
+        id: RequestId,
+    ) -> Result<Option<SharedExchange>, Malformed> {
+        let exchange = self.exchange(id);
+        if let Some(exchange) = &exchange
+            && exchange.borrow().is_heard_from(socket)
+        {
+            return Ok(Some(exchange.clone()));
+        }
+        let Some(exchange) = exchange else {
+            let is_ours = !self.is_adopted(&socket.worker);
+            return if is_ours { Err(Malformed("an answer to no request")) } else { Ok(None) };
+        };
+        let worker = socket.worker.id;
+        self.tell(|pool| pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
+        exchange.borrow_mut().start(socket.clone());
+        Ok(Some(exchange))
+    }
+
     /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(&self, worker: &Rc<Worker>, exchange: &SharedExchange) -> Next {
+    fn progress(self: &Rc<Self>, socket: &Rc<ReplySocket>, exchange: &SharedExchange) -> Next {
         let mut heard = exchange.borrow_mut();
         heard.wake();
+        let (worker, id) = (socket.worker.id, heard.id);
         let Some(outcome) = &heard.outcome else {
             if heard.is_for_nobody() {
                 drop(heard);
                 self.abandon(exchange);
                 return Next::Packet;
             }
-            if heard.is_full() && self.queued() > 0 {
+            if heard.is_full() && self.pool.queued() > 0 {
                 heard.spill();
             }
             if heard.is_full() {
-                worker.pause();
-                self.tell(|pool| pool.hold(worker.id));
+                socket.pause(id);
+                drop(heard);
+                self.tell(|pool| pool.hold(worker, id));
             }
             return Next::Packet;
         };
         let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
         drop(heard);
-        self.tell(|pool| pool.ended(worker.id, leaving, Instant::now()));
-        self.changed();
-        if self.pool.borrow().current(worker.id).is_some() { Next::Packet } else { Next::Nothing }
+        let goes_on = self.tell(|pool| {
+            pool.ended(worker, id, leaving, Instant::now());
+            pool.current(worker).is_some()
+        });
+        if goes_on { Next::Packet } else { Next::Nothing }
     }
 }

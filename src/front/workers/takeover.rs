@@ -9,54 +9,44 @@
 //!     ◀───────────────────── Greeted ─── is Idle
 //! ```
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::sleep;
-use wire::Malformed;
-use wire::reply::{Packet, Reply};
 
-use super::worker::{Next, Worker};
+use super::shared_pool::SharedPool;
+use super::worker::Worker;
 use super::{Failure, Workers};
 
 /// Takes `worker` over. What it works on is for nobody, and may take as long as it is `allowed`, which a request of an old
 /// generation may, too.
-pub fn take_over(workers: &Rc<Workers>, worker: &Rc<Worker>, allowed: Duration) {
-    workers.empty(worker);
+pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration) {
+    pool.empty(worker);
     if let Err(error) = worker.greet() {
-        return workers.discard(worker, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
+        return pool.discard(worker.id, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
     }
     if allowed.is_zero() {
         return;
     }
-    let (workers, worker) = (workers.clone(), worker.clone());
+    let (pool, worker) = (pool.clone(), worker.clone());
     tokio::task::spawn_local(async move {
         sleep(allowed).await;
-        if workers.is_adopted(&worker) {
+        if pool.is_adopted(&worker) {
             let reason = format!("is still at a request of a front that died {allowed:.0?} ago");
-            workers.discard(&worker, &reason, Failure::WorkerGone);
+            pool.discard(worker.id, &reason, Failure::WorkerGone);
         }
     });
 }
 
-impl Workers {
-    /// What lies in its socket is for nobody.
-    fn empty(&self, worker: &Worker) {
-        drop(worker.take_back(&mut self.buffer.borrow_mut()));
-    }
-
+impl SharedPool {
+    /// What `worker` says may be for the front before us.
     fn is_adopted(&self, worker: &Worker) -> bool {
-        self.pool.borrow().is_adopted(worker.id)
+        self.look(|state| state.pool.is_adopted(worker.id))
     }
+}
 
-    /// Passes over what is for the front before us.
-    pub(super) fn await_greeting(&self, worker: &Rc<Worker>, packet: &[u8]) -> Result<Next, Malformed> {
-        for message in Packet::new(packet) {
-            if let (0, Reply::Greeted { fork_us }) = message? {
-                self.ready(worker, fork_us)?;
-                return Ok(Next::Nothing);
-            }
-        }
-        Ok(Next::Packet)
+impl Workers {
+    pub(super) fn is_adopted(&self, worker: &Worker) -> bool {
+        self.pool.is_adopted(worker)
     }
 }

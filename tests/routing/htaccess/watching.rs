@@ -32,7 +32,7 @@ fn nothing_is_watched_where_nothing_is_allowed() {
 
 #[test]
 fn each_folder_on_the_way_is_watched_once_and_let_go_with_its_generation() {
-    let server = serve(Site::new().file("htdocs/a/b/page", ""), "");
+    let server = serve(Site::new().file("htdocs/a/b/page", ""), "FrontThreads 1");
     for target in ["/a/b/page", "/a/b/other", "/a/c", "/none/x/y"] {
         server.get(target).is(200);
     }

@@ -11,13 +11,16 @@ use crate::support::{Connection, Load, Server, Site, signal, until, within};
 const HOLDS: &str = "sub { if ($_[0]{PATH_INFO} eq '/hold') { open my $f, '>', \"@DIR@/held-$$\"; close $f;
     select undef, undef, undef, 0.01 until -e '@DIR@/go' } [200, [], ['answered']] }";
 
+/// One worker more is at work.
 fn hold(server: &Server) -> Connection {
+    let held = || {
+        let files = std::fs::read_dir(server.site.folder()).expect("its folder").flatten();
+        files.filter(|file| file.file_name().to_string_lossy().starts_with("held-")).count()
+    };
+    let before = held();
     let mut connection = server.connect();
     connection.raw("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it is at work", || {
-        let mut files = std::fs::read_dir(server.site.folder()).expect("its folder").flatten();
-        files.any(|file| file.file_name().to_string_lossy().starts_with("held-"))
-    });
+    until("it is at work", || held() > before);
     connection
 }
 

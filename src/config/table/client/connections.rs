@@ -3,6 +3,9 @@
 use crate::config::draft::Draft;
 use crate::config::table::row::{HOSTS, ROW, Row, SERVER, Takes};
 
+/// Workers have a reply socket for each ([`wire::transport::MAX_REPLY_SOCKETS`]).
+const MAX_THREADS: u32 = wire::transport::MAX_REPLY_SOCKETS as u32;
+
 pub static ROWS: &[Row] = &[
     Row {
         name: "RequestReadTimeout",
@@ -13,6 +16,16 @@ pub static ROWS: &[Row] = &[
         about: "How long a TLS handshake, the whole head of a request and its body may take: the first time, a second more for each \
             MinRate bytes, at most the second time; 0 is for ever. A head or body that is late is answered 408. A virtual host's \
             handshake and header are those of the first on its address.",
+        ..ROW
+    },
+    Row {
+        name: "FrontThreads",
+        contexts: SERVER,
+        takes: Takes::Word("auto|a number from 1 to 64", front_threads),
+        default: Some("auto"),
+        because: "one for each core that the process may use, up to 8",
+        about: "Threads of the front: each has its own connections, and speaks TLS, compresses and reads files for them. Limits hold for all \
+            threads together. A reload can add threads; those that it takes away get no new connections.",
         ..ROW
     },
     Row {
@@ -55,6 +68,17 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
 ];
+
+fn front_threads(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let number = || word.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    draft.config.clients.threads = match word.eq_ignore_ascii_case("auto") {
+        true => None,
+        false => {
+            Some(number().ok_or_else(|| format!("expected auto or a number from 1 to {MAX_THREADS}, got \"{word}\""))?)
+        }
+    };
+    Ok(())
+}
 
 fn request_read_timeout(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let timeouts = &mut draft.host().read_timeouts;

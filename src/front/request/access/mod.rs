@@ -130,7 +130,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
         if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
             continue;
         }
-        let Some(turn) = context.generation.pool.take_turn(throttle) else {
+        let Some(turn) = context.generation.workers.take_turn(throttle) else {
             context
                 .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             count(&context.services.shared.counters.throttled);
@@ -151,7 +151,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     }
     let mut visitor = context.visitor.borrow_mut();
     let speed = visitor.speed.get_or_insert_with(|| {
-        context.generation.pool.keep_pace(limit, socket.ip()).map_err(|fast| {
+        context.generation.workers.keep_pace(limit, socket.ip()).map_err(|fast| {
             count(&context.services.shared.counters.too_fast);
             fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after

@@ -9,6 +9,7 @@ mod visitor;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
 use http::request::Parts;
@@ -21,7 +22,7 @@ use crate::config::response::variables::Variables;
 use crate::front::base::address::Address;
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};
-use crate::front::generation::Generation;
+use crate::front::generation::View;
 use crate::front::log::entry::{Ending, Entry, Place, Worker};
 use crate::front::routing::Route;
 use crate::front::workers::{Exchange, Promised, SharedExchange, Stage};
@@ -47,7 +48,7 @@ pub struct RequestContext {
     /// What all requests use.
     pub services: Rc<Services>,
     /// The generation that answered.
-    pub generation: Rc<Generation>,
+    pub generation: Rc<View>,
     /// The request's head.
     pub head: Parts,
     /// Where it came from when its connection carries several at once.
@@ -92,8 +93,8 @@ impl RequestContext {
     /// The last byte has gone out, or the client has left: logs the request, at once or when its worker has ended.
     fn finish(self: Rc<Self>) {
         let counters = &self.services.shared.counters;
-        counters.bytes.update(|bytes| bytes + self.body_bytes.get());
-        counters.duration_us.update(|took| took + self.took.get().as_micros() as u64);
+        counters.bytes.fetch_add(self.body_bytes.get(), Relaxed);
+        counters.duration_us.fetch_add(self.took.get().as_micros() as u64, Relaxed);
         let Some(exchange) = self.exchange.take() else { return self.write(None) };
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
@@ -132,8 +133,8 @@ impl RequestContext {
             sent_bytes: self.sent_bytes.get(),
             ending: self.ending.get(),
             worker: exchange.map(|exchange| Worker {
-                waited: exchange.waited,
-                served_by: exchange.served_by,
+                waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),
+                served_by: exchange.begun.map(|begun| (begun.worker.slot, begun.pid)),
                 end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
             }),
         };
@@ -208,7 +209,7 @@ impl Pending for RequestContext {
 
     fn hang_up(&self) -> bool {
         let exchange = self.exchange.borrow().clone();
-        exchange.is_none_or(|exchange| self.generation.pool.hang_up(&exchange))
+        exchange.is_none_or(|exchange| self.generation.workers.hang_up(&exchange))
     }
 }
 
@@ -219,7 +220,7 @@ impl RequestGuard {
     /// The head of a request is whole; `generation` answers it.
     pub fn begin(
         connection: &Connection,
-        generation: Rc<Generation>,
+        generation: Rc<View>,
         head: Parts,
         stream: Option<Rc<dyn Stream>>,
     ) -> RequestGuard {

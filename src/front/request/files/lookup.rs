@@ -11,7 +11,7 @@ use http::StatusCode;
 use nix::errno::Errno;
 
 use crate::front::base::refusal::Refusal;
-use crate::front::generation::Generation;
+use crate::front::generation::View;
 use crate::front::routing::{Route, bytes};
 use crate::open::{Links, Opened, is_link, root};
 use crate::path::{Text, normalise, ways};
@@ -42,7 +42,7 @@ pub struct Place {
 
 /// Finds the file that `filename` names. Where there is none, the longest beginning of it that names one, with the rest as
 /// PATH_INFO.
-pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
     let root = root(&generation.config, route.host, filename);
     let links = Links::of(route.settings.options);
     let whole = bytes(filename);
@@ -70,19 +70,19 @@ pub fn locate(generation: &Generation, route: &Route, filename: &Path) -> Result
 }
 
 /// Opens the file of `route` under the rules about links of its own sections.
-pub fn reopen(generation: &Generation, route: &Route) -> Result<Opened, Refusal> {
+pub fn reopen(generation: &View, route: &Route) -> Result<Opened, Refusal> {
     let root = root(&generation.config, route.host, &route.filename);
     generation.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
 }
 
 /// Whether the route's filename is a folder.
-pub fn is_folder(generation: &Generation, route: &Route) -> bool {
+pub fn is_folder(generation: &View, route: &Route) -> bool {
     reopen(generation, route).is_ok_and(|opened| opened.kind.is_dir())
 }
 
 /// Whether a symbolic link that `Options` forbids to follow stands in the filename that a worker would look for. Such a request
 /// is refused before a worker gets it.
-pub fn is_behind_link(generation: &Generation, route: &Route) -> bool {
+pub fn is_behind_link(generation: &View, route: &Route) -> bool {
     let root = root(&generation.config, route.host, &route.filename);
     generation.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
 }
@@ -107,7 +107,7 @@ fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
     found
 }
 
-fn index(generation: &Generation, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
+fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
     for name in names {
@@ -136,7 +136,7 @@ fn index(generation: &Generation, route: &Route, root: &Path, folder: &Path, its
     }
 }
 
-fn leads_to_a_file(generation: &Generation, route: &Route, path: &str) -> bool {
+fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let Ok(path) = normalise(path.as_bytes()) else { return false };
     let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);

@@ -29,7 +29,7 @@ use crate::config::Handler;
 use crate::config::response::PathInfo;
 use crate::config::response::ranges::Ranges;
 use crate::front::base::refusal::Refusal;
-use crate::front::generation::Generation;
+use crate::front::generation::View;
 use crate::front::routing::{NotYet, Route, server_name};
 use crate::open::{Links, Opened};
 use crate::path::PATH;
@@ -68,7 +68,7 @@ impl LookupResult {
 
 /// The file that a worker's path names, where `<Files>` sections could give that file settings of its own and only the disk
 /// shows which part of the path it is. `None` where the path alone says all.
-pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, NotYet> {
+pub fn behind(generation: &View, route: &Route) -> Result<Option<Route>, NotYet> {
     match route.ambiguous.then(|| locate(generation, route, &route.filename)) {
         Some(Ok(Spot::File(spot))) => {
             let length = spot.path.len() - spot.extra;
@@ -79,7 +79,7 @@ pub fn behind(generation: &Generation, route: &Route) -> Result<Option<Route>, N
 }
 
 /// Looks for the file of `route`, and settles who answers for it.
-pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<LookupResult, NotYet> {
+pub fn find(generation: &View, route: &Route, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
         return Ok(LookupResult::Handled(route.clone()));
@@ -112,12 +112,7 @@ pub fn find(generation: &Generation, route: &Route, head: &Parts) -> Result<Look
 }
 
 /// Looks for the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as text.
-pub fn find_declined(
-    generation: &Generation,
-    route: &Route,
-    file: &[u8],
-    head: &Parts,
-) -> Result<LookupResult, NotYet> {
+pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts) -> Result<LookupResult, NotYet> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND).into());
@@ -149,7 +144,7 @@ fn takes_path_info(route: &Route) -> bool {
 
 /// The opened file. It is opened again when its own sections have other rules about symbolic links than the folder it was found
 /// in, so that these rules are the ones it is checked by.
-fn of_its_own(generation: &Generation, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
     match Links::of(route.settings.options) == Links::of(found.settings.options) {
         true => Ok(opened),
         false => reopen(generation, found),
@@ -157,12 +152,7 @@ fn of_its_own(generation: &Generation, route: &Route, found: &Route, opened: Ope
 }
 
 /// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
-pub fn send(
-    generation: &Generation,
-    route: &Route,
-    opened: Opened,
-    head: &Parts,
-) -> Result<Response<BodySource>, Refusal> {
+pub fn send(generation: &View, route: &Route, opened: Opened, head: &Parts) -> Result<Response<BodySource>, Refusal> {
     if head.method == Method::OPTIONS {
         let mut response = Response::new(BodySource::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
@@ -212,7 +202,7 @@ fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
 
 /// A redirect to the folder's path with a slash. The location is a percent-encoded path without a host: from
 /// `//elsewhere.example` it must not become a redirect to another site.
-fn redirect(generation: &Generation, route: &Route, query: Option<&str>) -> Response<BodySource> {
+fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<BodySource> {
     let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
     if let Some(query) = query {

@@ -1,6 +1,7 @@
 //! `server-status`: how busy the server is, in the shape of httpd's mod_status: a page for people, `?auto` for programs.
 
 use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
@@ -56,9 +57,9 @@ impl<'a> Facts<'a> {
             uptime: shared.started.elapsed().map_or(0, |up| up.as_secs()),
             generation: context.generation.number,
             load: load.split(' ').take(3).map(str::to_owned).collect(),
-            accesses: counters.requests.get(),
-            bytes: counters.bytes.get(),
-            duration_ms: counters.duration_us.get() / 1000,
+            accesses: counters.requests.load(Relaxed),
+            bytes: counters.bytes.load(Relaxed),
+            duration_ms: counters.duration_us.load(Relaxed) / 1000,
             most_workers: context.generation.config.pool.max_clients as usize,
             front: context.services.status(),
         }

@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
 use wire::control::{WorkerId, WorkerState};
 
 use crate::config::scheduling::{PoolShare, SpeedLimit};
@@ -45,7 +46,7 @@ use request::{Request, Stage};
 #[derive(Debug)]
 pub struct Pool {
     workers: BTreeMap<WorkerId, Worker>,
-    requests: BTreeMap<RequestId, Request>,
+    requests: FxHashMap<RequestId, Request>,
     /// The last is the one that was busy last.
     idle: Vec<WorkerId>,
     queue: Queue<RequestId>,
@@ -54,6 +55,8 @@ pub struct Pool {
     busy: u32,
     /// Requests that were sent ahead.
     ahead: u32,
+    /// Requests that have ended where their worker is, and not here.
+    ending: u32,
     /// Workers that a slow client holds up.
     held: u32,
     pace: Pace,
@@ -73,12 +76,13 @@ impl Pool {
     pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Pool {
         Pool {
             workers: BTreeMap::new(),
-            requests: BTreeMap::new(),
+            requests: FxHashMap::default(),
             idle: Vec::new(),
             queue: Queue::new(sizes, shares, now),
             queued: 0,
             busy: 0,
             ahead: 0,
+            ending: 0,
             held: 0,
             pace: Pace::default(),
             clients: Clients::default(),
@@ -119,27 +123,78 @@ impl Pool {
         Ok(())
     }
 
-    /// A worker has said everything about the request that it has; `leaving`: and will take no other.
-    pub fn ended(&mut self, worker: WorkerId, leaving: bool, now: Instant) {
-        let Some(id) = self.vacate(worker, now) else { return };
-        if let Some(request) = self.requests.remove(&id) {
-            let took = now.duration_since(request.started_at);
-            self.pace.remember(took);
-            self.queue.release(request.lane, Some(took));
+    /// A worker has said something about this request. Whether it may: each thread of the front hears what is for its own
+    /// requests, so the first word of one may be heard before the last word of the one before.
+    pub fn heard_of(&mut self, worker: WorkerId, id: RequestId, now: Instant) -> Result<(), OutOfTurn> {
+        let Some(speaker) = self.workers.get_mut(&worker) else { return Ok(()) };
+        if speaker.current == Some(id) || speaker.ending.contains(&id) {
+            return Ok(());
         }
-        self.act(Action::Over(id));
-        let Some(ended) = self.workers.get_mut(&worker) else { return };
-        ended.requests += 1;
-        let may_go_on = ended.state == WorkerState::Busy;
-        if may_go_on && leaving {
-            ended.enter(WorkerState::Retiring, now);
-            self.act(Action::Leaves(worker));
-            self.take_back(worker);
-        } else if may_go_on && !self.go_on(worker, now) {
-            self.free(worker, now);
+        if !speaker.ahead.contains(&id) {
+            return Err(OutOfTurn("an answer to no request"));
+        }
+        while self.current(worker) != Some(id) {
+            self.pass(worker, now);
+            self.begin_next(worker, now);
+        }
+        self.send_ahead(worker);
+        Ok(())
+    }
+
+    /// The request that `worker` has must have ended there.
+    fn pass(&mut self, worker: WorkerId, now: Instant) {
+        let Some(id) = self.vacate(worker, now) else { return };
+        self.set_held(worker, false);
+        if let Some(request) = self.requests.get_mut(&id) {
+            request.stage = Stage::Ending;
+        }
+        if let Some(passed) = self.workers.get_mut(&worker) {
+            passed.ending.push_back(id);
+            self.ending += 1;
+        }
+    }
+
+    /// A worker has said everything about a request; `leaving`: and will take no other.
+    pub fn ended(&mut self, worker: WorkerId, id: RequestId, leaving: bool, now: Instant) {
+        if self.current(worker) == Some(id) {
+            self.vacate(worker, now);
+            self.over(worker, id, now);
+            self.next(worker, leaving, now);
+        } else if let Some(speaker) = self.workers.get_mut(&worker)
+            && let Some(at) = speaker.ending.iter().position(|ending| *ending == id)
+        {
+            speaker.ending.remove(at);
+            self.ending -= 1;
+            self.over(worker, id, now);
         }
         // Its share has a place again: one that waited for that may have any worker that is idle.
         self.serve_queue(now);
+    }
+
+    fn over(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
+        if let Some(request) = self.requests.remove(&id) {
+            let took = now.saturating_duration_since(request.started_at);
+            self.pace.remember(took);
+            self.queue.release(request.lane, Some(took));
+        }
+        if let Some(ended) = self.workers.get_mut(&worker) {
+            ended.requests += 1;
+        }
+        self.act(Action::Over(id));
+    }
+
+    /// What `worker` does when it has ended the request that it had.
+    fn next(&mut self, worker: WorkerId, leaving: bool, now: Instant) {
+        let Some(ended) = self.workers.get_mut(&worker).filter(|ended| ended.state == WorkerState::Busy) else {
+            return;
+        };
+        if leaving {
+            ended.enter(WorkerState::Retiring, now);
+            self.act(Action::Leaves(worker));
+            self.take_back(worker);
+        } else if !self.go_on(worker, now) {
+            self.free(worker, now);
+        }
     }
 
     /// A worker has ended: the request that it had is lost.
@@ -173,6 +228,10 @@ impl Pool {
         let current = self.vacate(worker, now);
         let Some(lost) = self.workers.remove(&worker) else { return };
         let failure = lost.lost.unwrap_or(Failure::WorkerGone);
+        for request in lost.ending {
+            self.ending -= 1;
+            self.fail_begun(request, failure, Cause::Lost(worker));
+        }
         // Its last answer may have been lost with it: then it has begun what was sent ahead.
         for request in lost.ahead {
             self.ahead -= 1;
@@ -287,17 +346,20 @@ impl Pool {
         self.enforce_request_timeouts(now);
     }
 
-    /// A slow client holds `worker` up: its time limit stands still until [`Pool::resumed`].
-    pub fn hold(&mut self, worker: WorkerId) {
-        self.set_held(worker, true);
+    /// The slow client of this request holds `worker` up: the time limit stands still until [`Pool::resumed`].
+    pub fn hold(&mut self, worker: WorkerId, id: RequestId) {
+        if self.current(worker) == Some(id) {
+            self.set_held(worker, true);
+        }
     }
 
-    /// A slow client held `worker` up for so long.
-    pub fn resumed(&mut self, worker: WorkerId, after: Duration) {
-        self.set_held(worker, false);
-        let current = self.workers.get(&worker).and_then(|worker| worker.current);
-        if let Some(request) = current.and_then(|id| self.requests.get_mut(&id)) {
-            request.started_at += after;
+    /// The slow client of this request held `worker` up for so long.
+    pub fn resumed(&mut self, worker: WorkerId, id: RequestId, after: Duration) {
+        if self.current(worker) == Some(id) {
+            self.set_held(worker, false);
+            if let Some(request) = self.requests.get_mut(&id) {
+                request.started_at += after;
+            }
         }
     }
 
@@ -312,7 +374,7 @@ impl Pool {
 
     /// Whether nothing is under way or waits.
     pub fn is_quiet(&self) -> bool {
-        self.busy == 0 && self.queued == 0
+        self.busy == 0 && self.queued == 0 && self.ending == 0
     }
 
     /// Whether it was told to drain.

@@ -49,6 +49,15 @@ impl Pace {
 impl Pool {
     /// `worker` begins with a request that it was sent ahead, and is sent another.
     pub(super) fn go_on(&mut self, worker: WorkerId, now: Instant) -> bool {
+        let begins = self.begin_next(worker, now);
+        if begins {
+            self.send_ahead(worker);
+        }
+        begins
+    }
+
+    /// `worker` begins with a request that it was sent ahead.
+    pub(super) fn begin_next(&mut self, worker: WorkerId, now: Instant) -> bool {
         let Some(next) = self.workers.get_mut(&worker).and_then(|worker| worker.ahead.pop_front()) else {
             return false;
         };
@@ -57,7 +66,6 @@ impl Pool {
         self.queued -= u32::from(is_waited_for);
         self.occupy(worker, next, now);
         self.act(Action::Begin { worker, request: next });
-        self.send_ahead(worker);
         true
     }
 

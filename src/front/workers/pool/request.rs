@@ -29,6 +29,8 @@ pub(super) enum Stage {
     Ahead(WorkerId),
     /// A worker has it.
     Running(WorkerId),
+    /// A worker has begun the next one, so this one has ended there; the word of it is on its way to another thread.
+    Ending,
 }
 
 #[derive(Debug)]

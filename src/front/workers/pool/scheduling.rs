@@ -123,6 +123,7 @@ impl Pool {
                     self.act(Action::TellAbandoned { worker, request: id });
                 }
             }
+            Stage::Ending => request.abandoned |= owed,
         }
     }
 
@@ -141,8 +142,8 @@ impl Pool {
     pub fn told_hung_up(&mut self, id: RequestId) -> bool {
         match self.requests.get(&id).map(|request| request.stage) {
             Some(Stage::Running(worker)) => self.act(Action::TellHungUp { worker, request: id }),
-            Some(_) => return false,
-            None => {}
+            Some(Stage::Queued | Stage::Ahead(_)) => return false,
+            Some(Stage::Ending) | None => {}
         }
         true
     }

@@ -25,6 +25,8 @@ pub struct Worker {
     pub requests: u64,
     /// The request that it has.
     pub current: Option<RequestId>,
+    /// Requests before that one whose end was not heard yet.
+    pub(super) ending: VecDeque<RequestId>,
     /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
     /// What it has not begun can be taken back.
@@ -50,6 +52,7 @@ impl Worker {
             since: now,
             requests: 0,
             current: None,
+            ending: VecDeque::new(),
             ahead: VecDeque::new(),
             gives_back,
             booted: false,

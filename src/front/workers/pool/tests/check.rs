@@ -1,5 +1,7 @@
 //! What holds at every moment, whatever has happened.
 
+use std::collections::BTreeSet;
+
 use wire::control::WorkerState;
 
 use super::super::request::{Request, Stage};
@@ -10,11 +12,14 @@ impl World {
     pub fn check(&self) {
         let pool = &self.pool;
         assert!(pool.actions.is_empty());
-        assert!(pool.requests.keys().eq(self.open.keys()), "{:?} are known, {:?} are open", pool.requests, self.open);
+        let known: BTreeSet<_> = pool.requests.keys().collect();
+        assert!(known.into_iter().eq(self.open.keys()), "{:?} are known, {:?} are open", pool.requests, self.open);
         let is = |wanted: fn(&Stage) -> bool| pool.requests.values().filter(move |request| wanted(&request.stage));
-        let waits = pool.requests.values().filter(|r| !matches!(r.stage, Stage::Running(_)) && !r.abandoned);
+        let has_begun = |r: &Request| matches!(r.stage, Stage::Running(_) | Stage::Ending);
+        let waits = pool.requests.values().filter(|r| !has_begun(r) && !r.abandoned);
         assert_eq!(pool.queued as usize, waits.count(), "queued");
         assert_eq!(pool.ahead as usize, is(|stage| matches!(stage, Stage::Ahead(_))).count(), "ahead");
+        assert_eq!(pool.ending as usize, is(|stage| *stage == Stage::Ending).count(), "ending");
         assert_eq!(pool.busy as usize, is(|stage| matches!(stage, Stage::Running(_))).count(), "busy");
         assert_eq!(pool.queue.len(), is(|stage| *stage == Stage::Queued).count(), "in the queue");
         for (number, lane) in pool.queue.lanes().iter().enumerate() {
@@ -38,7 +43,8 @@ impl World {
             assert!(worker.state != WorkerState::Idle || worker.current.is_none());
             let running = worker.current.iter().all(|r| pool.requests[r].stage == Stage::Running(*id));
             let ahead = worker.ahead.iter().all(|r| pool.requests[r].stage == Stage::Ahead(*id));
-            assert!(running && ahead, "{id:?} {worker:?} {:?}", pool.requests);
+            let ending = worker.ending.iter().all(|r| pool.requests[r].stage == Stage::Ending);
+            assert!(running && ahead && ending, "{id:?} {worker:?} {:?}", pool.requests);
         }
         let next = pool.queue.peek();
         assert!(pool.idle.is_empty() || next.is_none(), "{:?} are idle and {next:?} waits", pool.idle);

@@ -44,7 +44,11 @@ pub enum Op {
         worker: u8,
         leaving: bool,
     },
-    Hear(u8),
+    /// The thread of even numbers or that of odd ones hears what is for it.
+    Hear {
+        worker: u8,
+        thread: bool,
+    },
     Die(u8),
     Stop(u8),
     Continue(u8),
@@ -74,8 +78,8 @@ pub(super) struct SimWorker {
     inbox: VecDeque<RequestId>,
     /// What it works on.
     begun: Option<RequestId>,
-    /// What it has said and nobody has heard: the answer to a request; whether it leaves.
-    said: VecDeque<(RequestId, bool)>,
+    /// What it has said and nobody has heard, to each of two threads: the answer to a request; whether it leaves.
+    said: [VecDeque<(RequestId, bool)>; 2],
     ready: bool,
     stopped: bool,
     broken: bool,
@@ -129,7 +133,7 @@ impl World {
             Op::Ready(n) => self.at(n, Self::ready),
             Op::Take(n) => self.at(n, Self::take),
             Op::Answer { worker, leaving } => self.at(worker, |world, id| world.answer(id, leaving)),
-            Op::Hear(n) => self.at(n, Self::hear),
+            Op::Hear { worker, thread } => self.at(worker, |world, id| world.hear(id, usize::from(thread))),
             Op::Die(n) => self.at(n, |world, id| world.worker(id).dead = true),
             Op::Stop(n) => self.at(n, |world, id| world.worker(id).stopped = true),
             Op::Continue(n) => self.at(n, |world, id| world.worker(id).stopped = false),
@@ -137,11 +141,15 @@ impl World {
             Op::Leave { request, owed, unfinished } => self.leave(request, owed, unfinished),
             Op::HangUp(n) => self.hang_up(n),
             Op::Hold(n) => self.at(n, |world, id| {
-                if world.pool.current(id).is_some() {
-                    world.pool.hold(id);
+                if let Some(request) = world.pool.current(id) {
+                    world.pool.hold(id, request);
                 }
             }),
-            Op::Resume(n) => self.at(n, |world, id| world.pool.resumed(id, Duration::from_millis(50))),
+            Op::Resume(n) => self.at(n, |world, id| {
+                if let Some(request) = world.pool.current(id) {
+                    world.pool.resumed(id, request, Duration::from_millis(50));
+                }
+            }),
             Op::Extend(n) => {
                 let chosen = self.choose(n);
                 chosen.into_iter().for_each(|id| self.pool.extend(id, Duration::from_millis(300)));
@@ -249,22 +257,25 @@ impl World {
             return;
         }
         if let Some(request) = worker.begun.take() {
-            worker.said.push_back((request, leaving));
+            worker.said[(request % 2) as usize].push_back((request, leaving));
             worker.leaves |= leaving;
             worker.dead |= leaving;
         }
     }
 
-    /// What it has said is heard; when that was all and it is dead, that it is.
-    fn hear(&mut self, id: WorkerId) {
+    /// What it has said to a thread is heard; when that was all, to both, and it is dead, that it is.
+    fn hear(&mut self, id: WorkerId, thread: usize) {
         let now = self.now;
         let worker = self.worker(id);
-        match worker.said.pop_front() {
+        match worker.said[thread].front().copied() {
             Some((request, leaving)) => {
-                assert_eq!(self.pool.current(id), Some(request), "an answer to another request than the worker has");
-                self.pool.ended(id, leaving, now);
+                let heard = self.pool.heard_of(id, request, now);
+                assert!(heard.is_ok(), "{request} is answered: {heard:?}");
+                self.perform();
+                self.worker(id).said[thread].pop_front();
+                self.pool.ended(id, request, leaving, now);
             }
-            None if worker.dead => self.pool.gone(id, now),
+            None if worker.dead && worker.said.iter().all(VecDeque::is_empty) => self.pool.gone(id, now),
             None => {}
         }
     }
@@ -300,7 +311,7 @@ impl World {
             Action::Begin { worker, request } => {
                 let worker = &self.workers[&worker];
                 let has = worker.begun == Some(request) || worker.inbox.contains(&request);
-                let said = worker.said.iter().any(|(id, _)| *id == request);
+                let said = worker.said.iter().flatten().any(|(id, _)| *id == request);
                 assert!(has || said, "a request begins that was not sent");
             }
             Action::TakeBack(id) => {
@@ -392,7 +403,8 @@ impl World {
                 self.play(Op::Ready(n));
                 self.play(Op::Take(n));
                 self.play(Op::Answer { worker: n, leaving: false });
-                self.play(Op::Hear(n));
+                self.play(Op::Hear { worker: n, thread: false });
+                self.play(Op::Hear { worker: n, thread: true });
                 self.play(Op::Resume(n));
             }
             self.play(Op::Wait(20));

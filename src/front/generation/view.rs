@@ -1,0 +1,141 @@
+//! A generation as one thread has it.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use wire::control::GenerationNumber;
+use wire::reply::MAX_PACKET;
+
+use super::{Generation, Generations};
+use crate::front::routing::Routes;
+use crate::front::workers::Workers;
+use crate::open::Opener;
+
+/// What a thread makes of a [`Generation`].
+pub struct View {
+    generation: Arc<Generation>,
+    /// Its workers, and this thread's requests to them.
+    pub workers: Rc<Workers>,
+    /// Where paths lead.
+    pub routes: Routes,
+    /// How its files are opened.
+    pub opener: Opener,
+}
+
+impl Deref for View {
+    type Target = Generation;
+
+    fn deref(&self) -> &Generation {
+        &self.generation
+    }
+}
+
+/// A view for a request that may want a worker: until this is dropped, one stays.
+pub struct InUse(Rc<View>);
+
+impl InUse {
+    /// Uses a view.
+    pub fn new(view: Rc<View>) -> InUse {
+        view.users.fetch_add(1, SeqCst);
+        InUse(view)
+    }
+}
+
+impl Deref for InUse {
+    type Target = Rc<View>;
+
+    fn deref(&self) -> &Rc<View> {
+        &self.0
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.users.fetch_sub(1, SeqCst);
+    }
+}
+
+/// A thread's views of all generations.
+pub struct Views {
+    all: Arc<Generations>,
+    /// The number of the thread.
+    thread: u8,
+    /// Of the generations when they were looked at last.
+    views: RefCell<Vec<Rc<View>>>,
+    serving: RefCell<Option<Rc<View>>>,
+    seen: Cell<u64>,
+    packet: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Views {
+    /// For the thread `thread`.
+    pub fn new(all: Arc<Generations>, thread: u8) -> Views {
+        Views {
+            all,
+            thread,
+            views: RefCell::default(),
+            serving: RefCell::default(),
+            seen: Cell::new(0),
+            packet: Rc::new(RefCell::new(vec![0; MAX_PACKET])),
+        }
+    }
+
+    /// The generations themselves.
+    pub fn all(&self) -> &Generations {
+        &self.all
+    }
+
+    /// The generation that answers new requests.
+    pub fn serving(&self) -> Option<Rc<View>> {
+        self.look();
+        self.serving.borrow().clone()
+    }
+
+    /// The same for a request, which has a use of it before it can be seen not to serve any more.
+    pub fn use_serving(&self) -> Option<InUse> {
+        loop {
+            let used = InUse::new(self.serving()?);
+            if self.seen.get() == self.all.changes() {
+                return Some(used);
+            }
+        }
+    }
+
+    /// The generation of that number, unless it is over.
+    pub fn get(&self, number: GenerationNumber) -> Option<Rc<View>> {
+        self.look();
+        self.views.borrow().iter().find(|view| view.number == number).cloned()
+    }
+
+    /// Notices generations that have come, gone, or begun to serve.
+    fn look(&self) {
+        let changes = self.all.changes();
+        if self.seen.replace(changes) == changes {
+            return;
+        }
+        let all = self.all.all();
+        let mut views = self.views.borrow_mut();
+        views.retain(|view| all.iter().any(|generation| Arc::ptr_eq(generation, &view.generation)));
+        for generation in all {
+            if !views.iter().any(|view| Arc::ptr_eq(&generation, &view.generation)) {
+                views.push(Rc::new(self.view(generation)));
+            }
+        }
+        let serving = self.all.serving();
+        let serves = |view: &&Rc<View>| serving.as_ref().is_some_and(|serving| Arc::ptr_eq(serving, &view.generation));
+        *self.serving.borrow_mut() = views.iter().find(serves).cloned();
+    }
+
+    fn view(&self, generation: Arc<Generation>) -> View {
+        let (pool, spooling) = (generation.pool.clone(), &generation.config.spooling);
+        View {
+            workers: Rc::new(Workers::new(pool, self.thread, spooling, self.packet.clone())),
+            routes: Routes::new(&generation.config),
+            opener: Opener::default(),
+            generation,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What the pool decides about a request goes to the thread that has the request.
+
+use std::sync::{Arc, Mutex};
+
+use smallvec::SmallVec;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use wire::control::GenerationNumber;
+use wire::transport::SocketFront;
+
+use super::pool::RequestId;
+use super::submitted::Begun;
+use super::worker::Worker;
+use crate::front::base::failure::Failure;
+use crate::front::base::lock::lock;
+
+/// What a thread is to know.
+pub enum Notice {
+    /// There is a worker, and this is its reply socket for the thread.
+    Worker(Arc<Worker>, Arc<SocketFront>),
+    /// Others wait for its worker: what its client does not take goes to a file.
+    Spill(RequestId),
+    /// It has its whole answer, or nobody waits for one.
+    Over(RequestId, Option<Begun>),
+    /// It will not be answered, or not whole.
+    Failed(RequestId, Failure, Option<Begun>),
+}
+
+/// Mostly it is one.
+pub type Notices = SmallVec<[Notice; 1]>;
+
+/// Where notices about requests of a generation reach a thread.
+pub type Mailbox = UnboundedReceiver<(GenerationNumber, Notice)>;
+
+/// The way there.
+pub type Address = UnboundedSender<(GenerationNumber, Notice)>;
+
+/// For a thread.
+pub fn mailbox() -> (Address, Mailbox) {
+    unbounded_channel()
+}
+
+/// The ways to all threads, by their numbers.
+#[derive(Clone, Default)]
+pub struct Mailboxes(Arc<Mutex<Vec<Address>>>);
+
+impl Mailboxes {
+    /// Adds the next thread.
+    pub fn add(&self, address: Address) {
+        lock(&self.0).push(address);
+    }
+
+    /// Has all threads listen to a worker: the first to its socket, the others to these reply sockets, in their order.
+    pub fn listen(&self, generation: GenerationNumber, worker: &Arc<Worker>, sockets: Vec<SocketFront>) {
+        let sockets = std::iter::once(worker.socket()).chain(sockets.into_iter().map(Arc::new));
+        for (thread, socket) in (0..).zip(sockets) {
+            self.tell(thread, generation, Notice::Worker(worker.clone(), socket));
+        }
+    }
+
+    /// Tells a thread. One that is not there any more has no requests.
+    pub(super) fn tell(&self, thread: u8, generation: GenerationNumber, notice: Notice) {
+        if let Some(address) = lock(&self.0).get(usize::from(thread)) {
+            let _ = address.send((generation, notice));
+        }
+    }
+}

@@ -19,6 +19,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
 use crate::cache::Cache;
 use crate::config::{Config, Options};
+use crate::stamp::Stamp;
 
 /// For how long a way with links that was found right is taken to be so.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -60,6 +61,8 @@ pub struct Opened {
     pub inode: u64,
     /// When its contents changed last.
     pub modified: SystemTime,
+    /// The state in which it was opened.
+    pub stamp: Stamp,
 }
 
 /// Opens files, and remembers for a moment which ways with links were right.
@@ -158,7 +161,14 @@ pub fn is_link(error: &io::Error) -> bool {
 fn opened(file: OwnedFd) -> io::Result<Opened> {
     let file = File::from(file);
     let it = file.metadata()?;
-    Ok(Opened { kind: it.file_type(), size: it.len(), inode: it.ino(), modified: it.modified()?, file })
+    Ok(Opened {
+        kind: it.file_type(),
+        size: it.len(),
+        inode: it.ino(),
+        modified: it.modified()?,
+        stamp: Stamp::of(&it),
+        file,
+    })
 }
 
 fn identity(it: &FileStat) -> Identity {

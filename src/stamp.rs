@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A state of a file: which one it is, its size, when its contents and anything about it last changed. Two changes within
 /// one tick of the file system's clock may leave the same stamp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     file: (u64, u64),
     size: u64,

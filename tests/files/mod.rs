@@ -4,6 +4,8 @@
 mod folders;
 /// What httpd's manual says of index files, PATH_INFO, asis files, ranges and entity tags.
 mod index_and_ranges;
+/// `PrecompressedFiles`, and files that are compressed once.
+mod precompressed;
 /// Pipes, devices and endless files where a file is expected.
 mod special_files;
 /// What a client gets of a file: type, dates, ranges, conditions.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
+use http::header::{ACCEPT_ENCODING, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
 use http::request::Parts;
 use http::{Method, StatusCode, Version};
 
@@ -81,7 +81,14 @@ async fn send_file(
         return page.map(Dispatched::Response);
     }
     let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
-    let head = if stands_in { unconditional(head) } else { head.clone() };
+    let mut head = if stands_in { unconditional(head) } else { head.clone() };
+    if said
+        .as_ref()
+        .is_some_and(|said| said.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding")))
+    {
+        // The handler says what the file is; one that lies beside it would be something else.
+        head.headers.remove(ACCEPT_ENCODING);
+    }
     let found =
         once_read(&context.generation.routes, || files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
@@ -95,7 +102,7 @@ async fn send_file(
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(context, &head, &file).await?;
             }
-            files::send(&context.generation, &file, opened, &head)?
+            files::send(context, &file, opened, &head)?
         }
         LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };

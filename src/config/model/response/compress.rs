@@ -34,6 +34,15 @@ impl Coding {
         }
     }
 
+    /// What names of files with it end with.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Coding::Brotli => "br",
+            Coding::Zstd => "zst",
+            Coding::Gzip => "gz",
+        }
+    }
+
     /// The variable with which a request does without it.
     pub fn refusal(self) -> &'static str {
         match self {
@@ -58,6 +67,8 @@ settings! {
         pub gzip_level: Option<u32>, keep;
         /// `BrotliCompressionQuality`; default 5.
         pub brotli_quality: Option<u32>, keep;
+        /// `PrecompressedFiles`; default off.
+        pub precompressed: Option<bool>, keep;
     }
 }
 

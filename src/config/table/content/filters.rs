@@ -120,6 +120,16 @@ pub static ROWS: &[Row] = &[
         about: "How hard BROTLI_COMPRESS compresses: 0 is fast, 11 is small. Above 9 it is for files, not for programs.",
         ..ROW
     },
+    Row {
+        name: "PrecompressedFiles",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Flag(|d, on| d.said().response.compress.precompressed = Some(on)),
+        default: Some("Off"),
+        because: "for each request more files are looked for",
+        about: "In place of a file, the one beside it is sent whose name ends with .br, .zst or .gz as well, when the client takes that coding and \
+            it is not older than the file. Type and access rules are those of the file. The variables no-gzip, no-brotli and no-zstd prevent it.",
+        ..ROW
+    },
 ];
 
 /// `SetOutputFilter filter[;filter…]|None`

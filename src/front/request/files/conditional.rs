@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
 use crate::config::response::FileEtag;
+use crate::config::response::compress::Coding;
 use crate::open::Opened;
 
 /// The validators of a file: they change when the file does (RFC 9110, section 8.8).
@@ -37,6 +38,16 @@ impl Validators {
         let parts: Vec<String> = parts.iter().filter(|(on, _)| *on).map(|(_, part)| format!("{part:x}")).collect();
         let etag = if parts.is_empty() { String::new() } else { format!("\"{}\"", parts.join("-")) };
         Validators { etag, ..usual }
+    }
+
+    /// The validators of a file that stands for another in this coding: their tags must differ when both changed at one time.
+    pub fn of_coding(mut self, coding: Option<Coding>) -> Validators {
+        if let Some(coding) = coding
+            && self.etag.pop().is_some()
+        {
+            self.etag = format!("{}-{}\"", self.etag, coding.token());
+        }
+        self
     }
 
     /// The validators of a file of this size and time of change.

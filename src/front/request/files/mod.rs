@@ -7,6 +7,7 @@ pub mod autoindex;
 mod conditional;
 pub mod lookup;
 mod mime;
+mod precompressed;
 pub mod range;
 mod visible;
 
@@ -24,7 +25,9 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
+use super::context::RequestContext;
 use super::respond::body::{BodySource, FileBody, PIECE, Segment};
+use super::respond::packed_files;
 use crate::config::Handler;
 use crate::config::response::PathInfo;
 use crate::config::response::ranges::Ranges;
@@ -35,6 +38,7 @@ use crate::open::{Links, Opened};
 use crate::path::PATH;
 use conditional::{Validators, Verdict};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
+use precompressed::Variant;
 use range::Wanted;
 
 /// The methods that files and lists of folders answer.
@@ -152,7 +156,12 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -
 }
 
 /// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
-pub fn send(generation: &View, route: &Route, opened: Opened, head: &Parts) -> Result<Response<BodySource>, Refusal> {
+pub fn send(
+    context: &RequestContext,
+    route: &Route,
+    opened: Opened,
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
     if head.method == Method::OPTIONS {
         let mut response = Response::new(BodySource::Empty);
         response.headers_mut().insert(ALLOW, METHODS);
@@ -167,18 +176,24 @@ pub fn send(generation: &View, route: &Route, opened: Opened, head: &Parts) -> R
     if route.settings.handler == Handler::AsIs {
         return as_is::send(opened.file, opened.size);
     }
-    let validators = Validators::of(&opened, route.settings.response.file_etag);
-    let Opened { file, size, .. } = opened;
+    let described = mime::headers(&context.generation.config, route);
+    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described);
+    let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let Opened { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
         Verdict::Send => {
-            let described = mime::headers(&generation.config, route);
             let wanted = wanted(head, &validators, size, route.settings.response.ranges);
-            part(file, size, described, wanted, &validators).map_err(refusal)?
+            if wanted == Wanted::Whole && coding.is_none() && packed_files::is_for(route, size) {
+                packed_files::unread(file, size, stamp, described)
+            } else {
+                part(file, size, described, wanted, &validators).map_err(refusal)?
+            }
         }
     };
     describe(response.headers_mut(), &validators, route.settings.response.ranges);
+    precompressed::describe(response.headers_mut(), route, coding);
     Ok(response)
 }
 

@@ -9,11 +9,14 @@ use http::response::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::accept_encoding::choose;
-use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then};
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, PIECE, STEP, Step, Then};
 use super::headers::mime;
+use super::packed_files::{self, Answer};
 use crate::config::response::compress::Coding;
 use crate::front::base::blocking;
+use crate::front::base::refusal::Refusal;
 use crate::front::request::context::RequestContext;
+use crate::stamp::Stamp;
 
 /// A shorter answer fits a packet anyway.
 const WORTH_IT: u64 = 256;
@@ -21,18 +24,39 @@ const WORTH_IT: u64 = 256;
 /// Compresses an answer if the configuration, the client and the answer agree.
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
     let (mut head, body) = response.into_parts();
-    let Some((coding, level)) = agree(context, &mut head, &body) else { return Response::from_parts(head, body) };
-    let body = match body {
-        BodySource::Whole(plain) if plain.len() <= STEP => match whole(plain.clone(), coding, level).await {
-            Some(packed) => BodySource::Whole(packed),
-            None => return Response::from_parts(head, BodySource::Whole(plain)),
+    let stamp = head.extensions.remove::<Stamp>();
+    let Some((coding, level)) = agree(context, &mut head, &body) else {
+        return if stamp.is_some() { plain(head, body) } else { Response::from_parts(head, body) };
+    };
+    let body = match (body, stamp) {
+        (BodySource::File(file), Some(stamp)) => match packed_files::compressed(file, stamp, coding, level).await {
+            Ok(Answer::Packed(packed)) => BodySource::Whole(packed),
+            Ok(Answer::Plain(body)) => return plain(head, body),
+            Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
         },
-        body => match Encoder::new(coding, level) {
+        (BodySource::Whole(bytes), _) if bytes.len() <= STEP => match whole(bytes.clone(), coding, level).await {
+            Some(packed) => BodySource::Whole(packed),
+            None => return Response::from_parts(head, BodySource::Whole(bytes)),
+        },
+        (body, _) => match Encoder::new(coding, level) {
             Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
             Err(_) => return Response::from_parts(head, body),
         },
     };
     relabel(&mut head.headers, coding);
+    Response::from_parts(head, body)
+}
+
+/// A file as it is, which was not read yet. A short one is read now, so that it leaves in one packet with its head.
+fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
+    let body = match body {
+        BodySource::File(mut file) if file.length() <= PIECE as u64 => match file.next() {
+            Ok(Some(bytes)) if file.length() == 0 => BodySource::Whole(bytes),
+            Ok(_) => BodySource::Empty,
+            Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
+        },
+        body => body,
+    };
     Response::from_parts(head, body)
 }
 

@@ -1,10 +1,11 @@
 //! A request's answer, from what a worker says or a file holds to what HTTP sends.
 
-mod accept_encoding;
+pub mod accept_encoding;
 pub mod body;
 pub mod compress;
 pub mod from_worker;
 pub mod headers;
+pub mod packed_files;
 pub mod page;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER};

@@ -91,11 +91,16 @@ impl Encoder {
         }
     }
 
+    /// How long so many bytes will take, about.
+    pub fn cost_of(&self, bytes: u64) -> Duration {
+        Duration::from_nanos(bytes * nanos_per_byte(self.coding, self.level))
+    }
+
     /// How long a step will take, about.
     pub fn cost(&self, step: &Step) -> Duration {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
         let held = if step.then == Then::More { 0 } else { self.held };
-        Duration::from_nanos((given + held) as u64 * nanos_per_byte(self.coding, self.level))
+        self.cost_of((given + held) as u64)
     }
 }
 

@@ -38,6 +38,11 @@ impl FileBody {
         FileBody { file, segments, left }
     }
 
+    /// How much of it is still to come.
+    pub fn length(&self) -> u64 {
+        self.left
+    }
+
     /// The next piece; a file that has become shorter is an error, so that the client can see it.
     pub fn next(&mut self) -> io::Result<Option<Bytes>> {
         let Some(segment) = self.segments.pop_front() else { return Ok(None) };

@@ -22,9 +22,9 @@ pub struct Clients {
 const AUTO_THREADS: usize = 8;
 
 impl Clients {
-    /// How many threads the front has.
+    /// How many threads the front has; by themselves as many as half of the processor's cores, since workers need some.
     pub fn threads(&self) -> usize {
-        let auto = || std::thread::available_parallelism().map_or(1, usize::from).min(AUTO_THREADS);
+        let auto = || (std::thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, AUTO_THREADS);
         self.threads.map_or_else(auto, |threads| threads as usize)
     }
 }

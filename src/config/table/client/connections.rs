@@ -23,7 +23,7 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("auto|a number from 1 to 64", front_threads),
         default: Some("auto"),
-        because: "one for each core that the process may use, up to 8",
+        because: "one for two cores that the process may use, up to 8: workers need some, too",
         about: "Threads of the front: each has its own connections, and speaks TLS, compresses and reads files for them. Limits hold for all \
             threads together. A reload can add threads; those that it takes away get no new connections.",
         ..ROW

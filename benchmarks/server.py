@@ -83,7 +83,7 @@ class Server:
         return [m.pid for m in members if self.peer.is_worker(m, self.pid, proc.title(m.pid))]
 
     def logs(self):
-        return [self.output, self.site.root / f"{self.peer.name}.error_log"]
+        return [self.output, *self.site.root.glob(f"*-{self.port}.error_log")]
 
     def forget_earlier_logs(self):
         for log in self.logs():

@@ -43,9 +43,10 @@ class Site:
 
     def write_conf(self, name, port, preload, **values):
         template = Template((self.conf / f"{name}.conf").read_text())
-        path = self.root / f"{name}.conf"
+        # Two builds of one server stand side by side.
+        path = self.root / f"{name}-{port}.conf"
         path.write_text(template.substitute(
-            values, name=name, root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
+            values, name=f"{name}-{port}", root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
             preload="\n".join(f"PerlModule {module}" for module in preload),
         ))
         return path

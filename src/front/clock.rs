@@ -62,6 +62,7 @@ fn retire(front: &Front) -> bool {
     for generation in &over {
         generation.pool.close();
         generation.access_logs.flush();
+        front.mailboxes.tell_over(generation.number);
         front.shared().master.say(FromFront::Retired { generation: generation.number });
     }
     !over.is_empty()

@@ -80,7 +80,8 @@ async fn take_over(server: ConnectionServer, mut handovers: UnboundedReceiver<Ha
     }
 }
 
-/// Passes on what the pools of all generations have for this thread.
+/// Passes on what the pools of all generations have for this thread. To look for a view lets go of those of generations that are
+/// over.
 async fn hear(services: Rc<Services>, mut mailbox: Mailbox) {
     while let Some((generation, notice)) = mailbox.recv().await {
         if let Some(view) = services.generations.get(generation) {

@@ -23,6 +23,8 @@ pub enum Notice {
     Over(RequestId, Option<Begun>),
     /// It will not be answered, or not whole.
     Failed(RequestId, Failure, Option<Begun>),
+    /// The generation is over: a thread that has nothing to do must let go of it, too.
+    GenerationIsOver,
 }
 
 /// Mostly it is one.
@@ -55,6 +57,11 @@ impl Mailboxes {
         for (thread, socket) in (0..).zip(sockets) {
             self.tell(thread, generation, Notice::Worker(worker.clone(), socket));
         }
+    }
+
+    /// Tells all threads that a generation is over.
+    pub fn tell_over(&self, generation: GenerationNumber) {
+        lock(&self.0).iter().for_each(|address| drop(address.send((generation, Notice::GenerationIsOver))));
     }
 
     /// Tells a thread. One that is not there any more has no requests.

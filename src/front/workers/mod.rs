@@ -113,6 +113,8 @@ impl Workers {
                 tokio::task::spawn_local(async move { workers.listen(worker, socket).await });
             }
             Notice::Spill(id) => self.exchange(id).iter().for_each(|exchange| exchange.borrow_mut().spill()),
+            // Whoever looks for its view has noticed.
+            Notice::GenerationIsOver => {}
             Notice::Over(id, begun) => self.take(id).iter().for_each(|exchange| exchange.borrow_mut().over(begun)),
             Notice::Failed(id, failure, begun) => {
                 self.take(id).iter().for_each(|exchange| exchange.borrow_mut().fail(failure, begun));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use super::{serve, serve_allowing, soon};
-use crate::support::{Server, Site, signal, until, within};
+use crate::support::{Request, Server, Site, signal, until, within};
 
 fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().expect("the front has a number") as i32
@@ -41,6 +41,19 @@ fn each_folder_on_the_way_is_watched_once_and_let_go_with_its_generation() {
     server.reload().succeeded();
     assert_eq!(server.text("/a/b/page"), "conf");
     until("the old generation's watches are gone", || watched(&server) == [folders]);
+}
+
+#[test]
+fn a_thread_that_has_nothing_to_do_lets_go_of_a_generation_that_is_over() {
+    let server = serve(Site::new().file("htdocs/a/page", ""), "FrontThreads 3");
+    let mut connections: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for connection in &mut connections {
+        connection.ask(Request::get("/a/page")).is(200);
+    }
+    assert_eq!(watched(&server).len(), 3, "each thread has its own");
+    server.reload().succeeded();
+    connections[1].ask(Request::get("/a/page")).is(200);
+    until("only the thread that was asked watches", || watched(&server).len() == 1);
 }
 
 #[test]

@@ -19,7 +19,6 @@ DocumentRoot htdocs
 PidFile cameleer.pid
 ErrorLog error.log
 ControlSocket control.sock
-FrontThreads 2
 StartServers 2
 MinSpareServers 1
 MaxSpareServers 2

@@ -10,7 +10,7 @@ use crate::config::syntax::value;
 /// `MaxConnections` and what stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clients {
-    /// `FrontThreads`; `None` is as many as suit the machine.
+    /// `FrontThreads`; `None` is as many as suit the machine (`auto`).
     pub threads: Option<u32>,
     /// `MaxConnections`
     pub connections: u32,

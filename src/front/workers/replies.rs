@@ -140,10 +140,10 @@ impl Workers {
         };
         let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
         drop(heard);
-        let goes_on = self.tell(|pool| {
+        let is_heard_out = self.tell(|pool| {
             pool.ended(worker, id, leaving, Instant::now());
-            pool.current(worker).is_some()
+            pool.is_heard_out(worker)
         });
-        if goes_on { Next::Packet } else { Next::Nothing }
+        if is_heard_out { Next::Nothing } else { Next::Packet }
     }
 }

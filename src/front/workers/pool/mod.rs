@@ -392,6 +392,11 @@ impl Pool {
         self.workers.get(&worker)?.current
     }
 
+    /// Whether `worker` has nothing more to say to any thread: it has no request, and none that it has ended is still to be heard of.
+    pub fn is_heard_out(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_none_or(|worker| worker.current.is_none() && worker.ending.is_empty())
+    }
+
     /// Its workers, by their ids.
     pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
         self.workers.iter().map(|(id, worker)| (*id, worker))

@@ -34,7 +34,12 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     privileges::drop(&config)?;
     sys::allow_profiling()?;
     let started = Instant::now();
-    let mut site = match Site::load(config, &facts) {
+    let loaded = Site::load(config, &facts);
+    // A child that the site's code has forked meanwhile comes here when it exits: it does not speak for the mold.
+    if libperl::is_forked_child() {
+        std::process::exit(0);
+    }
+    let mut site = match loaded {
         Ok(site) => site,
         Err(error) => {
             master.send(&FromMold::Failed { error: cut(format!("{error:#}")) }, &[])?;

@@ -134,6 +134,9 @@ fn what_the_sites_code_started_as_it_was_loaded_is_no_zombie_of_the_mold() {
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
     assert_eq!(children(mold).len(), 2);
     server.site.write("go", "");
+    until("it has ended", || {
+        children(mold).len() == 1 || children(mold).into_iter().any(|pid| state(pid) == Some('Z'))
+    });
     // Its next work is to replace a worker.
     signal(server.text("/").parse().expect("a pid"), Signal::SIGKILL);
     until("it has its worker and no other child", || {

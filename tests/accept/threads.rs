@@ -1,8 +1,7 @@
 //! Several threads of the front: limits hold for all of them together, and nobody notices which one serves him.
 
 use std::fs;
-use std::thread::{sleep, spawn};
-use std::time::Duration;
+use std::thread::spawn;
 
 use crate::support::{Connection, Load, Request, Server, Site, until};
 
@@ -118,8 +117,8 @@ fn an_upload_that_began_before_a_reload_is_answered() {
         }
         until("they are read", || server.status()["front"]["requests"].as_u64() == Some(4));
         server.reload().succeeded();
-        // Longer than the clock of the front needs to let the old generation go.
-        sleep(Duration::from_millis(200));
+        let old = || server.status()["generations"][0]["workers"].as_u64();
+        until("the old generation has one worker left", || old() == Some(1));
         for upload in &mut uploads {
             upload.raw("67890");
             assert_eq!(upload.response().text(), "/echo/up  1234567890");

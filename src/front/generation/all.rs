@@ -13,21 +13,21 @@ use crate::front::workers::Worker;
 /// Every generation that is prepared, serves or drains; oldest first.
 #[derive(Default)]
 pub struct Generations {
-    known: Mutex<Known>,
+    state: Mutex<State>,
     /// Grows with each change.
     changes: AtomicU64,
 }
 
 #[derive(Default)]
-struct Known {
+struct State {
     all: Vec<Arc<Generation>>,
     serving: Option<Arc<Generation>>,
 }
 
 impl Generations {
-    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
-        let mut known = lock(&self.known);
-        let changed = change(&mut known);
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = lock(&self.state);
+        let changed = change(&mut state);
         self.changes.fetch_add(1, SeqCst);
         changed
     }
@@ -39,17 +39,17 @@ impl Generations {
 
     /// All generations.
     pub fn all(&self) -> Vec<Arc<Generation>> {
-        lock(&self.known).all.clone()
+        lock(&self.state).all.clone()
     }
 
     /// The generation that answers new requests.
     pub fn serving(&self) -> Option<Arc<Generation>> {
-        lock(&self.known).serving.clone()
+        lock(&self.state).serving.clone()
     }
 
     /// Lets `generation` answer new requests, and the others finish theirs.
     pub fn serve_with(&self, generation: &Arc<Generation>) {
-        self.change(|known| known.serving = Some(generation.clone()));
+        self.change(|state| state.serving = Some(generation.clone()));
         for other in self.all().iter().filter(|other| !Arc::ptr_eq(other, generation)) {
             other.supersede();
         }
@@ -57,8 +57,8 @@ impl Generations {
 
     /// Adds a generation that was prepared. It replaces one that was prepared before and never served: that one has failed.
     pub fn add(&self, generation: Arc<Generation>) {
-        self.change(|known| {
-            let Known { all, serving } = known;
+        self.change(|state| {
+            let State { all, serving } = state;
             let serves = |other: &Arc<Generation>| serving.as_ref().is_some_and(|serving| Arc::ptr_eq(serving, other));
             all.retain(|other| other.is_superseded() || serves(other));
             all.push(generation);
@@ -70,13 +70,13 @@ impl Generations {
         if !self.all().iter().any(|generation| is_over(generation)) {
             return Vec::new();
         }
-        self.change(|known| known.all.extract_if(.., |generation| is_over(generation)).collect())
+        self.change(|state| state.all.extract_if(.., |generation| is_over(generation)).collect())
     }
 
     /// The generation of this number.
     pub fn get(&self, number: GenerationNumber) -> anyhow::Result<Arc<Generation>> {
-        let known = lock(&self.known);
-        let generation = known.all.iter().find(|generation| generation.number == number);
+        let state = lock(&self.state);
+        let generation = state.all.iter().find(|generation| generation.number == number);
         generation.cloned().ok_or_else(|| anyhow!("generation {number} is not known"))
     }
 

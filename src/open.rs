@@ -2,7 +2,7 @@
 //! moment in which a link could be exchanged.
 //!
 //! `FollowSymLinks` opens as anybody would. Without it the kernel refuses every link on the way (openat2). With
-//! `SymLinksIfOwnerMatch` a way with links is walked part by part, and then believed for a second.
+//! `SymLinksIfOwnerMatch` a way with links is walked from link to link, and then believed for a second.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -19,12 +19,18 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
 use crate::cache::Cache;
 use crate::config::{Config, Options};
+use crate::path::longest;
 use crate::stamp::Stamp;
 
 /// For how long a way with links that was found right is taken to be so.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Ways that are remembered; they are strangers' words.
 const MAX_KNOWN: usize = 1024;
+/// Links on one way that are followed where the owners must match: what POSIX promises (`_POSIX_SYMLOOP_MAX`). A link to its
+/// own folder could otherwise be as many as a path has names.
+const MAX_LINKS: usize = 8;
+/// Opens a folder on the way, or a link itself.
+const FOLDER: OFlag = OFlag::O_PATH.union(OFlag::O_CLOEXEC);
 
 /// What is done about symbolic links below a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +101,7 @@ impl Opener {
         match self.open_as(root, path, links, flags).and_then(opened) {
             // A folder that may be entered but not listed can still hold an index.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => self
-                .open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC)
+                .open_as(root, path, links, FOLDER)
                 .and_then(opened)
                 .and_then(|it| if it.kind.is_dir() { Ok(it) } else { Err(error) }),
             answer => answer,
@@ -110,7 +116,7 @@ impl Opener {
         if let Some(refused) = recall(&self.refused, root, path, links) {
             return refused;
         }
-        let found = self.open_as(root, path, links, OFlag::O_PATH | OFlag::O_CLOEXEC);
+        let found = self.open_as(root, path, links, FOLDER);
         let refused = found.is_err_and(|error| is_link(&error));
         remember(&self.refused, root, path, links, refused);
         refused
@@ -211,37 +217,55 @@ fn below(root: &Path, path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
     }
 }
 
-/// Part by part from `root`, with a look at each.
+/// From `root` on with a look at each link; where there is none, the kernel goes a whole stretch at once.
 fn walk(root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
     // A path outside of every root begins at the real one.
     let (root, rest) =
         path.strip_prefix(root).map_or((Path::new("/"), path.strip_prefix("/").unwrap_or(path)), |rest| (root, rest));
-    let mut parts = rest.components().map(|part| part.as_os_str()).peekable();
-    if parts.peek().is_none() {
+    let parts: Vec<&OsStr> = rest.components().map(|part| part.as_os_str()).collect();
+    if parts.is_empty() {
         return Ok(openat(AT_FDCWD, root, flags, Mode::empty())?);
     }
-    let mut folder = open_root(root)?;
-    while let Some(part) = parts.next() {
-        let last = parts.peek().is_none();
-        folder = step(&folder, part, links, if last { flags } else { OFlag::O_PATH | OFlag::O_CLOEXEC })?;
+    let (mut folder, mut rest, mut followed) = (open_root(root)?, &parts[..], 0);
+    while !rest.is_empty() && followed <= MAX_LINKS {
+        let (plain, behind) = rest.split_at(until_link(&folder, rest));
+        if !plain.is_empty() {
+            let flags = if behind.is_empty() { flags } else { FOLDER };
+            folder = no_links(&folder, &PathBuf::from_iter(plain), flags)?;
+        }
+        let Some((name, behind)) = behind.split_first() else { return Ok(folder) };
+        let (next, is_link) = step(&folder, name, links, if behind.is_empty() { flags } else { FOLDER })?;
+        (folder, rest, followed) = (next, behind, followed + usize::from(is_link));
     }
-    Ok(folder)
+    if followed > MAX_LINKS { Err(Errno::ELOOP.into()) } else { Ok(folder) }
 }
 
-/// What a name in a folder is, or leads to.
-fn step(folder: &OwnedFd, name: &OsStr, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
-    let itself = openat(folder, name, OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC, Mode::empty())?;
+/// How many of these names come before the first that is a link: all of them when none is, or one before it is missing.
+fn until_link(folder: &OwnedFd, names: &[&OsStr]) -> usize {
+    let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER);
+    match find(names) {
+        Err(Errno::ELOOP) => {}
+        // Where the call is not known, `step` looks at each name.
+        Err(Errno::ENOSYS | Errno::EPERM) => return 0,
+        _ => return names.len(),
+    }
+    longest(names.len() - 1, |length| !matches!(names.get(..length).map(find), Some(Err(Errno::ELOOP))))
+}
+
+/// What a name in a folder is or leads to, and whether it is a link.
+fn step(folder: &OwnedFd, name: &OsStr, links: Links, flags: OFlag) -> io::Result<(OwnedFd, bool)> {
+    let itself = openat(folder, name, FOLDER | OFlag::O_NOFOLLOW, Mode::empty())?;
     let of_name = fstat(&itself)?;
     if SFlag::from_bits_truncate(of_name.st_mode) & SFlag::S_IFMT != SFlag::S_IFLNK {
         return match flags.contains(OFlag::O_PATH) {
-            true => Ok(itself),
-            false => Ok(openat(folder, name, flags | OFlag::O_NOFOLLOW, Mode::empty())?),
+            true => Ok((itself, false)),
+            false => Ok((openat(folder, name, flags | OFlag::O_NOFOLLOW, Mode::empty())?, false)),
         };
     }
     // The link's text comes from the very link whose owner we know, the owner from the very file that it led to.
     let target = openat(folder, readlinkat(&itself, "")?.as_os_str(), flags, Mode::empty())?;
     match links {
-        Links::OwnersMatch if fstat(&target)?.st_uid == of_name.st_uid => Ok(target),
+        Links::OwnersMatch if fstat(&target)?.st_uid == of_name.st_uid => Ok((target, true)),
         _ => Err(Errno::ELOOP.into()),
     }
 }

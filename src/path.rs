@@ -110,6 +110,21 @@ pub fn ways(path: &[u8], from: usize) -> impl Iterator<Item = &[u8]> {
     (from.saturating_add(1)..path.len().saturating_add(1)).filter(ends_here).filter_map(|end| path.get(..end))
 }
 
+/// The greatest number up to `most` of which `holds` is true, where it is true of all smaller ones: for questions about the
+/// beginnings of a path that cost a look at the disk each. Doubling finds an early end at once, a late one in few steps.
+pub fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut good, mut next) = (0, 1);
+    while next <= most && holds(next) {
+        (good, next) = (next, 2 * next);
+    }
+    let mut bad = next.min(most + 1);
+    while bad - good > 1 {
+        let middle = good.midpoint(bad);
+        *(if holds(middle) { &mut good } else { &mut bad }) = middle;
+    }
+    good
+}
+
 /// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
 /// character of a private plane and becomes itself again in the file's name. Of such a character that a client sends, each
 /// byte stands so: no two paths become the same text.
@@ -225,6 +240,20 @@ mod tests {
         assert_eq!(steps("/", 0), [""; 0]);
         assert_eq!(steps("a/b", 0), ["a", "a/b"]);
         assert_eq!(steps("/srv", 4), [""; 0]);
+    }
+
+    #[test]
+    fn the_longest_beginning_is_found_in_few_questions() {
+        for (most, length) in [(0, 0), (1, 0), (1, 1), (7, 3), (1000, 0), (1000, 1), (1000, 999), (1000, 1000)] {
+            let asked = std::cell::Cell::new(0);
+            let holds = |n| {
+                asked.update(|n| n + 1);
+                assert!((1..=most).contains(&n));
+                n <= length
+            };
+            assert_eq!(longest(most, holds), length, "{length} of {most}");
+            assert!(asked.get() <= 20, "{length} of {most}: {} questions", asked.get());
+        }
     }
 
     #[test]

@@ -324,6 +324,62 @@ fn nobody_looks_for_what_follows_a_missing_folder() {
     }
 }
 
+/// Folders that are there, one in the other.
+const DEEP: usize = 300;
+/// What opens a file for a request, whatever its path, and all calls about files.
+const MOST_OPENED: usize = 40;
+const MOST_CALLS: usize = 60;
+
+/// Paths that end, or leave what is there, at different places; each about as long as a path can be.
+fn long_paths() -> Vec<String> {
+    let deep = "/a".repeat(DEEP);
+    let starts = ["/new", &deep, "/page.html", &format!("/link{deep}"), "/asks", "/asks/page.html"];
+    let ends = starts.map(|start| format!("{start}{}", "/b".repeat(650)));
+    let links = [1, 7, 8, 700].map(|links| "/link".repeat(links));
+    let more_than_are_allowed = "/b".repeat(2000);
+    ends.into_iter().chain(links).chain([more_than_are_allowed]).collect()
+}
+
+#[test]
+fn the_longest_path_costs_few_looks_wherever_it_ends() {
+    let perl = "<Location /asks>\nSetHandler perl-script\nPerlHandler Plain\n</Location>";
+    // By this rule a name on the way may be that of a file: the disk must be asked before a worker is.
+    let ambiguous = "<FilesMatch \"^b$\">\nForceType text/plain\n</FilesMatch>";
+    for options in ["FollowSymLinks", "None", "SymLinksIfOwnerMatch"] {
+        for overrides in ["None", "All"] {
+            let site = Site::new().file("htdocs/page.html", "").file(&format!("htdocs{}/page", "/a".repeat(DEEP)), "");
+            std::os::unix::fs::symlink(".", site.path("htdocs/link")).expect("linked");
+            let folder = format!("<Directory @DIR@/htdocs>\nAllowOverride {overrides}\n</Directory>");
+            let server = serve(site, &format!("Options {options}\n{folder}\n{ambiguous}\n{perl}"));
+            for path in long_paths() {
+                // Folders that are there are looked at once for `.htaccess` files, however many requests go there.
+                server.get(&format!("{path}/c"));
+                let trace = Trace::begin(&server);
+                server.get(&path);
+                let calls = trace.end();
+                let opened = calls.iter().filter(|call| call.contains("openat2(")).count();
+                assert!(
+                    opened <= MOST_OPENED && calls.len() <= MOST_CALLS,
+                    "{options}, {overrides}: {} calls for {path}, {opened} of them to open",
+                    calls.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_more_than_eight_links_of_one_owner_are_followed() {
+    let site = Site::new().file("htdocs/a/page", "page");
+    std::os::unix::fs::symlink("..", site.path("htdocs/a/up")).expect("linked");
+    std::os::unix::fs::symlink("a", site.path("htdocs/b")).expect("linked");
+    let server = serve(site, "Options SymLinksIfOwnerMatch");
+    let path = |times: usize| format!("{}/a/page", "/b/up".repeat(times));
+    server.get(&path(4)).is(200);
+    server.get(&path(5)).is(403);
+    server.get(&format!("{}/missing", path(4))).is(404);
+}
+
 #[test]
 fn a_folder_is_read_on_another_thread_than_the_one_that_has_all_clients() {
     let site = Site::new().file("htdocs/list/a", "").file("htdocs/list/b", "");

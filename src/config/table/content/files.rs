@@ -65,7 +65,8 @@ pub static ROWS: &[Row] = &[
         default: Some("FollowSymLinks"),
         because: "httpd's: a link in the site was put there by its owner",
         about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. With `+` and `-` the outer options are changed, \
-            otherwise replaced. What `<Location>` says of links is ignored, as in httpd: say it in `<Directory>`.",
+            otherwise replaced. What `<Location>` says of links is ignored, as in httpd: say it in `<Directory>`. \
+            Of one path SymLinksIfOwnerMatch follows eight links at most.",
         ..ROW
     },
     Row {

@@ -14,7 +14,7 @@ use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
 use crate::front::routing::{Route, bytes};
 use crate::open::{Links, Opened, is_link, root};
-use crate::path::{Text, normalise, ways};
+use crate::path::{Text, longest, normalise, ways};
 
 /// What a path leads to on disk.
 pub enum Spot {
@@ -91,20 +91,15 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// As much of `whole` as exists: up to a file, or up to the last folder before the first missing name. The walk begins at the
-/// root, so that a long path behind a missing name costs nothing. Only the length of the result is used: what it names is
-/// opened afterwards under the rules about links, so a file that changes meanwhile is no way around them.
+/// As much of `whole` as exists: up to a file, or up to the last folder before the first missing name. Behind a name that is
+/// missing all others are, so few of them are looked for: a client chooses how long the path is. Only the length of the
+/// result is used: what it names is opened afterwards under the rules about links, so a file that changes meanwhile is no way
+/// around them.
 fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
     let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
-    let mut found = whole.get(..above).unwrap_or_default();
-    for way in ways(whole, found.len()) {
-        match fs::metadata(OsStr::from_bytes(way)) {
-            Ok(it) if it.is_dir() => found = way,
-            Ok(_) => return way,
-            Err(_) => break,
-        }
-    }
-    found
+    let ways: Vec<&[u8]> = whole.get(..above).into_iter().chain(ways(whole, above)).collect();
+    let is_there = |at: usize| ways.get(at).is_some_and(|way| fs::metadata(OsStr::from_bytes(way)).is_ok());
+    ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
 }
 
 fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {

@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::errno::Errno;
@@ -58,7 +59,7 @@ impl Links {
 #[derive(Debug)]
 pub struct Opened {
     /// To be read from; of a folder that may not be listed, a mere reference.
-    pub file: File,
+    pub file: Arc<File>,
     /// What it is.
     pub kind: FileType,
     /// In bytes.
@@ -173,7 +174,7 @@ fn opened(file: OwnedFd) -> io::Result<Opened> {
         inode: it.ino(),
         modified: it.modified()?,
         stamp: Stamp::of(&it),
-        file,
+        file: Arc::new(file),
     })
 }
 

@@ -380,6 +380,51 @@ fn no_more_than_eight_links_of_one_owner_are_followed() {
     server.get(&format!("{}/missing", path(4))).is(404);
 }
 
+/// What the kernel no longer has in memory must come from the disk.
+fn forget(file: &std::path::Path) {
+    let file = fs::File::open(file).expect("our own file");
+    file.sync_all().expect("on the disk");
+    let all = nix::fcntl::PosixFadviseAdvice::POSIX_FADV_DONTNEED;
+    nix::fcntl::posix_fadvise(&file, 0, 0, all).expect("the system forgets");
+}
+
+#[test]
+fn whoever_waits_for_the_disk_is_not_the_thread_that_has_all_clients() {
+    let text = "what is read ".repeat(40_000);
+    let site = Site::new()
+        .file("htdocs/long.bin", &text)
+        .file("htdocs/short.bin", &text[..1000])
+        .file("htdocs/short.txt", &text[..1000])
+        .file("htdocs/head.asis", &format!("Content-Type: text/plain\n\n{text}"));
+    let server = serve(site, "AddHandler send-as-is asis\nAddOutputFilterByType DEFLATE text/plain\nFrontThreads 1");
+    let front = front(&server).to_string();
+    let gzip = ("Accept-Encoding", "gzip");
+    let (mut missed, mut aside) = (Vec::new(), Vec::new());
+    for (name, range) in [
+        ("long.bin", "bytes=0-"),
+        ("long.bin", "bytes=70000-170000"),
+        ("long.bin", "bytes=1-2,70000-170000"),
+        ("short.bin", "bytes=0-"),
+        ("short.txt", "bytes=0-"),
+        ("head.asis", "bytes=0-"),
+    ] {
+        let request = || Request::get(&format!("/{name}")).header("Range", range).header(gzip.0, gzip.1);
+        let known = server.send(request()).body;
+        forget(&server.site.path(&format!("htdocs/{name}")));
+        let trace = Trace::of(&server, &[front.parse().expect("a number")], "read,pread64,preadv,preadv2");
+        assert_eq!(server.send(request()).body, known, "{name}, {range}");
+        let mut reads = trace.end_of_all();
+        reads.retain(|call| call.contains("pread"));
+        let (by_front, by_others): (Vec<String>, Vec<String>) =
+            reads.into_iter().partition(|call| call.starts_with(&front));
+        assert!(by_front.iter().all(|call| call.contains("RWF_NOWAIT")), "{name}, {range}: {by_front:#?}");
+        missed.extend(by_front.into_iter().filter(|call| call.contains(" = -1 EAGAIN")));
+        aside.extend(by_others);
+    }
+    // A file system in memory has nothing to wait for.
+    assert_eq!(aside.is_empty(), missed.is_empty(), "{missed:#?}\n{aside:#?}");
+}
+
 #[test]
 fn a_folder_is_read_on_another_thread_than_the_one_that_has_all_clients() {
     let site = Site::new().file("htdocs/list/a", "").file("htdocs/list/b", "");

@@ -102,7 +102,7 @@ async fn send_file(
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(context, &head, &file).await?;
             }
-            files::send(context, &file, opened, &head)?
+            files::send(context, &file, opened, &head).await?
         }
         LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };

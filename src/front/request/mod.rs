@@ -158,7 +158,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route)?;
-                return files::send(context, &route, opened, &head).map(Dispatched::Response);
+                return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }
             LookupResult::Handled(refined) => route = Rc::new(refined),
         }

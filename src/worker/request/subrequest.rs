@@ -79,7 +79,7 @@ impl Site {
         let file = Path::new(OsStr::from_bytes(path));
         let root = root(&self.config, apache::requested(sub).host, file);
         match self.opener.open(root, file, Links::of(location.settings.options)) {
-            Ok(opened) if opened.kind.is_file() => copy(sub, opened.file),
+            Ok(opened) if opened.kind.is_file() => copy(sub, &opened.file),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
                 404
@@ -106,7 +106,7 @@ pub(super) fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// Makes a file a part of the answer.
-fn copy(sub: u64, mut file: File) -> i32 {
+fn copy(sub: u64, mut file: &File) -> i32 {
     apache::begin_body(sub);
     let mut piece = vec![0; PIECE];
     loop {

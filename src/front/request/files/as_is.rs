@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use http::header::{CONTENT_LENGTH, LOCATION, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::lookup::refusal;
+use crate::front::base::blocking;
 use crate::front::base::refusal::Refusal;
 use crate::front::request::respond::body::{BodySource, FileBody, Segment};
 
@@ -24,8 +26,9 @@ struct Head {
 }
 
 /// The response that the file describes: its status and headers, then the rest of the file.
-pub fn send(file: File, size: u64) -> Result<Response<BodySource>, Refusal> {
-    let start = beginning(&file, size).map_err(refusal)?;
+pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Refusal> {
+    let beginning_of = file.clone();
+    let start = blocking::run("read a file", move || beginning(&beginning_of, size)).await?.map_err(refusal)?;
     let Some(head) = read(&start) else {
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
             .because("This file should begin with headers and an empty line, and does not."));

@@ -7,6 +7,7 @@ use std::fs::{DirEntry, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Local};
@@ -56,7 +57,7 @@ static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
 /// Everything that a list is made from, so that another thread can make it.
 struct Wanted {
     /// The folder as it was opened and checked. Its path is not used again: it may lead elsewhere by now.
-    folder: File,
+    folder: Arc<File>,
     path: Vec<u8>,
     listing: Listing,
     order: Order,

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
@@ -26,7 +27,7 @@ use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
 use super::context::RequestContext;
-use super::respond::body::{BodySource, FileBody, PIECE, Segment};
+use super::respond::body::{BodySource, FileBody, Segment};
 use super::respond::packed_files;
 use crate::config::Handler;
 use crate::config::response::PathInfo;
@@ -156,7 +157,7 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -
 }
 
 /// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
-pub fn send(
+pub async fn send(
     context: &RequestContext,
     route: &Route,
     opened: Opened,
@@ -174,7 +175,7 @@ pub fn send(
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     if route.settings.handler == Handler::AsIs {
-        return as_is::send(opened.file, opened.size);
+        return as_is::send(opened.file, opened.size).await;
     }
     let described = mime::headers(&context.generation.config, route);
     let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described);
@@ -242,7 +243,7 @@ fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> 
 }
 
 fn part(
-    file: File,
+    file: Arc<File>,
     size: u64,
     described: HeaderMap,
     wanted: Wanted,
@@ -280,13 +281,12 @@ fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
     Some((CONTENT_RANGE, HeaderValue::from_str(text).ok()?))
 }
 
-/// The bytes of a range. A small one is read now; a large one piece by piece, as the client takes it.
-fn contents(file: File, from: u64, to: u64) -> io::Result<BodySource> {
-    let mut body = FileBody::new(file, [Segment::Range { from, to }]);
-    if to - from > PIECE as u64 {
-        return Ok(BodySource::File(body));
+/// The bytes of a range.
+fn contents(file: Arc<File>, from: u64, to: u64) -> io::Result<BodySource> {
+    if from == to {
+        return Ok(BodySource::Empty);
     }
-    Ok(BodySource::whole(body.next()?.unwrap_or_default()))
+    FileBody::new(file, [Segment::Range { from, to }]).into_source()
 }
 
 /// The boundary of a multipart answer. It is made from the entity tag and not searched for in the file, which would mean

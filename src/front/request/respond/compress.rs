@@ -9,7 +9,7 @@ use http::response::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::accept_encoding::choose;
-use super::body::{AT_ONCE, BodySource, Compressed, Encoder, PIECE, STEP, Step, Then};
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then};
 use super::headers::mime;
 use super::packed_files::{self, Answer};
 use crate::config::response::compress::Coding;
@@ -47,12 +47,11 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
     Response::from_parts(head, body)
 }
 
-/// A file as it is, which was not read yet. A short one is read now, so that it leaves in one packet with its head.
+/// A file as it is, which was not read yet.
 fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
     let body = match body {
-        BodySource::File(mut file) if file.length() <= PIECE as u64 => match file.next() {
-            Ok(Some(bytes)) if file.length() == 0 => BodySource::Whole(bytes),
-            Ok(_) => BodySource::Empty,
+        BodySource::File(file) => match file.into_source() {
+            Ok(body) => body,
             Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
         },
         body => body,

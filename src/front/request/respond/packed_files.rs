@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -69,7 +69,7 @@ pub fn is_for(route: &Route, size: u64) -> bool {
 }
 
 /// A response with a file that is read when it is known that it must be.
-pub fn unread(file: File, size: u64, stamp: Stamp, described: HeaderMap) -> Response<BodySource> {
+pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) -> Response<BodySource> {
     let mut response = Response::new(BodySource::Empty);
     if size > 0 {
         *response.body_mut() = BodySource::File(FileBody::new(file, [Segment::Range { from: 0, to: size }]));
@@ -98,7 +98,7 @@ pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32
     let encoder = Encoder::new(coding, level)?;
     let (plain, packed) = match encoder.cost_of(file.length()) > AT_ONCE {
         true => blocking::compute(move || pack(file, encoder)).await.map_err(io::Error::other)??,
-        false => pack(file, encoder)?,
+        false => packed(file.whole().await?, encoder)?,
     };
     if is_settled {
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).put(key, packed.clone());
@@ -106,13 +106,16 @@ pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32
     Ok(packed.map_or(Answer::Plain(BodySource::whole(plain)), Answer::Packed))
 }
 
-/// Reads a file and compresses it.
-fn pack(mut file: FileBody, mut encoder: Encoder) -> io::Result<(Bytes, Packed)> {
+/// Reads a file and compresses it, on a thread that may wait for the disk.
+fn pack(mut file: FileBody, encoder: Encoder) -> io::Result<(Bytes, Packed)> {
     let mut plain = Vec::with_capacity(file.length() as usize);
     while let Some(piece) = file.next()? {
         plain.extend_from_slice(&piece);
     }
-    let plain = Bytes::from(plain);
+    packed(plain.into(), encoder)
+}
+
+fn packed(plain: Bytes, mut encoder: Encoder) -> io::Result<(Bytes, Packed)> {
     let packed = encoder.run(&Step { pieces: vec![plain.clone()], then: Then::Finish })?;
     let is_shorter = packed.len() < plain.len();
     Ok((plain, is_shorter.then(|| Bytes::from(packed.into_boxed_slice()))))

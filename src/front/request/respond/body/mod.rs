@@ -3,10 +3,12 @@
 mod compressed;
 mod encoder;
 mod file;
+mod pieces;
 
 pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, Step, Then};
 pub use file::{FileBody, Segment};
+pub use pieces::PIECE;
 
 use std::io;
 use std::pin::Pin;
@@ -21,9 +23,6 @@ use crate::front::base::failure::Truncated;
 use crate::front::log::entry::Ending;
 use crate::front::request::context::{RequestContext, RequestGuard};
 use crate::front::workers::{Promised, SharedExchange, Workers};
-
-/// A file is read in pieces of this size.
-pub const PIECE: usize = 64 * 1024;
 
 /// Where the bytes come from.
 pub enum BodySource {
@@ -138,7 +137,7 @@ impl BodySource {
                 let piece = ready!(ticket.poll(left, cx));
                 Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
-            BodySource::File(file) => Poll::Ready(file.next().transpose()),
+            BodySource::File(file) => file.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
         }
     }

@@ -56,7 +56,7 @@ impl Links {
 }
 
 /// A file or folder that was opened.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Opened {
     /// To be read from; of a folder that may not be listed, a mere reference.
     pub file: Arc<File>,
@@ -158,6 +158,17 @@ fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, link
 fn remember<T>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, links: Links, what: T) {
     let way = Way { what, since: Instant::now(), root: root.to_owned(), links };
     known.borrow_mut().put(path.to_owned(), way);
+}
+
+/// Whether `path` still leads to what was opened by it, and through no symbolic link.
+pub fn leads_through_no_link(path: &Path, opened: &Opened) -> bool {
+    let there = no_links(AT_FDCWD, path, FOLDER).map_err(io::Error::from).and_then(|file| File::from(file).metadata());
+    there.is_ok_and(|it| Stamp::of(&it) == opened.stamp)
+}
+
+/// Whether the error means that no descriptor or memory is left for one more file: a state of the server that passes.
+pub fn is_shortage(error: &io::Error) -> bool {
+    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }
 
 /// Whether an error of [`Opener::open`] is about a link.

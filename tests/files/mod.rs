@@ -4,6 +4,8 @@
 mod folders;
 /// What httpd's manual says of index files, PATH_INFO, asis files, ranges and entity tags.
 mod index_and_ranges;
+/// Files that stay open between requests.
+mod open_file_cache;
 /// `PrecompressedFiles`, and files that are compressed once.
 mod precompressed;
 /// Pipes, devices and endless files where a file is expected.

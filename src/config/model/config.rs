@@ -44,6 +44,8 @@ pub struct Config {
     pub clients: Clients,
     /// Where bodies and answers of slow clients lie.
     pub spooling: Spooling,
+    /// `OpenFileCache`: how many files each thread of the front keeps open.
+    pub open_file_cache: u32,
     /// What perl is started with.
     pub perl: PerlSwitches,
     /// What the mold loads, in file order.

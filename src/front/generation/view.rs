@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering::SeqCst;
 use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
+use super::open_files::OpenFiles;
 use super::{Generation, Generations};
 use crate::front::routing::Routes;
 use crate::front::workers::Workers;
-use crate::open::Opener;
 
 /// What a thread makes of a [`Generation`].
 pub struct View {
@@ -22,7 +22,7 @@ pub struct View {
     /// Where paths lead.
     pub routes: Routes,
     /// How its files are opened.
-    pub opener: Opener,
+    pub opener: OpenFiles,
 }
 
 impl Deref for View {
@@ -134,7 +134,7 @@ impl Views {
         View {
             workers: Rc::new(Workers::new(pool, self.thread, spooling, self.packet.clone())),
             routes: Routes::new(&generation.config),
-            opener: Opener::default(),
+            opener: OpenFiles::new(&generation.config),
             generation,
         }
     }

@@ -5,7 +5,7 @@ use crate::config::model::host::{Alias, AliasFrom};
 use crate::config::model::options;
 use crate::config::model::overrides::{Class, Overrides};
 use crate::config::table::content::types::handler;
-use crate::config::table::row::{ANYWHERE, DIRECTORY, HOSTS, MANY, ROW, Row, Takes};
+use crate::config::table::row::{ANYWHERE, DIRECTORY, HOSTS, MANY, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
@@ -34,6 +34,17 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, true)),
         because: "no folder is executable by itself",
         about: "As Alias; what lies there is run as a CGI script, whatever SetHandler and Options say.",
+        ..ROW
+    },
+    Row {
+        name: "OpenFileCache",
+        contexts: SERVER,
+        takes: Takes::Word("Off|a number from 1 to 100000", open_file_cache),
+        default: Some("1000"),
+        because: "a file that many ask for is opened once a second, not for each; what happens to it is seen at once all the same",
+        about: "How many files and folders each thread of the front keeps open, for a second, and no more than a sixteenth of the limit on open \
+            files. A file that is replaced, changed or removed is seen at once; a folder above it that is renamed, or closed to the server's \
+            user, after a second. What lies behind a symbolic link is opened for each request. Off: everything is.",
         ..ROW
     },
     Row {
@@ -110,6 +121,20 @@ fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
         return Err(format!("expected names of files, got the path \"{path}\""));
     }
     draft.host().access_file_names = names.to_vec();
+    Ok(())
+}
+
+/// No machine has descriptors for more.
+const MOST_OPEN_FILES: u32 = 100_000;
+
+fn open_file_cache(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let number = || word.parse().ok().filter(|files| (1..=MOST_OPEN_FILES).contains(files));
+    draft.config.open_file_cache = match word.eq_ignore_ascii_case("off") {
+        true => 0,
+        false => {
+            number().ok_or_else(|| format!("expected Off or a number from 1 to {MOST_OPEN_FILES}, got \"{word}\""))?
+        }
+    };
     Ok(())
 }
 

@@ -13,11 +13,11 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use tokio::time::timeout_at;
 
-use super::files::lookup::is_shortage;
 use crate::config::{Pace, Spooling};
 use crate::front::base::refusal::Refusal;
 use crate::front::workers::spool;
 use crate::log;
+use crate::open::is_shortage;
 use source::Source;
 
 /// Longer bodies go to a file without a name.

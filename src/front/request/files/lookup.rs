@@ -8,12 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
-use nix::errno::Errno;
 
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
 use crate::front::routing::{Route, bytes};
-use crate::open::{Links, Opened, is_link, root};
+use crate::open::{Links, Opened, is_link, is_shortage, root};
 use crate::path::{Text, longest, normalise, ways};
 
 /// What a path leads to on disk.
@@ -163,9 +162,4 @@ pub fn refusal(error: io::Error) -> Refusal {
         ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     })
-}
-
-/// Whether the error means that no descriptor or memory is left for one more file: a state of the server that passes.
-pub fn is_shortage(error: &io::Error) -> bool {
-    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }

@@ -1,6 +1,10 @@
 //! Folders: lists, slashes; and a file's entity tag.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
 use crate::support::serve_env_handler as serve;
+use crate::support::{Connection, PATIENCE, Server, peak_memory};
 
 #[test]
 fn a_folder_without_an_index_is_listed_where_options_allow_it() {
@@ -78,6 +82,53 @@ fn a_list_has_room_for_10000_names_and_says_that_there_are_more() {
     };
     (0..10_000).for_each(create);
     assert_eq!(shown(), (10_000, false));
+    assert!(!server.log().contains("names, the folder has more"));
     (10_000..10_100).for_each(create);
     assert_eq!(shown(), (10_000, true));
+    server.logged("the list of /many/ ends after 10000 names, the folder has more");
+}
+
+/// How long a short file takes at most while lists are made.
+const SOON: Duration = Duration::from_millis(100);
+
+#[test]
+fn a_folder_of_100000_files_holds_nobody_up() {
+    // Each name has rules that could hide it, so that each is looked at.
+    let rules = "Options +Indexes\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
+                 <Files *.secret>\nDeny from all\n</Files>\nFrontThreads 1";
+    let server = serve(rules);
+    let folder = server.site.path("htdocs/many");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for n in 0..100_000 {
+        std::fs::File::create(folder.join(format!("{n:0200}"))).expect("a file");
+    }
+    let front = server.status()["front_pid"].as_i64().expect("the front has a number") as i32;
+    server.get("/many/").is(200);
+    let before = peak_memory(front);
+    // A machine that is busy otherwise may keep us waiting, but not each time.
+    let waited = (0..5).map(|_| longest_wait_beside_lists(&server)).find(|waited| *waited < SOON);
+    assert!(waited.is_some(), "a file takes longer than {SOON:?} while lists are made");
+    let grown = peak_memory(front).saturating_sub(before);
+    assert!(grown < 64 << 20, "ten lists that nobody reads take {} MiB", grown >> 20);
+}
+
+/// The longest that a file took until ten clients, who do not read on, had the beginning of a list.
+fn longest_wait_beside_lists(server: &Server) -> Duration {
+    let mut readers: Vec<Connection> = (0..10).map(|_| server.connect()).collect();
+    readers.iter_mut().for_each(|reader| reader.patience(PATIENCE));
+    readers.iter_mut().for_each(|reader| reader.raw(b"GET /many/ HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            readers.iter_mut().for_each(|reader| drop(reader.head().is(200)));
+            is_done.store(true, SeqCst);
+        });
+        let mut longest = Duration::ZERO;
+        while !is_done.load(SeqCst) {
+            let begun = Instant::now();
+            server.get("/page.html").is(200);
+            longest = longest.max(begun.elapsed());
+        }
+        longest
+    })
 }

@@ -15,17 +15,20 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::METHODS;
 use super::lookup::refusal;
 use super::visible::View;
+use crate::config::Spooling;
 use crate::config::response::listing::{Column, Listing};
 use crate::front::base::blocking::{self, NoThread};
 use crate::front::base::refusal::Refusal;
+use crate::front::request::body::{Body, Store};
 use crate::front::request::context::RequestContext;
-use crate::front::request::respond::body::BodySource;
+use crate::front::request::respond::body::{BodySource, FileBody};
 use crate::front::routing::{Route, once_read, server_name};
+use crate::front::workers::spool;
 use crate::open::Opened;
 use crate::path::PATH;
 use crate::printable;
@@ -51,7 +54,9 @@ const MOST: usize = 10_000;
 /// How many lists are made at the same time: clients that ask for many must not occupy all processors.
 const AT_ONCE: usize = 2;
 
-/// The permits for making a list.
+/// Of those that are made, from the first look into the folder to the page: what they hold is in memory.
+type Turn = SemaphorePermit<'static>;
+
 static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// Everything that a list is made from, so that another thread can make it.
@@ -88,12 +93,34 @@ pub async fn answer(
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = server_name::foot(&context.generation.config, &context.generation.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
-    let (contents, wanted) = make(move || (wanted.contents(), wanted)).await?;
+    let turn = TURNS.acquire().await.map_err(|_| NoThread)?;
+    let ((contents, wanted), turn) = aside(turn, move || (wanted.contents(), wanted)).await?;
     let visible = visible(context, route, contents.map_err(refusal)?).await;
-    let page = make(move || wanted.page(visible)).await?;
-    let mut response = Response::new(BodySource::whole(page.into()));
+    if visible.is_cut {
+        let path = printable::lines(&String::from_utf8_lossy(&route.path));
+        context.client.complain(&format!("the list of {path} ends after {MOST} names, the folder has more"));
+    }
+    let spooling = context.generation.config.spooling.clone();
+    let (page, _) = aside(turn, move || kept(&wanted.page(visible), &spooling)).await?;
+    let mut response = Response::new(match page.map_err(|error| cannot_keep(context, error))? {
+        Body::Memory(page) => BodySource::whole(page),
+        Body::File(page, length) => FileBody::all(page, length),
+    });
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
+}
+
+/// A long page waits in a file for clients that take it slowly: many of them would fill the memory.
+fn kept(page: &str, spooling: &Spooling) -> io::Result<Body> {
+    let mut store = Store::default();
+    store.add(page.as_bytes(), spooling)?;
+    store.close()
+}
+
+fn cannot_keep(context: &RequestContext, error: io::Error) -> Refusal {
+    let folder = spool::folder(&context.generation.config.spooling);
+    context.client.complain(&format!("cannot keep a list in {} (SpoolDirectory): {error}", folder.display()));
+    Refusal::busy()
 }
 
 /// The entries of `contents` that the client may open.
@@ -113,16 +140,13 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     Contents { entries, is_cut }
 }
 
-/// Runs `make` on another thread. The permit is given back when the thread has done it, not when the client leaves: a list that
-/// nobody waits for any more still occupies a processor.
-async fn make<T: Send + 'static>(make: impl FnOnce() -> T + Send + 'static) -> Result<T, NoThread> {
-    let permit = TURNS.acquire().await.map_err(|_| NoThread)?;
-    let make = move || {
-        let made = make();
-        drop(permit);
-        made
-    };
-    blocking::run("list a folder", make).await
+/// Runs `make` on another thread. The turn goes along: it is given up when the thread has done it, not when the client leaves,
+/// because a list that nobody waits for any more still occupies a processor.
+async fn aside<T: Send + 'static>(
+    turn: Turn,
+    make: impl FnOnce() -> T + Send + 'static,
+) -> Result<(T, Turn), NoThread> {
+    blocking::run("list a folder", move || (make(), turn)).await
 }
 
 impl Wanted {

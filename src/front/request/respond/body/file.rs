@@ -48,6 +48,11 @@ impl FileBody {
         FileBody { file, segments, left, coming: None }
     }
 
+    /// A whole file that nobody else has.
+    pub fn all(file: File, length: u64) -> BodySource {
+        BodySource::File(FileBody::new(Arc::new(file), [Segment::Range { from: 0, to: length }]))
+    }
+
     /// How much of it is still to come.
     pub fn length(&self) -> u64 {
         self.left

@@ -9,7 +9,7 @@
 //!   http1/   http2/              a connection: strict reading, frames and floods, its end
 //!   request/                     one request: context, body, access, files, respond, pages
 //!   generation                   one generation: its configuration, and what is made of it below
-//!   routing/   workers/          where a path leads, .htaccess   │   the pool, exchanges, spools
+//!   routing/   workers/   cache/ where a path leads, .htaccess   │   the pool, exchanges, spools   │   answers that are kept
 //!   limits/                      how many connections
 //!   client/                      one connection as all see it: phases, timeouts, TLS session, bytes
 //!   log/                         access logs, error logs
@@ -40,6 +40,7 @@ mod request;
 
 mod generation;
 
+mod cache;
 mod routing;
 mod workers;
 

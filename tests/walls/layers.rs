@@ -37,7 +37,7 @@ const LAYERS: &[Layers] = &[
             &["http1", "http2"],
             &["request"],
             &["generation"],
-            &["routing", "workers"],
+            &["cache", "routing", "workers"],
             &["limits"],
             &["client"],
             &["log"],

@@ -42,6 +42,8 @@ pub struct Config {
     pub limits: RequestLimits,
     /// `MaxConnections` and what stands beside it.
     pub clients: Clients,
+    /// `CacheSize`: bytes of answers that are kept.
+    pub cache_size: u64,
     /// Where bodies and answers of slow clients lie.
     pub spooling: Spooling,
     /// `OpenFileCache`: how many files each thread of the front keeps open.

@@ -11,6 +11,7 @@ use crate::config::model::options::{Options, PartialOptions};
 use crate::config::model::overrides::Overrides;
 use crate::config::model::phases::{Phase, Phases};
 use crate::config::model::response::ResponseRules;
+use crate::config::model::response::cache::{Caching, PartialCaching};
 use crate::config::model::start_up::PsgiApp;
 use crate::config::model::{access, program, scheduling};
 
@@ -82,6 +83,8 @@ settings! {
     access: access::PartialAccess => access::AccessRules, access::AccessRules::merge;
     /// Who gets a worker.
     scheduling: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
+    /// What is kept of answers: `CacheEnable` and its kin.
+    caching: PartialCaching => Caching, Caching::merge;
     /// How programs of a CGI folder run.
     program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
 }

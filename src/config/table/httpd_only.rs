@@ -158,13 +158,10 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "put a cache in front, and see ExpiresActive",
-        names: "CacheEnable CacheDisable CacheDefaultExpire CacheDetailHeader CacheHeader CacheIgnoreCacheControl CacheIgnoreHeaders \
-            CacheIgnoreNoLastMod CacheIgnoreQueryString CacheIgnoreURLSessionIdentifiers CacheKeyBaseURL \
-            CacheLastModifiedFactor CacheLock CacheLockMaxAge CacheLockPath CacheMaxExpire CacheMinExpire CacheQuickHandler \
-            CacheStaleOnError CacheStoreExpired CacheStoreNoStore CacheStorePrivate CacheDirLength CacheDirLevels \
-            CacheMaxFileSize CacheMinFileSize CacheReadSize CacheReadTime CacheRoot CacheSocache CacheSocacheMaxSize \
-            CacheSocacheMaxTime CacheSocacheMinTime CacheSocacheReadSize CacheSocacheReadTime CacheSize CacheGcInterval \
+        advice: "answers are kept in memory, as much as CacheSize allows, and what a program forbids to keep is never kept",
+        names: "CacheKeyBaseURL CacheLockPath CacheStoreNoStore CacheStorePrivate CacheQuickHandler CacheDirLength CacheDirLevels \
+            CacheMaxFileSize CacheMinFileSize CacheReadSize CacheReadTime CacheRoot CacheSocache \
+            CacheSocacheMaxTime CacheSocacheMinTime CacheSocacheReadSize CacheSocacheReadTime CacheGcInterval \
             CacheForceCompletion CacheFile MMapFile MemcacheConnTTL RedisConnPoolTTL RedisTimeout",
     },
     Group {

@@ -72,6 +72,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::redirects::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
+        content::caching::ROWS,
         access::hosts::ROWS,
         access::users::ROWS,
         content::variables::ROWS,

@@ -18,6 +18,7 @@ use wire::control::GenerationNumber;
 
 use super::base::lock::lock;
 use super::base::shared::Shared;
+use super::cache::Cache;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::workers::{Mailboxes, SharedPool};
@@ -48,6 +49,8 @@ pub struct Generation {
     pub software: String,
     /// Its workers and its queue.
     pub pool: Arc<SharedPool>,
+    /// Answers that are kept, if a place wants some kept. A reload begins with none: what programs say may have changed.
+    pub cache: Option<Arc<Cache>>,
     /// How its hosts speak TLS.
     tls: Mutex<Arc<Servers>>,
     /// Where its requests are logged.
@@ -82,6 +85,7 @@ impl Generation {
             tree: bundle.tree,
             software,
             pool: Arc::new(SharedPool::new(shared, mailboxes, number, &config)),
+            cache: cache(&config),
             tls: Mutex::new(servers(sessions, &config, identities)?),
             error_logs: Arc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,
@@ -132,6 +136,11 @@ impl Generation {
     pub fn tls(&self) -> Arc<Servers> {
         lock(&self.tls).clone()
     }
+}
+
+fn cache(config: &Config) -> Option<Arc<Cache>> {
+    let is_wanted = config.sections.iter().any(|section| section.said.caching.enables());
+    is_wanted.then(|| Arc::new(Cache::new(config.cache_size)))
 }
 
 fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow::Result<Arc<Servers>> {

@@ -9,6 +9,7 @@ use wire::control::Slot;
 use wire::reply::{End, LogKind};
 
 use crate::config::Host;
+use crate::config::response::variables::Variables;
 use crate::front::base::address::Address;
 
 /// How the connection was left after the answer: `%X`.
@@ -47,6 +48,8 @@ pub struct Entry<'a> {
     pub is_secure: bool,
     /// mod_ssl's variables.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
+    /// What the configuration and the cache have set.
+    pub variables: &'a Variables,
     /// Where it led, once known.
     pub place: Option<Place<'a>>,
     pub status: u16,

@@ -8,7 +8,7 @@
 //! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
 //! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
-//! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment · its notes · the user                    |
+//! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment, or else a variable of the configuration or the cache · its notes · the user |
 //! | `%I` · `%O` · `%S`                 | all bytes received · sent · both; with what TLS adds, but for HTTP/2 those of the stream's HEADERS, CONTINUATION and DATA |
 //! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · `-`                     |
 //! | `%p` · `%{canonical,local,remote}p`| ports                                                              |
@@ -178,7 +178,9 @@ impl What {
             What::FromWorker(kind, name) => {
                 let told =
                     entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
-                escape_or_dash(out, told.map(|(_, _, value)| &value[..]));
+                // What no worker was told of, such as what the cache did, only the front knows.
+                let ours = || entry.variables.get(name).filter(|_| *kind == LogKind::Env).map(str::as_bytes);
+                escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
             }
             What::User => match entry.told(LogKind::User).or(entry.user.map(str::as_bytes)) {
                 Some(b"") => out.extend_from_slice(b"\"\""),

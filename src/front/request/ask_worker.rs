@@ -4,17 +4,19 @@ use std::rc::Rc;
 
 use http::header::{ACCEPT_ENCODING, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
 use http::request::Parts;
-use http::{Method, StatusCode, Version};
+use http::{Method, Response, StatusCode, Version};
 
-use super::access::admit;
+use super::access::{admit, keep_pace};
 use super::body::source::Source;
 use super::body::{self, Body, Patience};
 use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
-use super::frame::submit;
+use super::frame::{submit, submit_for_nobody};
+use super::respond::body::{BodySource, Ticket};
 use super::respond::from_worker;
 use super::{Dispatched, index, pages};
 use crate::config::Handler;
+use crate::front::base::failure::Failure;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, once_read};
 
@@ -25,39 +27,89 @@ pub async fn work(
     route: Rc<Route>,
     body: &mut Option<Source>,
 ) -> Result<Dispatched, Refusal> {
+    let said = ask(context, head, &route, body).await?;
+    deliver(context, head, &route, said).await
+}
+
+/// What a worker says to a request.
+pub enum Said {
+    /// An answer, of which at least the head is there.
+    Answer(Response<BodySource>),
+    /// Which file to send, with these headers.
+    File(Vec<u8>, Option<wire::reply::Head>),
+    /// Where to look instead, a path of this server.
+    Elsewhere(Vec<u8>),
+}
+
+/// Receives the body, submits the request and waits for the head of the answer.
+pub async fn ask(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut Option<Source>,
+) -> Result<Said, Refusal> {
+    keep_pace(context, route)?;
     let limit = match route.settings.limit_request_body {
         0 => u64::MAX,
         limit => limit,
     };
     let body = match body.take() {
         Some(incoming) => {
-            body::receive(incoming, limit, patience(context, &route), &context.generation.config.spooling).await?
+            body::receive(incoming, limit, patience(context, route), &context.generation.config.spooling).await?
         }
         None => Body::Memory(Default::default()),
     };
-    let (head, body) = body::inflate::unpacked(context, head, &route, body).await?;
-    let head = &*head;
-    let ticket = submit(context, head, &route, body)?;
+    let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
+    let ticket = submit(context, &head, route, body)?;
+    hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))
+}
+
+/// There is no answer for nobody.
+pub struct Unanswered;
+
+/// The same for a request without a body, whose client does not wait.
+pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
+    let ticket = submit_for_nobody(context, head, route, Body::Memory(Default::default())).map_err(|_| Unanswered)?;
+    let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
+    said.map_err(|bad| {
+        complain(context, route, &bad);
+        Unanswered
+    })
+}
+
+async fn hear(
+    ticket: Ticket,
+    inform: impl Fn(&wire::reply::Head),
+) -> Result<Result<Said, from_worker::BadHead>, Failure> {
     let answered = std::future::poll_fn(|cx| {
         let mut exchange = ticket.exchange().borrow_mut();
         for head in exchange.infos.drain(..) {
-            inform(context, &head);
+            inform(&head);
         }
         exchange.poll_head(cx)
     });
     answered.await?;
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
-    if let Some(file) = file {
-        return send_file(context, head, &route, &file, said).await;
+    Ok(match (file, said) {
+        (Some(file), said) => Ok(Said::File(file, said)),
+        (None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
+        (None, None) => Ok(Said::Elsewhere(ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default())),
+    })
+}
+
+/// What comes of what a worker has said.
+pub async fn deliver(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    said: Said,
+) -> Result<Dispatched, Refusal> {
+    match said {
+        Said::Answer(response) => Ok(Dispatched::Response(response)),
+        Said::File(file, said) => send_file(context, head, route, &file, said).await,
+        Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
     }
-    if let Some(said) = said {
-        return from_worker::response(ticket, said)
-            .map(Dispatched::Response)
-            .map_err(|bad| complain(context, &route, &bad));
-    }
-    let target = ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default();
-    Ok(Dispatched::InternalRedirect(target))
 }
 
 fn patience(context: &RequestContext, route: &Route) -> Patience {

@@ -16,7 +16,20 @@ use crate::front::base::refusal::Refusal;
 use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, RequestTimeouts};
 
+/// Asks a worker for the answer to a client's request.
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+    let ticket = submit_for_nobody(context, head, route, body)?;
+    *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
+    Ok(ticket)
+}
+
+/// The same for an answer that the client does not wait for, nor the log.
+pub fn submit_for_nobody(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: Body,
+) -> Result<Ticket, Refusal> {
     let id = context.services.shared.next_id();
     let frame = encode(context, head, route, &body, id);
     let job = Job {
@@ -33,7 +46,6 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
         charged_to: context.visitor.borrow().charged_to(),
     };
     let exchange = context.generation.workers.submit(job)?;
-    *context.exchange.borrow_mut() = Some(exchange.clone());
     Ok(Ticket::new(context.generation.workers.clone(), exchange))
 }
 

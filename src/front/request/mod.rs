@@ -4,6 +4,7 @@ pub mod access;
 mod actions;
 mod ask_worker;
 pub mod body;
+mod cached;
 pub mod context;
 mod drain_body;
 mod error_document;
@@ -26,7 +27,7 @@ use super::generation::InUse;
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use crate::path::{BadPath, MAX_SEGMENTS};
 use access::reverse_dns::named_by_dns;
-use access::{admit, keep_pace, take_turn};
+use access::{admit, take_turn};
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -178,12 +179,11 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     }
     route = named_by_dns(&context.services.names, &context.client.local, route).await;
     settle(context, head, &route)?;
-    keep_pace(context, &route)?;
     take_turn(context, head, &route)?;
     // The client's name may be known since the access check.
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
-    ask_worker::work(context, &head, route, body).await
+    cached::work(context, &head, route, body).await
 }
 
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe

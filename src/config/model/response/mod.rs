@@ -3,6 +3,7 @@
 
 use crate::config::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
+pub mod cache;
 pub mod compress;
 pub mod error_document;
 pub mod expires;

@@ -1,6 +1,7 @@
 //! What is served: files, folders, and what is done to requests and answers on the way.
 
 pub(super) mod actions;
+pub(super) mod caching;
 pub(super) mod files;
 pub(super) mod filters;
 pub(super) mod folders;

@@ -8,7 +8,7 @@ mod visitor;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt::Display;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,6 +43,8 @@ pub trait Stream {
 }
 
 pub struct RequestContext {
+    /// See [`RequestContext::itself`].
+    itself: Weak<RequestContext>,
     /// Who asked.
     pub client: Rc<Client>,
     /// What all requests use.
@@ -119,6 +121,7 @@ impl RequestContext {
             earlier: self.served,
             is_secure: self.is_secure(),
             tls: &|name| self.client.session().and_then(|session| session.variable(name)),
+            variables: &self.variables.borrow(),
             place: route.as_ref().map(|route| Place {
                 path: &route.path,
                 file: &route.filename,
@@ -140,6 +143,11 @@ impl RequestContext {
         };
         self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
         self.services.shared.clock.start();
+    }
+
+    /// For what outlives the answer.
+    pub fn itself(&self) -> Option<Rc<RequestContext>> {
+        self.itself.upgrade()
     }
 
     /// Writes what is wrong with the request or its answer to the error log of its host.
@@ -227,7 +235,8 @@ impl RequestGuard {
         let started = Instant::now();
         let (client, services) = (connection.client.clone(), connection.services.clone());
         count(&services.shared.counters.requests);
-        let record = Rc::new(RequestContext {
+        let record = Rc::new_cyclic(|itself| RequestContext {
+            itself: itself.clone(),
             served: client.served.get(),
             client,
             services,

@@ -4,11 +4,13 @@ mod compressed;
 mod encoder;
 mod file;
 mod pieces;
+mod teed;
 
 pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, Step, Then};
 pub use file::{FileBody, Segment};
 pub use pieces::PIECE;
+pub use teed::{Teed, tee};
 
 use std::io;
 use std::pin::Pin;
@@ -33,6 +35,8 @@ pub enum BodySource {
     Stream(Ticket, Option<u64>),
     /// From a file.
     File(FileBody),
+    /// From a worker, while it is kept for others as well.
+    Teed(Teed),
     /// Compressed on the way.
     Compressed(Box<Compressed>),
 }
@@ -103,6 +107,7 @@ impl BodySource {
             BodySource::Whole(bytes) => Some(bytes.len() as u64),
             BodySource::Stream(_, length) => *length,
             BodySource::File(file) => Some(file.left),
+            BodySource::Teed(teed) => teed.length(),
             BodySource::Compressed(_) => None,
         }
     }
@@ -138,6 +143,7 @@ impl BodySource {
                 Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
             BodySource::File(file) => file.poll(cx),
+            BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
         }
     }
@@ -204,6 +210,7 @@ impl Body for ResponseBody {
             BodySource::Whole(_) => false,
             BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
+            BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
         }
     }

@@ -1,0 +1,102 @@
+//! What of workers' answers is kept for later requests: `CacheEnable` and its kin, as mod_cache has them.
+
+use std::time::Duration;
+
+use crate::config::model::merge::{append, keep, replace, settings};
+
+settings! {
+    /// What one section says; `None` and empty mean: nothing, keep what was.
+    #[derive(Clone, Default, PartialEq)]
+    said struct PartialCaching {}
+
+    /// What all sections of a request say together.
+    #[derive(Clone, Default, PartialEq)]
+    merged struct Caching {}
+
+    /// `CacheEnable` and `CacheDisable on` without a path: of the section where they stand.
+    here: Option<bool> => Option<bool>, keep;
+    /// `CacheEnable /path`, without a trailing slash.
+    enabled: Vec<String> => Vec<String>, append;
+    /// `CacheDisable /path`
+    disabled: Vec<String> => Vec<String>, append;
+    /// `CacheDefaultExpire`
+    default_expire: Option<Duration> => Duration, replace;
+    /// `CacheMinExpire`
+    min_expire: Option<Duration> => Duration, replace;
+    /// `CacheMaxExpire`
+    max_expire: Option<Duration> => Duration, replace;
+    /// `CacheLastModifiedFactor`
+    last_modified_factor: Option<f64> => f64, replace;
+    /// `CacheIgnoreNoLastMod`
+    ignores_no_last_modified: Option<bool> => bool, replace;
+    /// `CacheIgnoreCacheControl`
+    ignores_cache_control: Option<bool> => bool, replace;
+    /// `CacheIgnoreHeaders`, in lower case.
+    ignored_headers: Option<Vec<String>> => Vec<String>, replace;
+    /// `CacheIgnoreQueryString`
+    ignores_query: Option<bool> => bool, replace;
+    /// `CacheIgnoreURLSessionIdentifiers`
+    ignored_identifiers: Option<Vec<String>> => Vec<String>, replace;
+    /// `CacheStoreExpired`
+    stores_expired: Option<bool> => bool, replace;
+    /// `CacheStaleOnError`
+    stale_on_error: Option<bool> => bool, replace;
+    /// `CacheLock`
+    lock: Option<bool> => bool, replace;
+    /// `CacheLockMaxAge`
+    lock_max_age: Option<Duration> => Duration, replace;
+    /// `CacheSocacheMaxSize`: bytes of one answer.
+    largest: Option<u64> => u64, replace;
+    /// `CacheHeader`
+    header: Option<bool> => bool, replace;
+    /// `CacheDetailHeader`
+    detail_header: Option<bool> => bool, replace;
+}
+
+impl PartialCaching {
+    /// Whether answers of some place may be kept by it.
+    pub fn enables(&self) -> bool {
+        self.here == Some(true) || !self.enabled.is_empty()
+    }
+}
+
+impl Caching {
+    /// Whether answers for this path may be kept. `CacheDisable /path` takes precedence, as in httpd; and what it begins with is
+    /// enough, while `CacheEnable /path` is for whole segments: in doubt nothing is kept.
+    pub fn is_on(&self, path: &[u8]) -> bool {
+        let is_disabled = || self.disabled.iter().any(|prefix| path.starts_with(prefix.as_bytes()));
+        let is_enabled = || self.enabled.iter().any(|prefix| is_below(path, prefix.as_bytes()));
+        self.here.unwrap_or_else(is_enabled) && !is_disabled()
+    }
+}
+
+fn is_below(path: &[u8], prefix: &[u8]) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_doubt_nothing_is_kept() {
+        let paths = |enabled: &[&str], disabled: &[&str], here| Caching {
+            enabled: enabled.iter().map(|path| (*path).to_owned()).collect(),
+            disabled: disabled.iter().map(|path| (*path).to_owned()).collect(),
+            here,
+            ..Caching::default()
+        };
+        for (caching, path, on) in [
+            (paths(&[], &[], None), "/a", false),
+            (paths(&[""], &[], None), "/a", true),
+            (paths(&["/a"], &[], None), "/a/b", true),
+            (paths(&["/a"], &[], None), "/ab", false),
+            (paths(&[""], &["/a"], None), "/ab", false),
+            (paths(&[""], &[], Some(false)), "/a", false),
+            (paths(&[], &[], Some(true)), "/a", true),
+            (paths(&[], &["/a"], Some(true)), "/a", false),
+        ] {
+            assert_eq!(caching.is_on(path.as_bytes()), on, "{caching:?} {path}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! An answer that is kept, and whether it may be given to a request.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{AGE, HeaderValue};
+use http::{HeaderMap, StatusCode};
+use hyper::ext::ReasonPhrase;
+
+use super::control::RequestControl;
+use super::terms::Terms;
+
+/// An answer as its program gave it: what the configuration adds is added for each client.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    /// The words behind the status, if the program had its own.
+    pub reason: Option<ReasonPhrase>,
+    /// Date among them, and none that is for one client only.
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub terms: Terms,
+    /// When it came.
+    pub since: Instant,
+}
+
+/// Whether an answer may be given to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usable {
+    /// Yes.
+    Fresh,
+    /// Yes, as the request itself says; it is stale.
+    Stale,
+    /// Yes, while the program is asked again.
+    WhileRevalidating,
+    /// Not before the program was asked again.
+    No,
+}
+
+/// What a header costs beside its bytes, an answer beside its headers, and what it takes to find it: estimated above what it
+/// is, so that the bound holds.
+const PER_HEADER: usize = 96;
+const PER_ANSWER: usize = 768;
+
+impl Answer {
+    /// How old it is (RFC 9111, section 4.2.3).
+    pub fn age(&self) -> Duration {
+        self.terms.initial_age.saturating_add(self.since.elapsed())
+    }
+
+    /// How long its time has been over.
+    fn staleness(&self) -> Duration {
+        self.age().saturating_sub(self.terms.lifetime)
+    }
+
+    /// Whether its time is not over.
+    pub fn is_fresh(&self) -> bool {
+        self.age() < self.terms.lifetime
+    }
+
+    /// Whether it may be given to a request that says so (sections 4.2 and 5.2.1).
+    pub fn usable(&self, asked: &RequestControl) -> Usable {
+        let (terms, age) = (&self.terms, self.age());
+        if terms.ask_always || asked.no_cache || asked.max_age.is_some_and(|most| age > most || most.is_zero()) {
+            return Usable::No;
+        }
+        if self.is_fresh() {
+            let left = terms.lifetime.saturating_sub(age);
+            return if asked.min_fresh.is_some_and(|least| left < least) { Usable::No } else { Usable::Fresh };
+        }
+        if asked.min_fresh.is_some() {
+            return Usable::No;
+        }
+        let staleness = self.staleness();
+        if !terms.never_stale && asked.max_stale.is_some_and(|most| staleness <= most) {
+            return Usable::Stale;
+        }
+        match staleness < terms.while_revalidating {
+            true => Usable::WhileRevalidating,
+            false => Usable::No,
+        }
+    }
+
+    /// Whether it may be given in place of an error (RFC 5861, section 4).
+    pub fn is_usable_on_error(&self, asked: &RequestControl) -> bool {
+        !asked.no_cache && !self.terms.ask_always && (self.is_fresh() || self.staleness() < self.terms.if_error)
+    }
+
+    /// Its headers for a client, Age among them.
+    pub fn headers_now(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        headers.insert(AGE, HeaderValue::from(self.age().as_secs()));
+        headers
+    }
+
+    /// The memory that it takes.
+    pub fn size(&self) -> usize {
+        size(&self.headers, self.body.len())
+    }
+}
+
+/// The memory that an answer with these headers takes.
+pub fn size(headers: &HeaderMap, body: usize) -> usize {
+    let header = |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len() + PER_HEADER;
+    PER_ANSWER + body + headers.iter().map(header).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(lifetime: u64, age: u64, terms: Terms) -> Answer {
+        let seconds = Duration::from_secs;
+        Answer {
+            status: StatusCode::OK,
+            reason: None,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            terms: Terms { lifetime: seconds(lifetime), initial_age: seconds(age), ..terms },
+            since: Instant::now(),
+        }
+    }
+
+    fn asked(field: &'static str) -> RequestControl {
+        RequestControl::of(&HeaderMap::from_iter([(http::header::CACHE_CONTROL, HeaderValue::from_static(field))]))
+    }
+
+    #[test]
+    fn a_request_may_want_less_and_more_than_freshness() {
+        use Usable::*;
+        let strict = || Terms { never_stale: true, ..Terms::default() };
+        let lenient = || Terms { while_revalidating: Duration::from_secs(30), ..Terms::default() };
+        for (answer, field, usable) in [
+            (answer(60, 10, strict()), "", Fresh),
+            (answer(60, 10, strict()), "max-age=5", No),
+            (answer(60, 0, strict()), "max-age=0", No),
+            (answer(60, 10, strict()), "max-age=20", Fresh),
+            (answer(60, 10, strict()), "min-fresh=40", Fresh),
+            (answer(60, 10, strict()), "min-fresh=55", No),
+            (answer(60, 10, strict()), "no-cache", No),
+            (answer(60, 70, strict()), "", No),
+            (answer(60, 70, strict()), "max-stale", No),
+            (answer(60, 70, Terms::default()), "max-stale", Stale),
+            (answer(60, 70, Terms::default()), "max-stale=5", No),
+            (answer(60, 70, Terms::default()), "max-stale=30", Stale),
+            (answer(60, 70, lenient()), "", WhileRevalidating),
+            (answer(60, 70, lenient()), "min-fresh=1", No),
+            (answer(60, 100, lenient()), "", No),
+            (answer(60, 10, Terms { ask_always: true, ..Terms::default() }), "", No),
+        ] {
+            assert_eq!(answer.usable(&asked(field)), usable, "{field} {answer:?}");
+        }
+    }
+}

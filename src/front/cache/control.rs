@@ -1,0 +1,235 @@
+//! `Cache-Control` and `Pragma` of requests and answers (RFC 9111, section 5.2). What is not understood counts as the strictest
+//! that it can mean.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::header::{CACHE_CONTROL, HeaderName, PRAGMA};
+
+/// Longer than anything is kept; a number of more digits is this (RFC 9111, section 1.2.2).
+const LONGEST: u64 = 1 << 31;
+
+/// What a request asks of caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the RFC's names")]
+pub struct RequestControl {
+    pub no_store: bool,
+    pub no_cache: bool,
+    pub only_if_cached: bool,
+    pub max_age: Option<Duration>,
+    pub min_fresh: Option<Duration>,
+    /// By how much an answer may be stale.
+    pub max_stale: Option<Duration>,
+}
+
+/// What an answer says to caches that are for everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the RFC's names")]
+pub struct AnswerControl {
+    pub no_store: bool,
+    /// Not without asking the program again.
+    pub no_cache: bool,
+    pub private: bool,
+    /// Fields that only one client may get: of `no-cache="…"` and `private="…"`.
+    pub private_fields: Vec<HeaderName>,
+    pub public: bool,
+    /// `must-revalidate`
+    pub must_revalidate: bool,
+    /// `proxy-revalidate`
+    pub proxy_revalidate: bool,
+    pub max_age: Option<Duration>,
+    pub s_maxage: Option<Duration>,
+    pub stale_while_revalidate: Option<Duration>,
+    pub stale_if_error: Option<Duration>,
+}
+
+impl RequestControl {
+    /// What these headers say.
+    pub fn of(headers: &HeaderMap) -> RequestControl {
+        let mut control = RequestControl::default();
+        let said = read(headers, |name, value| match name {
+            "no-store" => control.no_store = true,
+            "no-cache" => control.no_cache = true,
+            "only-if-cached" => control.only_if_cached = true,
+            "max-age" => control.max_age = Some(shortest(control.max_age, value)),
+            "min-fresh" => control.min_fresh = Some(value.and_then(digits).unwrap_or(Duration::from_secs(LONGEST))),
+            "max-stale" => {
+                control.max_stale = Some(value.map_or(Some(Duration::from_secs(LONGEST)), digits).unwrap_or_default())
+            }
+            _ => {}
+        });
+        match said {
+            Said::Nothing => control.no_cache = has_pragma(headers),
+            Said::Something => {}
+            Said::Nonsense => control.no_store = true,
+        }
+        control
+    }
+}
+
+impl AnswerControl {
+    /// What these headers say.
+    pub fn of(headers: &HeaderMap) -> AnswerControl {
+        let mut control = AnswerControl::default();
+        let said = read(headers, |name, value| match name {
+            "no-store" => control.no_store = true,
+            "no-cache" => control.no_cache |= !only_fields(value, &mut control.private_fields),
+            "private" => control.private |= !only_fields(value, &mut control.private_fields),
+            "public" => control.public = true,
+            "must-revalidate" => control.must_revalidate = true,
+            "proxy-revalidate" => control.proxy_revalidate = true,
+            "max-age" => control.max_age = Some(shortest(control.max_age, value)),
+            "s-maxage" => control.s_maxage = Some(shortest(control.s_maxage, value)),
+            "stale-while-revalidate" => {
+                control.stale_while_revalidate = Some(shortest(control.stale_while_revalidate, value));
+            }
+            "stale-if-error" => control.stale_if_error = Some(shortest(control.stale_if_error, value)),
+            _ => {}
+        });
+        match said {
+            // mod_perl's no_cache and old programs say it so.
+            Said::Nothing => control.no_cache = has_pragma(headers),
+            Said::Something => {}
+            Said::Nonsense => control.no_store = true,
+        }
+        control
+    }
+}
+
+/// What there was to read.
+enum Said {
+    Nothing,
+    Something,
+    /// Bytes that are no text, or a quotation without its end.
+    Nonsense,
+}
+
+/// Hands each directive on, its name in lower case, its value without quotation marks.
+fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) -> Said {
+    let mut said = Said::Nothing;
+    for field in headers.get_all(CACHE_CONTROL) {
+        let Ok(text) = field.to_str() else { return Said::Nonsense };
+        let Some(directives) = split(text) else { return Said::Nonsense };
+        for directive in directives {
+            let (name, value) = match directive.split_once('=') {
+                Some((name, value)) => (name, Some(value.trim().trim_matches('"'))),
+                None => (directive, None),
+            };
+            take(&name.trim().to_ascii_lowercase(), value);
+        }
+        said = Said::Something;
+    }
+    said
+}
+
+/// The parts between commas that stand in no quotation.
+fn split(text: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut rest, mut quoted, mut begin) = (Vec::new(), text.char_indices(), false, 0);
+    while let Some((at, character)) = rest.next() {
+        match character {
+            '"' => quoted = !quoted,
+            '\\' if quoted => drop(rest.next()),
+            ',' if !quoted => {
+                parts.push(text.get(begin..at)?.trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text.get(begin..)?.trim());
+    parts.retain(|part| !part.is_empty());
+    (!quoted).then_some(parts)
+}
+
+/// What is said twice counts as the shorter, what is no number as nothing: both are stale rather than fresh.
+fn shortest(before: Option<Duration>, value: Option<&str>) -> Duration {
+    let now = value.and_then(digits).unwrap_or_default();
+    before.map_or(now, |before| before.min(now))
+}
+
+fn digits(text: &str) -> Option<Duration> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(text.parse().unwrap_or(LONGEST).min(LONGEST)))
+}
+
+/// Whether it is said of some fields only, which are added to `fields`. A name that is none means all.
+fn only_fields(value: Option<&str>, fields: &mut Vec<HeaderName>) -> bool {
+    let Some(value) = value else { return false };
+    let names: Result<Vec<HeaderName>, _> = value.split(',').map(|name| name.trim().parse()).collect();
+    names.is_ok_and(|names| {
+        fields.extend(names);
+        true
+    })
+}
+
+fn has_pragma(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(PRAGMA).iter();
+    { values }.any(|value| value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("no-cache")))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{HeaderValue, SET_COOKIE};
+
+    use super::*;
+
+    fn headers(fields: &[&'static str]) -> HeaderMap {
+        fields.iter().map(|field| (CACHE_CONTROL, HeaderValue::from_static(field))).collect()
+    }
+
+    fn seconds(number: u64) -> Option<Duration> {
+        Some(Duration::from_secs(number))
+    }
+
+    #[test]
+    fn directives_are_read_in_any_case_and_over_several_fields() {
+        let said = AnswerControl::of(&headers(&["Public , MAX-AGE=\"60\"", "s-maxage=5,,must-revalidate"]));
+        assert_eq!((said.public, said.max_age, said.s_maxage), (true, seconds(60), seconds(5)));
+        assert!(said.must_revalidate && !said.no_store);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_stale_or_not_kept() {
+        for (fields, max_age) in [
+            (&["max-age=x"][..], seconds(0)),
+            (&["max-age"], seconds(0)),
+            (&["max-age=-5"], seconds(0)),
+            (&["max-age=1.5"], seconds(0)),
+            (&["max-age=60, max-age=5"], seconds(5)),
+            (&["max-age=99999999999999999999999"], seconds(LONGEST)),
+            (&["xmax-age=5"], None),
+            (&["ext=\"max-age=5, x\""], None),
+        ] {
+            let said = AnswerControl::of(&headers(fields));
+            assert_eq!((said.max_age, said.no_store), (max_age, false), "{fields:?}");
+        }
+        assert!(AnswerControl::of(&headers(&["max-age=60, x=\"never closed"])).no_store);
+    }
+
+    #[test]
+    fn a_field_that_is_private_does_not_make_the_answer_so() {
+        let said = AnswerControl::of(&headers(&["private=\"Set-Cookie\", no-cache=\"x-a, x-b\", max-age=5"]));
+        assert!(!said.private && !said.no_cache);
+        assert_eq!(said.private_fields.first(), Some(&SET_COOKIE));
+        assert_eq!(said.private_fields.len(), 3);
+        assert!(AnswerControl::of(&headers(&["private=\"Set-Cookie, no name\""])).private);
+        assert!(AnswerControl::of(&headers(&["private, private=\"Set-Cookie\""])).private);
+    }
+
+    #[test]
+    fn pragma_counts_where_there_is_no_cache_control() {
+        let with = |fields| {
+            let mut headers = headers(fields);
+            headers.insert(PRAGMA, HeaderValue::from_static("No-Cache"));
+            (RequestControl::of(&headers).no_cache, AnswerControl::of(&headers).no_cache)
+        };
+        assert_eq!((with(&[]), with(&["max-age=5"])), ((true, true), (false, false)));
+    }
+
+    #[test]
+    fn requests_say_how_old_an_answer_may_be() {
+        let said = RequestControl::of(&headers(&["max-age=5, min-fresh=3, max-stale"]));
+        assert_eq!((said.max_age, said.min_fresh, said.max_stale), (seconds(5), seconds(3), seconds(LONGEST)));
+        assert_eq!(RequestControl::of(&headers(&["max-stale=x"])).max_stale, seconds(0));
+    }
+}

@@ -1,0 +1,126 @@
+//! What of a request decides which answer it gets.
+
+use http::HeaderMap;
+use http::header::HeaderName;
+
+/// The resource, and what else of a request a program may see that every stranger can choose: an answer to one who chose
+/// otherwise is another answer, so that nobody makes others get his.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The virtual host, the path as it was routed, and the query: what is forgotten together.
+    pub resource: Box<[u8]>,
+    /// How it was asked for: scheme, port, the host's name and the target as they were sent, headers by which proxies say other
+    /// ones, variables.
+    pub asked: Vec<u8>,
+}
+
+impl Key {
+    /// The resource of a host.
+    pub fn resource(host: u16, path: &[u8], query: Option<&str>) -> Box<[u8]> {
+        let mut resource = host.to_le_bytes().to_vec();
+        resource.extend_from_slice(path);
+        if let Some(query) = query {
+            // A path has no zero byte.
+            resource.push(0);
+            resource.extend_from_slice(query.as_bytes());
+        }
+        resource.into()
+    }
+
+    /// What tells the variants of the resource apart, where answers depend on these headers (`Vary`).
+    pub fn variant(&self, vary: &[HeaderName], headers: &HeaderMap) -> Vec<u8> {
+        let mut variant = self.asked.clone();
+        for name in vary {
+            add_header(&mut variant, name, headers);
+        }
+        variant
+    }
+}
+
+/// Adds a part; its length stands before it, so that no two lists of parts look alike.
+pub fn add(to: &mut Vec<u8>, part: &[u8]) {
+    to.extend_from_slice(&part.len().to_le_bytes());
+    to.extend_from_slice(part);
+}
+
+/// Adds a header with all its fields. One that is not there differs from one that is empty.
+pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
+    add(to, name.as_str().as_bytes());
+    for value in headers.get_all(name) {
+        to.push(b'=');
+        add(to, value.as_bytes());
+    }
+    to.push(b';');
+}
+
+/// Headers by which a proxy says what was asked of it, and by which programs believe a request to be another one. They are
+/// part of every key. `X-Forwarded-For` and its kin, which say who asks, are not: each client would have a cache of its own.
+pub fn says_what_was_asked(name: &HeaderName) -> bool {
+    const OTHERS: [&str; 16] = [
+        "front-end-https",
+        "x-base-url",
+        "x-host",
+        "x-http-destinationurl",
+        "x-http-host-override",
+        "x-http-method",
+        "x-http-method-override",
+        "x-method-override",
+        "x-original-host",
+        "x-original-uri",
+        "x-original-url",
+        "x-proxy-url",
+        "x-request-base",
+        "x-rewrite-url",
+        "x-script-name",
+        "x-traversal-path",
+    ];
+    let name = name.as_str();
+    let is_forwarded = name.starts_with("x-forwarded-") && !matches!(name, "x-forwarded-for" | "x-forwarded-by");
+    is_forwarded || name == "x-url-scheme" || OTHERS.contains(&name)
+}
+
+/// Of `Forwarded` (RFC 7239) the same: host and scheme, but not who asks.
+pub fn add_forwarded(to: &mut Vec<u8>, headers: &HeaderMap) {
+    for value in headers.get_all(http::header::FORWARDED) {
+        for pair in value.as_bytes().split(|byte| matches!(byte, b';' | b',')).map(<[u8]>::trim_ascii) {
+            let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
+            if !name.eq_ignore_ascii_case(b"for") && !name.eq_ignore_ascii_case(b"by") {
+                add(to, pair);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let variant = |values: &[(HeaderName, &'static str)]| {
+            let key = Key { resource: Box::default(), asked: Vec::new() };
+            let values = values.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value)));
+            key.variant(&[ACCEPT, ACCEPT_LANGUAGE], &values.collect())
+        };
+        let all = [
+            variant(&[]),
+            variant(&[(ACCEPT, "")]),
+            variant(&[(ACCEPT, "a"), (ACCEPT_LANGUAGE, "b")]),
+            variant(&[(ACCEPT, "ab")]),
+            variant(&[(ACCEPT, "b"), (ACCEPT_LANGUAGE, "a")]),
+            variant(&[(ACCEPT_LANGUAGE, "ab")]),
+        ];
+        for (at, one) in all.iter().enumerate() {
+            assert!(all.iter().skip(at + 1).all(|other| other != one), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_no_part_of_a_path() {
+        assert_ne!(Key::resource(0, b"/a", Some("b")), Key::resource(0, b"/a?b", None));
+        assert_ne!(Key::resource(0, b"/a", Some("")), Key::resource(0, b"/a", None));
+        assert_ne!(Key::resource(0, b"/a", None), Key::resource(1, b"/a", None));
+    }
+}

@@ -1,0 +1,303 @@
+//! Requests whose answer may be kept, or may have been: looks for it, lets one request ask a worker for what several want, asks
+//! whether a stale one is still right, and forgets what a request has changed (RFC 9111).
+//!
+//! ```text
+//!   look ──▶ kept, fresh ─────────────────────────────────────────────▶ give
+//!    │  ▲                                                                ▲
+//!    │  └── another asks: wait for it (CacheLock)                        │ still right (304), or an error instead
+//!    └────▶ ask a worker, with the validators of the stale one ──▶ weigh ┤
+//!                                                                        └─▶ keep, if its terms allow
+//! ```
+//!
+//! It stands behind the access check, so that nobody gets here who may not come in.
+
+mod asked;
+mod changed;
+mod give;
+mod keep;
+mod tell;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use http_body::Body as _;
+
+use super::Dispatched;
+use super::ask_worker::{self, Said, Unanswered};
+use super::body::source::Source;
+use super::context::RequestContext;
+use super::respond::body::BodySource;
+use crate::config::response::cache::Caching;
+use crate::front::base::refusal::Refusal;
+use crate::front::cache::answer::{Answer, Usable};
+use crate::front::cache::control::RequestControl;
+use crate::front::cache::key::Key;
+use crate::front::cache::{Cache, Found, Leader, Outcome, Turn};
+use crate::front::generation::InUse;
+use crate::front::routing::Route;
+use tell::Event;
+
+/// Answers a request to a program, from the cache where that is allowed.
+pub async fn work(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut Option<Source>,
+) -> Result<Dispatched, Refusal> {
+    let Some(cache) = &context.generation.cache else { return ask_worker::work(context, head, route, body).await };
+    if !head.method.is_safe() || !context.head.method.is_safe() {
+        let answer = ask_worker::work(context, head, route.clone(), body).await;
+        return answer.inspect(|answer| changed::forget(context, cache, &route, answer));
+    }
+    match Visit::of(context, cache, head, &route, body) {
+        Some(visit) => visit.answer(body).await,
+        None => ask_worker::work(context, head, route, body).await,
+    }
+}
+
+/// A request whose answer may be kept.
+struct Visit<'a> {
+    context: &'a RequestContext,
+    cache: &'a Arc<Cache>,
+    /// As the program sees it.
+    head: &'a Parts,
+    route: &'a Rc<Route>,
+    key: Key,
+    /// What it asks of caches.
+    control: RequestControl,
+}
+
+/// What [`Visit::look`] comes to.
+enum Next {
+    /// This is the answer.
+    Give(Arc<Answer>, Event),
+    /// It is kept, and the program is to be asked meanwhile whether it is still right.
+    GiveAndAsk(Arc<Answer>, Option<Leader>),
+    /// A worker is to be asked.
+    Ask(Errand),
+    /// The client wants only what is kept.
+    NotKept,
+}
+
+/// What a worker is asked for.
+#[derive(Default)]
+struct Errand {
+    /// The answer that is kept, but must not be given as it is.
+    stale: Option<Arc<Answer>>,
+    /// Others wait for it.
+    leader: Option<Leader>,
+    /// It is asked as if nothing could be kept: with the client's own conditions, and the answer is for him alone.
+    plain: bool,
+}
+
+impl Errand {
+    /// What the worker has said is for nobody else.
+    fn fails(self) {
+        self.leader.into_iter().for_each(|leader| leader.land(Outcome::Alone));
+    }
+}
+
+impl<'a> Visit<'a> {
+    /// `None`: the request, or its place, is not for a cache.
+    fn of(
+        context: &'a RequestContext,
+        cache: &'a Arc<Cache>,
+        head: &'a Parts,
+        route: &'a Rc<Route>,
+        body: &Option<Source>,
+    ) -> Option<Visit<'a>> {
+        let settings = &route.settings;
+        // Perl that runs before the answer may decide who comes in, or lead elsewhere: only a worker can know.
+        let is_for_it = settings.caching.is_on(&route.path) && !settings.has_perl_phases();
+        let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
+        // The page of an error is about the request that failed.
+        let is_errors = !context.before.borrow().is_empty();
+        let control = match settings.caching.ignores_cache_control {
+            true => RequestControl::default(),
+            false => RequestControl::of(&head.headers),
+        };
+        if !is_for_it || has_body || is_errors || control.no_store || !asked::is_for_caches(head) {
+            return None;
+        }
+        let key = asked::key(context, head, route)?;
+        Some(Visit { context, cache, head, route, key, control })
+    }
+
+    fn rules(&self) -> &'a Caching {
+        &self.route.settings.caching
+    }
+
+    async fn answer(&self, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+        match self.look().await {
+            Next::Give(answer, event) => Ok(self.give(&answer, event)),
+            Next::GiveAndAsk(answer, leader) => {
+                self.ask_behind(&answer, leader);
+                Ok(self.give(&answer, Event::Hit("cache hit: stale, the program is asked meanwhile")))
+            }
+            Next::NotKept => Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT)),
+            Next::Ask(errand) => self.ask(errand, body).await,
+        }
+    }
+
+    /// Looks until there is an answer to give, or somebody to ask; waits for those who ask already.
+    async fn look(&self) -> Next {
+        let mut leader = None;
+        loop {
+            let stale = match self.cache.find(&self.key, &self.head.headers) {
+                Found::Answer(answer) if self.is_user() && !answer.terms.for_users => return self.asks_plainly(),
+                Found::Answer(answer) => match answer.usable(&self.control) {
+                    Usable::Fresh => return Next::Give(answer, Event::Hit("cache hit")),
+                    Usable::Stale => return Next::Give(answer, Event::Hit("cache hit: stale, as the client allows")),
+                    Usable::WhileRevalidating => return self.ask_meanwhile(answer, leader),
+                    Usable::No => Some(answer),
+                },
+                Found::Passed if leader.is_none() => {
+                    return self.goes(Errand { stale: None, leader: None, plain: false });
+                }
+                Found::Passed | Found::Nothing => None,
+            };
+            if self.control.only_if_cached {
+                return Next::NotKept;
+            }
+            if self.head.method != Method::GET || asked::wants_a_part(self.head) {
+                return self.asks_plainly();
+            }
+            if leader.is_some() || !self.may_wait(stale.as_deref()) {
+                return self.goes(Errand { stale, leader, plain: false });
+            }
+            match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {
+                // What was on its way may have come before this request began to lead: it looks once more.
+                Turn::Leads(new) => leader = Some(new),
+                Turn::Waits(waiter) => {
+                    if waiter.wait().await == Outcome::Alone {
+                        return self.goes(Errand { stale, leader: None, plain: false });
+                    }
+                }
+            }
+        }
+    }
+
+    fn forget(&self) {
+        self.cache.forget(&self.key.resource);
+    }
+
+    /// Whether the client has proved who it is.
+    fn is_user(&self) -> bool {
+        self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor.borrow().user.is_some()
+    }
+
+    fn goes(&self, errand: Errand) -> Next {
+        if self.control.only_if_cached { Next::NotKept } else { Next::Ask(errand) }
+    }
+
+    fn asks_plainly(&self) -> Next {
+        self.goes(Errand { plain: true, ..Errand::default() })
+    }
+
+    /// Waiting is for those who can use what others get. Where each must ask anyway, they would only ask one after the other.
+    fn may_wait(&self, stale: Option<&Answer>) -> bool {
+        let control = &self.control;
+        let takes_any = !control.no_cache && control.max_age.is_none() && control.min_fresh.is_none();
+        let lasts = |answer: &Answer| !answer.terms.ask_always && answer.terms.lifetime > answer.terms.initial_age;
+        self.rules().lock && takes_any && stale.is_none_or(lasts)
+    }
+
+    /// The one that leads asks behind its answer; for the others the stale one is good enough.
+    fn ask_meanwhile(&self, answer: Arc<Answer>, leader: Option<Leader>) -> Next {
+        match leader
+            .map_or_else(|| self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age), Turn::Leads)
+        {
+            Turn::Leads(leader) => Next::GiveAndAsk(answer, Some(leader)),
+            Turn::Waits(_) => Next::Give(answer, Event::Hit("cache hit: stale, another request asks the program")),
+        }
+    }
+
+    /// Asks a worker. Where the answer may be kept, the client's conditions are not passed on: what is kept is a whole answer.
+    async fn ask(&self, mut errand: Errand, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+        loop {
+            let head = asked::with_conditions_of(self.head, &errand);
+            match ask_worker::ask(self.context, &head, self.route, body).await {
+                Ok(Said::Answer(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
+                    self.forget();
+                    errand.stale = None;
+                }
+                Ok(Said::Answer(response)) => return Ok(self.weigh(response, errand)),
+                Ok(other) => {
+                    errand.fails();
+                    return ask_worker::deliver(self.context, self.head, self.route, other).await;
+                }
+                Err(refusal) => return self.instead_of(refusal, errand),
+            }
+        }
+    }
+
+    /// What the client gets, and what is kept.
+    fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
+        if errand.plain {
+            return self.tell(response, Event::Miss("cache miss: the request is for one client"));
+        }
+        match &errand.stale {
+            Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
+                let (answer, own) = self.renew(stale, response.headers());
+                errand.leader.into_iter().for_each(|leader| leader.land(Outcome::Look));
+                let mut given = self.respond(&answer);
+                given.headers_mut().extend(own);
+                self.tell(given, Event::Revalidated("conditional cache hit: the program says that it is still right"))
+            }
+            Some(stale) if is_failure(response.status()) && stale.is_usable_on_error(&self.control) => {
+                let stale = stale.clone();
+                errand.fails();
+                self.give(&stale, Event::Hit("cache hit: stale, because the program has failed"))
+            }
+            _ => self.keep(response, errand),
+        }
+    }
+
+    /// A stale answer, if it may be given in place of an error.
+    fn instead_of(&self, refusal: Refusal, errand: Errand) -> Result<Dispatched, Refusal> {
+        let stale =
+            errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
+        errand.fails();
+        let stale = stale.ok_or(refusal)?;
+        Ok(self.give(&stale, Event::Hit("cache hit: stale, because the program has failed")))
+    }
+
+    /// Asks a worker for an answer that no client waits for.
+    fn ask_behind(&self, stale: &Arc<Answer>, leader: Option<Leader>) {
+        let errand = Errand { stale: Some(stale.clone()), leader, plain: false };
+        let head = asked::with_conditions_of(self.head, &errand).into_owned();
+        let (Some(context), cache, key) = (self.context.itself(), self.cache.clone(), self.key.clone()) else { return };
+        let (route, control) = (self.route.clone(), self.control);
+        let in_use = InUse::new(self.context.generation.clone());
+        tokio::task::spawn_local(async move {
+            let said = ask_worker::ask_for_nobody(&context, &head, &route).await;
+            let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
+            match said {
+                Ok(Said::Answer(response)) => visit.settle(response, errand),
+                Ok(_) | Err(Unanswered) => errand.fails(),
+            }
+            drop(in_use);
+        });
+    }
+
+    /// The same as [`Visit::weigh`] where no client waits.
+    fn settle(&self, response: Response<BodySource>, errand: Errand) {
+        match &errand.stale {
+            Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
+            Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
+                self.renew(stale, response.headers());
+                errand.leader.into_iter().for_each(|leader| leader.land(Outcome::Look));
+            }
+            _ if is_failure(response.status()) => errand.fails(),
+            _ => drop(self.keep_only(response, errand)),
+        }
+    }
+}
+
+/// Errors in place of which a stale answer may be given (RFC 5861, section 4).
+fn is_failure(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 500 | 502 | 503 | 504)
+}

@@ -1,0 +1,88 @@
+//! RFC 9111, section 4.2: how long an answer is fresh, and how old it is.
+
+use super::serve;
+use super::storing::date;
+use crate::support::{Response, until};
+
+fn age(response: &Response) -> u64 {
+    response.header("age").and_then(|age| age.parse().ok()).unwrap_or_else(|| panic!("an Age: {response:?}"))
+}
+
+/// 4.2.1: s-maxage, then max-age, then Expires.
+#[test]
+fn the_more_exact_word_counts() {
+    let site = serve("");
+    let (past, future) = (date(-100), date(100));
+    for (number, (answer, kept)) in [
+        (format!("200|Cache-Control: s-maxage=60, max-age=0|Expires: {past}"), true),
+        (format!("200|Cache-Control: max-age=60|Expires: {past}"), true),
+        (format!("200|Cache-Control: max-age=0|Expires: {future}"), false),
+        (format!("200|Expires: {future}"), true),
+        (format!("200|Expires: {past}"), false),
+        ("200|Expires: tomorrow".to_owned(), false),
+        (format!("200|Expires: {}|Date: {}", date(-50), date(-100)), false),
+        (format!("200|Expires: {}|Date: {}", date(50), date(-100)), true),
+        ("200|Cache-Control: max-age=60, max-age=0".to_owned(), false),
+        ("200|Cache-Control: max-age=\"60\"".to_owned(), true),
+        ("200|Cache-Control: Max-Age=60, unknown=\"a, no-store\"".to_owned(), true),
+        ("200|Cache-Control: max-age=99999999999999999999".to_owned(), true),
+        ("200|Cache-Control: max-age=a60".to_owned(), false),
+        ("200|Cache-Control: max-age=60|Pragma: no-cache".to_owned(), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(site.keeps(&format!("/{number}"), &answer), kept, "{answer}");
+    }
+}
+
+/// 4.2.2, and mod_cache's rules for what is supposed.
+#[test]
+fn what_says_nothing_of_it_is_supposed_to_be_fresh_by_its_age() {
+    let site = serve("");
+    let (old, new) = (format!("200|Last-Modified: {}", date(-100_000)), format!("200|Last-Modified: {}", date(60)));
+    assert!(site.keeps("/old", &old) && site.keeps("/tag", "200|ETag: \"a\""));
+    site.never_keeps("/new", &new);
+    site.never_keeps("/query?a", &old);
+    let cookie = || crate::support::Request::get("/cookie").header("Cookie", "a=b");
+    let before = site.runs();
+    site.send(cookie(), &old);
+    site.send(cookie(), &old);
+    assert_eq!(site.runs() - before, 2);
+    let site = serve("CacheIgnoreNoLastMod On\nCacheIgnoreQueryString On");
+    assert!(site.keeps("/a", "200") && site.keeps("/b?c", &old));
+    let site = serve("CacheLastModifiedFactor 0\nCacheDefaultExpire 0");
+    site.never_keeps("/old", &old);
+    site.never_keeps("/tag", "200|ETag: \"a\"");
+    let site = serve("CacheLastModifiedFactor 0\nCacheDefaultExpire 0\nCacheMinExpire 60");
+    assert!(site.keeps("/old", &old) && site.keeps("/tag", "200|ETag: \"a\""));
+}
+
+#[test]
+fn what_is_over_is_asked_for_again() {
+    let site = serve("CacheStaleOnError Off");
+    let answer = "200|Cache-Control: max-age=1";
+    site.ask("/a", answer);
+    until("it is asked for again", || site.ask("/a", answer).text() == "run 2");
+    let site = serve("CacheMaxExpire 1s");
+    site.ask("/a", "200|Cache-Control: max-age=600");
+    until("it is asked for again", || site.ask("/a", "200|Cache-Control: max-age=600").text() == "run 2");
+}
+
+/// 4.2.3
+#[test]
+fn the_age_that_an_answer_has_when_it_comes_counts() {
+    let site = serve("");
+    let given = |target: &str, answer: &str| {
+        site.ask(target, answer);
+        site.ask(target, answer)
+    };
+    assert!((40..50).contains(&age(&given("/age", "200|Cache-Control: max-age=60|Age: 40"))));
+    assert!((30..40).contains(&age(&given("/date", &format!("200|Cache-Control: max-age=60|Date: {}", date(-30))))));
+    assert!(age(&given("/none", "200|Cache-Control: max-age=60")) < 10);
+    site.never_keeps("/old", "200|Cache-Control: max-age=60|Age: 60");
+    site.never_keeps("/nonsense", "200|Cache-Control: max-age=60|Age: x");
+    let grows = site.ask("/none", "200");
+    until("it grows", || age(&site.ask("/none", "200")) > age(&grows));
+    assert_eq!(site.ask("/none", "200").header("date"), grows.header("date"), "Date is that of its making");
+}

@@ -1,0 +1,101 @@
+//! RFC 9111, sections 5.2.1 and 4.4: what requests ask of caches, and what they change.
+
+use super::{serve, serve_with};
+use crate::support::Request;
+
+const MINUTE: &str = "200|Cache-Control: max-age=60";
+
+fn asking(control: &str) -> Request {
+    Request::get("/a").header("Cache-Control", control)
+}
+
+#[test]
+fn a_client_may_want_a_newer_answer() {
+    let site = serve("");
+    site.ask("/a", "200|Cache-Control: max-age=60|Age: 20");
+    for control in ["no-cache", "max-age=0", "max-age=5", "min-fresh=50", "max-age=x"] {
+        let before = site.runs();
+        let newer = site.send(asking(control), "200|Cache-Control: max-age=60|Age: 20");
+        assert_eq!((site.runs() - before, newer.text()), (1, format!("run {}", before + 1)), "{control}");
+        assert_eq!(site.ask("/a", MINUTE).text(), newer.text(), "the newer one is kept");
+    }
+    let before = site.runs();
+    for control in ["max-age=50", "min-fresh=5", "max-stale=5", "only-if-cached", "no-transform"] {
+        site.send(asking(control), MINUTE).is(200);
+    }
+    site.send(Request::get("/a").header("Pragma", "x"), MINUTE);
+    assert_eq!(site.runs(), before);
+    site.send(Request::get("/a").header("Pragma", "no-cache"), MINUTE);
+    assert_eq!(site.runs(), before + 1);
+}
+
+#[test]
+fn a_request_that_says_no_store_leaves_no_trace() {
+    let site = serve("");
+    assert_eq!(site.send(asking("no-store"), MINUTE).header("x-cache"), None);
+    assert_eq!(site.ask("/a", MINUTE).text(), "run 2");
+    assert_eq!(site.send(asking("no-store"), MINUTE).text(), "run 3");
+    assert_eq!(site.ask("/a", MINUTE).text(), "run 2");
+}
+
+#[test]
+fn only_if_cached_asks_nobody() {
+    let site = serve("");
+    site.send(asking("only-if-cached"), MINUTE).is(504);
+    site.ask("/a", "200|Cache-Control: no-store");
+    site.send(asking("only-if-cached"), MINUTE).is(504);
+    assert_eq!(site.runs(), 1);
+    site.ask("/a", MINUTE);
+    assert_eq!(site.send(asking("only-if-cached"), MINUTE).is(200).text(), "run 2");
+}
+
+#[test]
+fn where_the_site_says_so_clients_are_not_heard() {
+    let site = serve("CacheIgnoreCacheControl On");
+    for control in ["no-cache", "max-age=0", "no-store"] {
+        site.send(asking(control), MINUTE);
+    }
+    assert_eq!(site.runs(), 1);
+}
+
+/// 4.4: the address itself, and what Location and Content-Location name on the same host.
+#[test]
+fn a_request_that_changes_something_makes_the_cache_forget_it() {
+    let site = serve("");
+    let kept = |target: &str| {
+        let before = site.runs();
+        site.ask(target, MINUTE);
+        site.runs() == before
+    };
+    for (number, method) in ["POST", "PUT", "DELETE", "PATCH"].into_iter().enumerate() {
+        let target = format!("/{number}?a=b");
+        site.ask(&target, MINUTE);
+        assert!(kept(&target));
+        // Written otherwise, but the same place.
+        let response = site.send(Request::new(method, &format!("/x/..//%3{number}?a=b")).body("x"), "204");
+        assert_eq!(response.status, 204);
+        assert!(!kept(&target), "{method}");
+        site.send(Request::new(method, &target).body("x"), "404");
+        site.send(Request::new(method, &target).body("x"), "500");
+        assert!(kept(&target), "{method} that has failed");
+    }
+    let named = ["/named", "/named/too"];
+    named.iter().for_each(|target| drop(site.ask(target, MINUTE)));
+    site.send(Request::post("/other", ""), "303|Location: http://localhost/named|Content-Location: /named/too");
+    assert!(!kept("/named") && !kept("/named/too"));
+    site.send(Request::post("/other", ""), "303|Location: http://elsewhere.example/named");
+    assert!(kept("/named"), "what another host is said to have changed");
+    let before = site.runs();
+    site.send(Request::new("OPTIONS", "/named"), "200");
+    assert!(kept("/named") && site.runs() == before + 1, "a safe method");
+}
+
+/// Also where nothing is kept: the form may be in another place than the page.
+#[test]
+fn a_form_in_a_place_without_cache_changes_what_others_show() {
+    let site = serve_with("CacheEnable memory /shown", "");
+    let answer = "303|Location: /shown";
+    site.ask("/shown", MINUTE);
+    site.send(Request::post("/form", "a=b"), answer);
+    assert_eq!(site.ask("/shown", MINUTE).text(), "run 3");
+}

@@ -1,0 +1,126 @@
+//! RFC 9111, section 4.2.4, and RFC 5861: what is stale, and when it is given all the same.
+
+use super::{Counting, serve};
+use crate::support::{Request, Response, until};
+
+/// Waits until what is kept of `/a` is stale.
+#[track_caller]
+fn until_stale(site: &Counting) {
+    let age = |answer: Response| answer.header("age").and_then(|age| age.parse::<u32>().ok());
+    let asked = || Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
+    until("it is stale", || age(site.0.send(asked())).is_none_or(|age| age >= 1));
+}
+
+#[test]
+fn a_client_may_take_what_is_stale() {
+    let site = serve("");
+    let answer = "200|Cache-Control: max-age=1";
+    site.ask("/a", answer);
+    until_stale(&site);
+    let stale = |control: &str| site.send(Request::get("/a").header("Cache-Control", control), answer);
+    assert_eq!(stale("max-stale").text(), "run 1");
+    assert_eq!(stale("max-stale=600").text(), "run 1");
+    assert_eq!(site.runs(), 1);
+    assert_eq!(stale("max-stale=0, max-age=600").is(200).text(), "run 2");
+}
+
+/// 4.2.4: "prohibited by an explicit in-protocol directive".
+#[test]
+fn what_forbids_it_is_never_given_stale() {
+    for control in ["must-revalidate", "proxy-revalidate", "s-maxage=1"] {
+        let site = serve("");
+        let answer = format!("200|Cache-Control: max-age=1, stale-if-error=0, {control}");
+        site.ask("/a", &answer);
+        until("it is stale, and not given", || {
+            let asked = Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
+            site.0.send(asked).status == 504
+        });
+        site.answers("500|X-Own: error");
+        site.ask("/a", &answer).is(500);
+    }
+}
+
+#[test]
+fn a_stale_answer_is_better_than_an_error() {
+    let site = serve("");
+    site.ask("/a", "200|Cache-Control: max-age=1");
+    until_stale(&site);
+    for status in [500, 502, 503, 504] {
+        site.answers(&format!("{status}|Cache-Control: no-store"));
+        let stale = site.ask("/a", "").is(200);
+        assert_eq!((stale.text().as_str(), stale.header("x-cache").as_deref()), ("run 1", Some("HIT from localhost")));
+    }
+    site.answers("");
+    // A worker that dies is a 502.
+    let dies = Request::get("/a").header("X-Do", "die");
+    assert_eq!(site.send(dies, "200").is(200).text(), "run 1");
+    site.answers("404|Cache-Control: no-store");
+    site.ask("/a", "").is(404);
+    site.answers("500");
+    site.ask("/a", "").is(500);
+}
+
+#[test]
+fn stale_if_error_says_for_how_long() {
+    let site = serve("CacheStaleOnError Off");
+    site.ask("/a", "200|Cache-Control: max-age=1, stale-if-error=600");
+    until_stale(&site);
+    site.answers("503");
+    site.ask("/a", "").is(200);
+    for (conf, control) in [("", "max-age=1, stale-if-error=0"), ("CacheStaleOnError Off", "max-age=1")] {
+        let site = serve(conf);
+        site.ask("/a", &format!("200|Cache-Control: {control}"));
+        until_stale(&site);
+        site.answers("503");
+        site.ask("/a", "").is(503);
+    }
+}
+
+/// RFC 5861, section 3.
+#[test]
+fn a_stale_answer_is_given_while_the_program_is_asked() {
+    let site = serve("");
+    let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
+    site.ask("/a", answer);
+    until_stale(&site);
+    // The program waits for this file: no client does.
+    let waits = || Request::get("/a").header("X-Do", "wait");
+    let stale = site.send(waits(), answer).is(200);
+    assert_eq!(stale.text(), "run 1");
+    until("the program is asked", || site.runs() == 2);
+    for _ in 0..5 {
+        assert_eq!(site.send(waits(), answer).text(), "run 1");
+    }
+    assert_eq!(site.runs(), 2, "once is enough");
+    site.answers("200|Cache-Control: max-age=600");
+    site.0.site.write("go", "");
+    until("the new one is there", || site.ask("/a", answer).text() == "run 2");
+}
+
+#[test]
+fn a_failure_behind_the_answer_changes_nothing() {
+    let site = serve("");
+    site.ask("/a", "200|Cache-Control: max-age=1, stale-while-revalidate=600");
+    until_stale(&site);
+    site.answers("500");
+    assert_eq!(site.ask("/a", "").is(200).text(), "run 1");
+    until("the program was asked", || site.runs() == 2);
+    until("it is asked again", || {
+        assert_eq!(site.ask("/a", "").is(200).text(), "run 1");
+        site.runs() > 2
+    });
+}
+
+/// A request behind an answer is an end of none, and a reload does not wait for it in vain.
+#[test]
+fn the_server_stops_while_the_program_is_asked() {
+    let mut site = serve("");
+    let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
+    site.ask("/a", answer);
+    until_stale(&site);
+    site.send(Request::get("/a").header("X-Do", "wait"), answer);
+    until("the program is asked", || site.runs() == 2);
+    site.0.signal(nix::sys::signal::Signal::SIGTERM);
+    site.0.site.write("go", "");
+    assert_eq!(site.0.wait(), 0);
+}

@@ -1,0 +1,305 @@
+//! RFC 9111, section 3: which answers may be kept.
+
+use std::time::{Duration, SystemTime};
+
+use super::{serve, serve_with};
+use crate::support::{Request, until};
+
+/// A date so many seconds from now.
+pub fn date(seconds: i64) -> String {
+    let length = Duration::from_secs(seconds.unsigned_abs());
+    let now = SystemTime::now();
+    httpdate::fmt_http_date(if seconds < 0 { now - length } else { now + length })
+}
+
+#[test]
+fn an_answer_is_made_once_and_given_whole_to_all() {
+    let site = serve("");
+    let first = site.ask("/a?b", "200|Cache-Control: max-age=60|X-Own: yes").is(200);
+    let second = site.ask("/a?b", "200|Cache-Control: max-age=60|X-Own: other").is(200);
+    assert_eq!((first.text().as_str(), second.text().as_str(), site.runs()), ("run 1", "run 1", 1));
+    assert_eq!(
+        (first.header("x-cache").as_deref(), second.header("x-cache").as_deref()),
+        (Some("MISS from localhost"), Some("HIT from localhost"))
+    );
+    for name in ["x-own", "content-type", "cache-control", "content-length"] {
+        assert_eq!(first.header(name), second.header(name), "{name}");
+    }
+    assert_eq!(
+        (first.header("age"), second.header("age").is_some(), second.header("date").is_some()),
+        (None, true, true)
+    );
+    assert_eq!(site.ask("/a?c", "200|Cache-Control: max-age=60").text(), "run 2");
+    assert_eq!(site.ask("/b", "200|Cache-Control: max-age=60").text(), "run 3");
+}
+
+#[test]
+fn without_cache_enable_nothing_is_kept() {
+    let site = serve_with("", "");
+    site.never_keeps("/a", "200|Cache-Control: public, max-age=60");
+}
+
+/// 3: "the no-store cache directive is not present", "the private cache directive is not present or allows", 5.2.2
+#[test]
+fn what_forbids_it_is_never_kept() {
+    let site = serve("");
+    for answer in [
+        "200|Cache-Control: no-store",
+        "200|Cache-Control: no-store, max-age=60, public",
+        "200|Cache-Control: max-age=60|Cache-Control: no-store",
+        "200|Cache-Control: NO-STORE, max-age=60",
+        "200|Cache-Control: private, max-age=60",
+        "200|Cache-Control: private, s-maxage=60",
+        "200|Cache-Control: no-cache",
+        "200|Cache-Control: max-age=0",
+        "200|Cache-Control: s-maxage=0, max-age=60",
+        "200|Cache-Control: max-age=60, x=\"never closed",
+        "200|Pragma: no-cache",
+        "200|Expires: 0",
+        "200|Vary: *|Cache-Control: max-age=60",
+        "200|Vary: Accept, *|Cache-Control: max-age=60",
+        "200|Set-Cookie: a=b|Cache-Control: max-age=60",
+        "200|Set-Cookie: a=b|Cache-Control: public, s-maxage=60",
+        "200",
+    ] {
+        site.never_keeps("/a", answer);
+    }
+}
+
+/// 3: "the response status code is final", "understood"; 4.2.2: some only when they say how long they are fresh.
+#[test]
+fn it_depends_on_the_status() {
+    let site = serve("");
+    for status in [200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 451, 501] {
+        let answer = format!("{status}|Cache-Control: max-age=60");
+        let before = site.runs();
+        site.ask(&format!("/{status}"), &answer).is(status);
+        site.ask(&format!("/{status}"), &answer).is(status);
+        assert_eq!(site.runs() - before, 1, "{status}");
+    }
+    for status in [206, 401, 407, 412, 416] {
+        let answer = format!("{status}|Cache-Control: public, max-age=60|Content-Range: bytes 0-4/10");
+        site.ask(&format!("/{status}"), &answer);
+        let before = site.runs();
+        site.ask(&format!("/{status}"), &answer);
+        assert_eq!(site.runs() - before, 1, "{status}");
+    }
+    let modified = format!("|Last-Modified: {}", date(-100_000));
+    for (status, kept) in [(200, true), (301, true), (404, true), (302, false), (403, false), (500, false)] {
+        let before = site.runs();
+        site.ask(&format!("/{status}/{kept}"), &format!("{status}{modified}"));
+        site.ask(&format!("/{status}/{kept}"), &format!("{status}{modified}"));
+        assert_eq!(site.runs() - before == 1, kept, "{status}");
+    }
+}
+
+/// 3.5: "Authorization" in the request.
+#[test]
+fn answers_to_who_has_proved_himself_are_for_others_only_when_they_say_so() {
+    let site = serve("");
+    let ask = |target: &str, answer: &str| {
+        let user = Request::get(target).header("Authorization", "Basic dTpw");
+        site.send(user.clone(), answer);
+        let before = site.runs();
+        site.send(user, answer);
+        let (again, before) = (site.runs() - before, site.runs());
+        site.ask(target, answer);
+        (again == 0, site.runs() == before)
+    };
+    for answer in ["max-age=60", "max-age=60, proxy-revalidate"] {
+        assert_eq!(
+            ask(&format!("/{}", answer.replace(", ", "-")), &format!("200|Cache-Control: {answer}")),
+            (false, false),
+            "{answer}"
+        );
+    }
+    for answer in ["max-age=60, public", "s-maxage=60", "max-age=60, must-revalidate"] {
+        assert_eq!(
+            ask(&format!("/{}", answer.replace(", ", "-")), &format!("200|Cache-Control: {answer}")),
+            (true, true),
+            "{answer}"
+        );
+    }
+}
+
+/// What was made for strangers is not given to one who has proved who he is, unless it is for everybody.
+#[test]
+fn a_page_for_strangers_is_not_for_users() {
+    let site = serve("");
+    assert!(site.keeps("/a", "200|Cache-Control: max-age=60"));
+    let user = Request::get("/a").header("Authorization", "Bearer x");
+    assert_eq!(site.send(user, "200|Cache-Control: private").text(), "run 2");
+    assert_eq!(site.ask("/a", "200").text(), "run 1", "the strangers' page stays");
+}
+
+/// 5.2.2.4, 5.2.2.7: with field names; mod_cache's CacheIgnoreHeaders.
+#[test]
+fn headers_for_one_client_are_not_kept() {
+    let site = serve("");
+    for name in ["private", "no-cache"] {
+        let answer =
+            format!("200|Cache-Control: max-age=60, {name}=\"Set-Cookie, X-Own\"|Set-Cookie: a=b|X-Own: 1|X-Other: 2");
+        let first = site.ask(&format!("/{name}"), &answer);
+        let second = site.ask(&format!("/{name}"), &answer);
+        assert_eq!((first.header("set-cookie").as_deref(), first.header("x-own").as_deref()), (Some("a=b"), Some("1")));
+        assert_eq!((second.header("set-cookie"), second.header("x-own")), (None, None));
+        assert_eq!((second.text(), second.header("x-other").as_deref()), (first.text(), Some("2")));
+    }
+    let site = serve("CacheIgnoreHeaders Set-Cookie X-Own");
+    let answer = "200|Cache-Control: max-age=60|Set-Cookie: a=b|X-Own: 1";
+    assert_eq!(site.ask("/a", answer).header("set-cookie").as_deref(), Some("a=b"));
+    let second = site.ask("/a", answer);
+    assert_eq!((second.text().as_str(), second.header("set-cookie"), second.header("x-own")), ("run 1", None, None));
+}
+
+#[test]
+fn what_the_configuration_says_of_an_answer_counts_too() {
+    let site = serve(
+        "<Location /private>\nHeader set Cache-Control private\n</Location>\n<Location /set>\nHeader set Cache-Control max-age=60\n</Location>\n\
+        <Location /expires>\nExpiresActive On\nExpiresDefault A60\n</Location>\n<Location /cookie>\nHeader add Set-Cookie a=b\n</Location>",
+    );
+    site.never_keeps("/private", "200|Cache-Control: max-age=60");
+    site.never_keeps("/cookie", "200|Cache-Control: max-age=60");
+    assert!(site.keeps("/set", "200") && site.keeps("/expires", "200"));
+    let twice = site.ask("/expires", "200");
+    assert_eq!(twice.header("cache-control").as_deref(), Some("max-age=60"), "nothing is added twice");
+}
+
+/// What is added for each client is never another's.
+#[test]
+fn headers_of_the_configuration_are_made_for_each_client() {
+    let site = serve("SetEnvIf X-Name (.*) name=$1\nHeader set X-Hello %{name}e\nCacheIgnoreHeaders None");
+    let ask = |name: &str| site.send(Request::get("/a").header("X-Name", name), "200|Cache-Control: max-age=60");
+    assert_eq!(ask("anna").header("x-hello").as_deref(), Some("anna"));
+    assert_eq!(ask("berta").header("x-hello").as_deref(), Some("berta"));
+}
+
+#[test]
+fn the_variable_no_cache_prevents_it() {
+    let site = serve("SetEnvIf X-Do env no-cache");
+    site.send(Request::get("/a").header("X-Do", "env"), "200|Cache-Control: max-age=60");
+    assert_eq!(site.ask("/a", "200|Cache-Control: max-age=60").text(), "run 2");
+}
+
+#[test]
+fn an_answer_that_is_not_whole_is_never_kept() {
+    let site = serve("");
+    let mut connection = site.0.connect();
+    connection
+        .raw("GET /cut HTTP/1.1\r\nHost: localhost\r\nX-Do: cut\r\nX-Answer: 200|Cache-Control: max-age=60\r\n\r\n");
+    connection.head();
+    site.0.site.write("go", "");
+    let rest = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(!rest.contains("\r\n0\r\n"), "{rest}");
+    until("it is asked for again", || site.ask("/cut", "200|Cache-Control: max-age=60").text().starts_with("run 2"));
+    let died = Request::get("/died").header("X-Do", "die");
+    assert_eq!(site.send(died, "200|Cache-Control: max-age=60").status, 502);
+    assert_eq!(site.ask("/died", "200|Cache-Control: max-age=60").is(200).text(), "run 4");
+}
+
+#[test]
+fn what_is_shorter_or_longer_than_it_says_is_never_kept() {
+    let site = serve("");
+    for length in [3, 300] {
+        let target = format!("/{length}");
+        let mut connection = site.0.connect();
+        let answer = format!("200|Cache-Control: max-age=60|Content-Length: {length}");
+        connection.raw(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nX-Answer: {answer}\r\n\r\n"));
+        connection.head();
+        connection.rest();
+        let before = site.runs();
+        site.ask(&target, "200|Cache-Control: max-age=60");
+        assert_eq!(site.runs(), before + 1, "{length}");
+    }
+}
+
+#[test]
+fn a_stream_is_kept_when_it_is_whole() {
+    let site = serve("");
+    let stream = |target: &str, what: &str| {
+        site.send(Request::get(target).header("X-Do", what), "200|Cache-Control: max-age=60")
+    };
+    let first = stream("/a", "stream").is(200);
+    assert_eq!(first.body.len(), "run 1\n".len() + 4 * 65536);
+    until("it is kept", || {
+        let second = stream("/a", "stream");
+        second.header("x-cache").is_some_and(|said| said.starts_with("HIT")) && second.body == first.body
+            || site.runs() > 5
+    });
+    assert_eq!(site.runs(), 1);
+    // More than CacheSocacheMaxSize goes through whole, and is not kept.
+    let long = stream("/long", "long").is(200);
+    assert_eq!(long.body.len(), "run 2\n".len() + 40 * 65536);
+    assert!(stream("/long", "long").text().starts_with("run 3"));
+}
+
+#[test]
+fn a_client_that_leaves_does_not_take_the_answer_with_it() {
+    let site = serve("");
+    let mut connection = site.0.connect();
+    connection.raw(
+        "GET /a HTTP/1.1\r\nHost: localhost\r\nX-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60\r\n\r\n",
+    );
+    connection.head();
+    drop(connection);
+    site.0.site.write("go", "");
+    let kept = || site.send(Request::get("/a").header("Cache-Control", "only-if-cached"), "200");
+    until("it is kept", || kept().status == 200);
+    assert_eq!(site.runs(), 1);
+}
+
+#[test]
+fn heads_and_bodies_are_not_kept_and_other_methods_neither() {
+    let site = serve("");
+    let answer = "200|Cache-Control: max-age=60";
+    let runs = |request: Request| {
+        let before = site.runs();
+        site.send(request.clone(), answer);
+        site.send(request, answer);
+        site.runs() - before
+    };
+    assert_eq!(runs(Request::new("HEAD", "/head")), 2);
+    assert_eq!(runs(Request::new("OPTIONS", "/options")), 2);
+    assert_eq!(runs(Request::post("/post", "a=b")), 2);
+    assert_eq!(runs(Request::get("/body").body("a=b")), 2);
+    assert_eq!(runs(Request::get("/get")), 1);
+    let before = site.runs();
+    let head = site.0.connect().ask(Request::new("HEAD", "/get").header("X-Answer", answer)).is(200);
+    assert_eq!((site.runs(), head.header("content-length").as_deref(), head.body.len()), (before, Some("5"), 0));
+}
+
+/// What a program answers in another coding is only for clients that can read it.
+#[test]
+fn a_coded_answer_is_for_clients_that_take_it() {
+    let site = serve("");
+    let ask = |coding: &str| {
+        site.send(
+            Request::get("/a").header("Accept-Encoding", coding),
+            "200|Cache-Control: max-age=60|Content-Encoding: br",
+        )
+    };
+    ask("br");
+    ask("br");
+    assert_eq!(site.runs(), 1);
+    ask("gzip");
+    assert_eq!(site.runs(), 2);
+}
+
+#[test]
+fn what_is_kept_is_compressed_for_those_who_want_it() {
+    let site = serve("SetOutputFilter DEFLATE");
+    let ask = |coding: &str| {
+        site.send(
+            Request::get("/a").header("Accept-Encoding", coding).header("X-Do", "stream"),
+            "200|Cache-Control: max-age=60",
+        )
+    };
+    let plain = ask("identity").is(200);
+    until("it is kept", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
+    let packed = ask("gzip").is(200);
+    assert_eq!((packed.header("content-encoding").as_deref(), site.runs()), (Some("gzip"), 1));
+    assert!(
+        packed.body.len() < plain.body.len() / 10
+            && packed.header("x-cache").is_some_and(|said| said.starts_with("HIT"))
+    );
+}

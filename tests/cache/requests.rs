@@ -99,3 +99,64 @@ fn a_form_in_a_place_without_cache_changes_what_others_show() {
     site.send(Request::post("/form", "a=b"), answer);
     assert_eq!(site.ask("/shown", MINUTE).text(), "run 3");
 }
+
+#[test]
+fn those_who_may_make_the_cache_forget() {
+    let site = serve("CachePurgeFrom 127.0.0.2 10.0.0.0/8");
+    site.ask("/a?b", MINUTE);
+    site.send(Request::get("/a?b").header("Host", "other"), MINUTE);
+    site.ask("/c", MINUTE);
+    let purge = || Request::new("PURGE", "/./a?b");
+    let forgotten = |request: Request| site.0.send_as("127.0.0.2", request);
+    site.0.send_as("127.0.0.3", purge()).is(403);
+    site.0.logged("PURGE denied by CachePurgeFrom");
+    for name in ["X-Forwarded-For", "Forwarded", "Via"] {
+        forgotten(purge().header(name, "x")).is(403);
+    }
+    assert_eq!(site.ask("/a?b", MINUTE).text(), "run 1");
+    assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 2\n");
+    assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 0\n");
+    assert_eq!([site.ask("/a?b", MINUTE).text(), site.ask("/c", MINUTE).text()], ["run 4", "run 3"]);
+    // Without the directive the method is the program's, and as unsafe as any other that nobody knows.
+    let site = serve("");
+    site.ask("/a", MINUTE);
+    assert_eq!(site.send(Request::new("PURGE", "/a"), "200").is(200).text(), "run 2");
+    assert_eq!(site.asked()[1], "PURGE /a [] []");
+}
+
+/// Who may not come in may not purge either.
+#[test]
+fn a_purge_obeys_the_rules_of_its_place() {
+    let site = serve("CachePurgeFrom 127.0.0.0/8\n<Location /closed>\nOrder deny,allow\nDeny from all\n</Location>");
+    site.0.send(Request::new("PURGE", "/closed")).is(403);
+    site.0.send(Request::new("PURGE", "/open")).is(200);
+}
+
+/// 4.3.5: a HEAD that tells of another answer than the one that is kept.
+#[test]
+fn a_head_may_tell_that_an_answer_has_changed() {
+    let site = serve("");
+    let head = |tag: &str| {
+        let request = Request::new("HEAD", "/a").header("Cache-Control", "no-cache");
+        let answer = format!("200|Cache-Control: max-age=60|ETag: \"{tag}\"");
+        site.0.connect().ask(request.header("X-Answer", &answer)).is(200);
+    };
+    site.ask("/a", "200|Cache-Control: max-age=60|ETag: \"a\"");
+    head("a");
+    assert_eq!(site.ask("/a", MINUTE).text(), "run 1");
+    head("b");
+    assert_eq!(site.ask("/a", MINUTE).text(), "run 4");
+}
+
+/// What takes no worker is not counted in what takes too many.
+#[test]
+fn a_hit_is_not_too_fast() {
+    let site = serve("SpeedLimit requests=3/600s");
+    for _ in 0..20 {
+        site.ask("/a", MINUTE).is(200);
+    }
+    site.ask("/b", MINUTE).is(200);
+    site.ask("/c", MINUTE).is(200);
+    site.ask("/d", MINUTE).is(429);
+    site.ask("/a", MINUTE).is(200);
+}

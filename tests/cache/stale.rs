@@ -124,3 +124,18 @@ fn the_server_stops_while_the_program_is_asked() {
     site.0.site.write("go", "");
     assert_eq!(site.0.wait(), 0);
 }
+
+/// A HEAD, or a request for a part, may begin it: what is asked for behind it is the whole answer.
+#[test]
+fn what_is_asked_behind_an_answer_is_all_of_it() {
+    for request in [Request::new("HEAD", "/a"), Request::get("/a").header("Range", "bytes=0-1")] {
+        let site = serve("");
+        let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
+        site.ask("/a", answer);
+        until_stale(&site);
+        site.answers("200|Cache-Control: max-age=600");
+        site.0.connect().ask(request.header("X-Answer", answer));
+        until("the new one is there", || site.ask("/a", answer).text() == "run 2");
+        assert_eq!(site.asked()[1], "GET /a [] []");
+    }
+}

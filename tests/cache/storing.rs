@@ -1,9 +1,14 @@
 //! RFC 9111, section 3: which answers may be kept.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, SystemTime};
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::Linger;
+
 use super::{serve, serve_with};
-use crate::support::{Request, until};
+use crate::support::{Request, Site, until};
 
 /// A date so many seconds from now.
 pub fn date(seconds: i64) -> String {
@@ -234,14 +239,16 @@ fn a_stream_is_kept_when_it_is_whole() {
 }
 
 #[test]
-fn a_client_that_leaves_does_not_take_the_answer_with_it() {
+fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
     let site = serve("");
-    let mut connection = site.0.connect();
-    connection.raw(
-        "GET /a HTTP/1.1\r\nHost: localhost\r\nX-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60\r\n\r\n",
-    );
-    connection.head();
-    drop(connection);
+    let mut client = TcpStream::connect(("127.0.0.1", site.0.site.port)).expect("it listens");
+    let answer = "X-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60";
+    write!(client, "GET /a HTTP/1.1\r\nHost: localhost\r\n{answer}\r\n\r\n").expect("it reads");
+    client.read_exact(&mut [0; 20]).expect("the head of an answer");
+    // Broken, not ended: the program is told nothing of it.
+    let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+    setsockopt(&client, Linger, &at_once).expect("our own socket");
+    drop(client);
     site.0.site.write("go", "");
     let kept = || site.send(Request::get("/a").header("Cache-Control", "only-if-cached"), "200");
     until("it is kept", || kept().status == 200);
@@ -302,4 +309,30 @@ fn what_is_kept_is_compressed_for_those_who_want_it() {
         packed.body.len() < plain.body.len() / 10
             && packed.header("x-cache").is_some_and(|said| said.starts_with("HIT"))
     );
+}
+
+/// A handler that looks whether its client is there, and stops when it is not: nothing tells its answer from a whole one.
+#[test]
+fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
+    let server = Site::new()
+        .file(
+            "lib/Half.pm",
+            "package Half;\nuse Apache::Constants qw(:common);\n\
+             sub handler { my $r = shift; my $dir = $r->dir_config('Dir');\n\
+             $r->header_out('Cache-Control' => 'max-age=60'); $r->send_http_header('text/plain'); $r->print('half '); $r->rflush;\n\
+             if ($r->args) { select undef, undef, undef, 0.01 until $r->connection->aborted; open my $f, '>', \"$dir/left\"; return OK }\n\
+             $r->print('whole'); OK }\n1;\n",
+        )
+        .serve(
+            "PerlLib lib\nPerlModule Half\nPerlSetVar Dir @DIR@\nCacheEnable memory /\nCacheIgnoreQueryString On\n\
+             <Location />\nSetHandler perl-script\nPerlHandler Half\n</Location>",
+        );
+    let mut connection = server.connect();
+    connection.raw("GET /a?wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    drop(connection);
+    until("the program has stopped", || server.site.has("left"));
+    server.until_idle(2);
+    assert_eq!(server.text("/a"), "half whole");
+    assert_eq!(server.text("/a"), "half whole");
 }

@@ -152,7 +152,8 @@ impl Offer<'_> {
 
     /// RFC 9111, section 4.2.3: what the answer says of its age, or its Date does.
     fn initial_age(&self) -> Duration {
-        let said = one(self.shown, AGE).map(|text| text.trim().parse::<u64>().unwrap_or(u64::from(u32::MAX)));
+        let said = one(self.shown, AGE).and_then(|text| text.split(',').next());
+        let said = said.map(|text| text.trim().parse::<u64>().unwrap_or(u64::from(u32::MAX)));
         let apparent = date(self.shown, DATE).and_then(|date| self.now.duration_since(date).ok()).unwrap_or_default();
         apparent.max(Duration::from_secs(said.unwrap_or(0)))
     }

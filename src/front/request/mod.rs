@@ -141,6 +141,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         route.refused()?;
         return Err(redirect::refusal(answer, head.uri.query()));
     }
+    if cached::purge::is_one(head, &route) {
+        admit(context, head, &route).await?;
+        return cached::purge::answer(context, head, &route).map(Dispatched::Response);
+    }
     if route.is_static() && !route.settings.has_perl_phases() {
         let found = find_file(context, head, &route).await;
         measure(head, &route, &found)?;

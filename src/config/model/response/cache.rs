@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::config::model::access::Network;
 use crate::config::model::merge::{append, keep, replace, settings};
 
 settings! {
@@ -47,6 +48,8 @@ settings! {
     lock_max_age: Option<Duration> => Duration, replace;
     /// `CacheSocacheMaxSize`: bytes of one answer.
     largest: Option<u64> => u64, replace;
+    /// `CachePurgeFrom`; `None`: a PURGE is a request like any other.
+    purge_from: Option<Option<Vec<Network>>> => Option<Vec<Network>>, replace;
     /// `CacheHeader`
     header: Option<bool> => bool, replace;
     /// `CacheDetailHeader`

@@ -1,6 +1,7 @@
 //! Which answers of workers are kept in memory for later requests: mod_cache's directives.
 
 use crate::config::draft::Draft;
+use crate::config::model::access::Network;
 use crate::config::syntax::value;
 use crate::config::table::row::{ANYWHERE, MANY, ROW, Row, SERVER, Takes};
 
@@ -167,6 +168,15 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "CachePurgeFrom",
+        contexts: ANYWHERE,
+        takes: Takes::Words("network…|None", 1..=MANY, cache_purge_from),
+        because: "who may make the cache forget makes the programs work",
+        about: "A request PURGE from one of these addresses or networks makes the cache forget all answers of the address that it is sent to; from \
+            others, or through a proxy that RemoteIP… does not name, it is answered 403. Without this, PURGE is for the program.",
+        ..ROW
+    },
+    Row {
         name: "CacheHeader",
         contexts: ANYWHERE,
         takes: Takes::Flag(|d, on| d.said().caching.header = Some(on)),
@@ -262,6 +272,17 @@ fn cache_ignore_headers(draft: &mut Draft, names: &[String]) -> Result<(), Strin
 /// `CacheIgnoreURLSessionIdentifiers name…|None`
 fn cache_ignore_identifiers(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     draft.said().caching.ignored_identifiers = Some(unless_none(names).cloned().collect());
+    Ok(())
+}
+
+/// `CachePurgeFrom 127.0.0.1 10.0.0.0/8`, `CachePurgeFrom None`
+fn cache_purge_from(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let network = |word: &String| {
+        let wrong = || Err(format!("expected addresses or networks like 10.0.0.0/8, or None, got \"{word}\""));
+        Network::parse(word).unwrap_or_else(wrong)
+    };
+    let networks: Vec<Network> = unless_none(words).map(network).collect::<Result<_, _>>()?;
+    draft.said().caching.purge_from = Some((!networks.is_empty()).then_some(networks));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Whether a worker's answer is kept, and how it gets into the cache.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -17,6 +18,7 @@ use crate::front::cache::answer::{self, Answer};
 use crate::front::cache::terms::{Offer, Terms, Unfit};
 use crate::front::cache::{Cache, Leader, Outcome};
 use crate::front::request::Dispatched;
+use crate::front::request::context::RequestContext;
 use crate::front::request::respond::body::{BodySource, tee};
 use crate::front::request::respond::headers;
 
@@ -105,6 +107,7 @@ impl Visit<'_> {
     fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
         let (head, body) = response.into_parts();
         let newcomer = Newcomer {
+            context: self.context.itself(),
             cache: self.cache.clone(),
             key: self.key.clone(),
             request: self.head.headers.clone(),
@@ -135,6 +138,8 @@ impl Visit<'_> {
 
 /// An answer whose body is on its way.
 struct Newcomer {
+    /// Of the request that it answers.
+    context: Option<Rc<RequestContext>>,
     cache: Arc<Cache>,
     key: super::Key,
     request: HeaderMap,
@@ -148,7 +153,11 @@ struct Newcomer {
 impl Newcomer {
     /// Its body is whole, or never will be, or is too large.
     fn arrives(self, body: Option<Bytes>) {
-        let Newcomer { cache, key, request, status, reason, headers, terms, leader } = self;
+        let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
+        if context.is_some_and(|context| context.told_hung_up.get()) {
+            // A program that looks whether its client is there ends its answer early, and nothing tells that from a whole one.
+            return drop(leader);
+        }
         let outcome = match body {
             Some(body) => {
                 let answer = Answer { status, reason, headers, body, terms, since: Instant::now() };

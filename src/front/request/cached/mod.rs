@@ -15,12 +15,13 @@ mod asked;
 mod changed;
 mod give;
 mod keep;
+pub mod purge;
 mod tell;
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, ETAG, HeaderName, LAST_MODIFIED, RANGE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use http_body::Body as _;
@@ -237,6 +238,7 @@ impl<'a> Visit<'a> {
     /// What the client gets, and what is kept.
     fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
         if errand.plain {
+            self.compare(&response);
             return self.tell(response, Event::Miss("cache miss: the request is for one client"));
         }
         match &errand.stale {
@@ -256,6 +258,19 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// What a HEAD tells of an answer that is kept: when it is another one now, the old one is forgotten (RFC 9111, section 4.3.5).
+    fn compare(&self, response: &Response<BodySource>) {
+        if self.head.method != Method::HEAD || response.status() != StatusCode::OK {
+            return;
+        }
+        let Found::Answer(kept) = self.cache.find(&self.key, &self.head.headers) else { return };
+        let differs =
+            |name: &HeaderName| response.headers().get(name).is_some_and(|value| kept.headers.get(name) != Some(value));
+        if [ETAG, LAST_MODIFIED].iter().any(differs) {
+            self.forget();
+        }
+    }
+
     /// A stale answer, if it may be given in place of an error.
     fn instead_of(&self, refusal: Refusal, errand: Errand) -> Result<Dispatched, Refusal> {
         let stale =
@@ -268,7 +283,9 @@ impl<'a> Visit<'a> {
     /// Asks a worker for an answer that no client waits for.
     fn ask_behind(&self, stale: &Arc<Answer>, leader: Option<Leader>) {
         let errand = Errand { stale: Some(stale.clone()), leader, plain: false };
-        let head = asked::with_conditions_of(self.head, &errand).into_owned();
+        let mut head = asked::with_conditions_of(self.head, &errand).into_owned();
+        head.method = Method::GET;
+        head.headers.remove(RANGE);
         let (Some(context), cache, key) = (self.context.itself(), self.cache.clone(), self.key.clone()) else { return };
         let (route, control) = (self.route.clone(), self.control);
         let in_use = InUse::new(self.context.generation.clone());

@@ -77,6 +77,8 @@ pub struct RequestContext {
     pub exchange: RefCell<Option<SharedExchange>>,
     /// What the access check found out about the client.
     pub visitor: RefCell<Visitor>,
+    /// The client sends nothing more, and its program may have been told: it may have stopped in the middle of its answer.
+    pub told_hung_up: Cell<bool>,
     pub status: Cell<u16>,
     /// The answer's headers, kept only when a format names one.
     pub answer: OnceCell<HeaderMap>,
@@ -217,6 +219,7 @@ impl Pending for RequestContext {
 
     fn hang_up(&self) -> bool {
         let exchange = self.exchange.borrow().clone();
+        self.told_hung_up.set(self.told_hung_up.get() || exchange.is_some());
         exchange.is_none_or(|exchange| self.generation.workers.hang_up(&exchange))
     }
 }
@@ -253,6 +256,7 @@ impl RequestGuard {
             before: RefCell::default(),
             exchange: RefCell::default(),
             visitor: RefCell::default(),
+            told_hung_up: Cell::default(),
             status: Cell::new(CLIENT_LEFT),
             answer: OnceCell::new(),
             took: Cell::default(),

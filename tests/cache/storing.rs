@@ -304,6 +304,8 @@ fn what_is_kept_is_compressed_for_those_who_want_it() {
     let plain = ask("identity").is(200);
     until("it is kept", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
     let packed = ask("gzip").is(200);
+    assert_eq!(ask("gzip").body, packed.body);
+    assert_eq!(ask("identity").body, plain.body, "the plain one is still there");
     assert_eq!((packed.header("content-encoding").as_deref(), site.runs()), (Some("gzip"), 1));
     assert!(
         packed.body.len() < plain.body.len() / 10

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::control::RequestControl;
+use super::forms::Forms;
 use super::terms::Terms;
 
 /// An answer as its program gave it: what the configuration adds is added for each client.
@@ -19,6 +20,8 @@ pub struct Answer {
     /// Date among them, and none that is for one client only.
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// The body in other codings.
+    pub forms: Forms,
     pub terms: Terms,
     /// When it came.
     pub since: Instant,
@@ -116,6 +119,7 @@ mod tests {
             reason: None,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            forms: Forms::default(),
             terms: Terms { lifetime: seconds(lifetime), initial_age: seconds(age), ..terms },
             since: Instant::now(),
         }

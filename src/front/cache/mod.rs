@@ -12,7 +12,9 @@ pub mod answer;
 pub mod conditions;
 pub mod control;
 mod flights;
+pub mod forms;
 pub mod key;
+pub mod packed;
 mod store;
 pub mod terms;
 
@@ -26,8 +28,8 @@ use answer::Answer;
 use flights::Flights;
 pub use flights::{Leader, Outcome, Waiter};
 use key::Key;
-pub use store::Found;
 use store::Store;
+pub use store::{Found, Kept};
 
 /// For so long requests do not wait for each other after an answer to one of them could not be kept.
 const PASSED_FOR: Duration = Duration::from_secs(60);
@@ -65,6 +67,11 @@ impl Cache {
     /// Remembers that answers to such requests cannot be kept, and forgets the one that was.
     pub fn pass(&self, key: &Key, headers: &HeaderMap) {
         lock(&self.store).pass(key, headers, Instant::now() + PASSED_FOR);
+    }
+
+    /// So many bytes more belong to an answer.
+    fn grow(&self, kept: &Kept, bytes: usize) {
+        lock(&self.store).grow(kept, bytes);
     }
 
     /// Forgets all answers of a resource, and says how many there were.

@@ -1,6 +1,7 @@
 //! All answers that are kept, in bounded memory.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,10 +14,25 @@ use super::key::Key;
 /// What it takes to know that an answer is not kept, and what it takes to find anything, beside the keys.
 const PER_VARIANT: usize = 384;
 
+/// An answer that was found, and where.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    answer: Arc<Answer>,
+    names: Names,
+}
+
+impl Deref for Kept {
+    type Target = Answer;
+
+    fn deref(&self) -> &Answer {
+        &self.answer
+    }
+}
+
 /// What is known of the answer to a request.
 pub enum Found {
     /// One is kept; it may be stale.
-    Answer(Arc<Answer>),
+    Answer(Kept),
     /// It could not be kept lately.
     Passed,
     /// Nothing.
@@ -46,10 +62,10 @@ struct Resource {
 struct Variant {
     turn: u64,
     size: usize,
-    kept: Kept,
+    known: Known,
 }
 
-enum Kept {
+enum Known {
     Answer(Arc<Answer>),
     PassedUntil(Instant),
 }
@@ -72,13 +88,14 @@ impl Store {
         let name = key.variant(&resource.vary, headers);
         let Some(variant) = resource.variants.get_mut(&name[..]) else { return Found::Nothing };
         self.turn += 1;
-        if let Some(names) = self.order.remove(&std::mem::replace(&mut variant.turn, self.turn)) {
-            self.order.insert(self.turn, names);
-        }
-        match &variant.kept {
-            Kept::Answer(answer) => Found::Answer(answer.clone()),
-            Kept::PassedUntil(until) if now < *until => Found::Passed,
-            Kept::PassedUntil(_) => Found::Nothing,
+        let Some(names) = self.order.remove(&std::mem::replace(&mut variant.turn, self.turn)) else {
+            return Found::Nothing;
+        };
+        self.order.insert(self.turn, names.clone());
+        match &variant.known {
+            Known::Answer(answer) => Found::Answer(Kept { answer: answer.clone(), names }),
+            Known::PassedUntil(until) if now < *until => Found::Passed,
+            Known::PassedUntil(_) => Found::Nothing,
         }
     }
 
@@ -86,7 +103,7 @@ impl Store {
     pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
         self.depend(key, &answer.terms.vary);
         let size = answer.size();
-        self.put(key, headers, Kept::Answer(answer), size);
+        self.put(key, headers, Known::Answer(answer), size);
     }
 
     /// Remembers that there is none, until then. One that is fresh stays: the other was perhaps for a client of its own.
@@ -96,7 +113,7 @@ impl Store {
         {
             return;
         }
-        self.put(key, headers, Kept::PassedUntil(until), 0);
+        self.put(key, headers, Known::PassedUntil(until), 0);
     }
 
     /// Forgets a resource, and says how many answers it had.
@@ -106,7 +123,7 @@ impl Store {
             self.size -= variant.size;
             self.order.remove(&variant.turn);
         }
-        gone.variants.values().filter(|variant| matches!(variant.kept, Kept::Answer(_))).count()
+        gone.variants.values().filter(|variant| matches!(variant.known, Known::Answer(_))).count()
     }
 
     /// An answer that depends on a header that none did before: the others are found by too little, and are forgotten.
@@ -120,7 +137,7 @@ impl Store {
         }
     }
 
-    fn put(&mut self, key: &Key, headers: &HeaderMap, kept: Kept, size: usize) {
+    fn put(&mut self, key: &Key, headers: &HeaderMap, known: Known, size: usize) {
         let name: Arc<[u8]> = self.variant(key, headers).into();
         let size = size + PER_VARIANT + key.resource.len() + name.len();
         self.remove(&key.resource, &name);
@@ -130,8 +147,24 @@ impl Store {
         self.turn += 1;
         let (turn, resource): (u64, Arc<[u8]>) = (self.turn, key.resource[..].into());
         self.order.insert(turn, (resource.clone(), name.clone()));
-        self.resources.entry(resource).or_default().variants.insert(name, Variant { turn, size, kept });
+        self.resources.entry(resource).or_default().variants.insert(name, Variant { turn, size, known });
         self.size += size;
+        self.make_room();
+    }
+
+    /// So many bytes more belong to an answer, if it is still there.
+    pub fn grow(&mut self, kept: &Kept, bytes: usize) {
+        let (resource, name) = &kept.names;
+        let variant = self.resources.get_mut(resource).and_then(|resource| resource.variants.get_mut(name));
+        let is_it = |variant: &&mut Variant| matches!(&variant.known, Known::Answer(answer) if Arc::ptr_eq(answer, &kept.answer));
+        if let Some(variant) = variant.filter(is_it) {
+            variant.size += bytes;
+            self.size += bytes;
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
         while self.size > self.most {
             let Some((_, (resource, name))) = self.order.pop_first() else { break };
             self.remove(&resource, &name);
@@ -164,6 +197,7 @@ mod tests {
     use http::header::{ACCEPT_LANGUAGE, HeaderValue};
 
     use super::*;
+    use crate::front::cache::forms::Forms;
     use crate::front::cache::terms::Terms;
 
     const MOST: usize = 100_000;
@@ -176,7 +210,8 @@ mod tests {
         let terms = Terms { lifetime: Duration::from_secs(60), vary: vary.to_vec(), ..Terms::default() };
         let body = Bytes::from(vec![b'x'; body]);
         let (status, headers) = (StatusCode::OK, HeaderMap::new());
-        Arc::new(Answer { status, reason: None, headers, body, terms, since: Instant::now() })
+        let forms = Forms::default();
+        Arc::new(Answer { status, reason: None, headers, body, forms, terms, since: Instant::now() })
     }
 
     fn has(store: &mut Store, key: &Key, headers: &HeaderMap) -> bool {
@@ -215,6 +250,25 @@ mod tests {
         store.keep(&key("b", ""), &none, answer(MOST, &[ACCEPT_LANGUAGE]));
         assert!(has(&mut store, &key("a", ""), &none) && !has(&mut store, &key("b", ""), &none));
         assert_eq!(counted(&store), store.size);
+    }
+
+    #[test]
+    fn what_an_answer_grows_by_is_counted_as_long_as_it_is_there() {
+        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        let find = |store: &mut Store| match store.find(&key("a", ""), &none, Instant::now()) {
+            Found::Answer(kept) => kept,
+            _ => panic!("it is kept"),
+        };
+        store.keep(&key("a", ""), &none, answer(1000, &[]));
+        let (kept, before) = (find(&mut store), store.size);
+        store.grow(&kept, 500);
+        assert_eq!((store.size, counted(&store)), (before + 500, before + 500));
+        store.keep(&key("a", ""), &none, answer(1000, &[]));
+        store.grow(&kept, 500);
+        assert_eq!(store.size, before, "it is another one now");
+        let kept = find(&mut store);
+        store.grow(&kept, MOST);
+        assert_eq!((store.size, counted(&store)), (0, 0), "too large with its forms");
     }
 
     #[test]

@@ -8,16 +8,22 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::tell::Event;
 use super::{Visit, asked};
+use crate::front::cache::Kept;
 use crate::front::cache::answer::Answer;
 use crate::front::cache::conditions::{allow_range, is_current};
+use crate::front::cache::packed::Packing;
 use crate::front::request::Dispatched;
 use crate::front::request::files::range::{self, Wanted};
 use crate::front::request::respond::body::BodySource;
 
 impl Visit<'_> {
     /// The answer for this client.
-    pub fn give(&self, answer: &Answer, event: Event) -> Dispatched {
-        self.tell(self.respond(answer), event)
+    pub fn give(&self, kept: &Kept, event: Event) -> Dispatched {
+        let mut response = self.respond(kept);
+        if response.status() == kept.status {
+            response.extensions_mut().insert(Packing::new(self.cache, kept));
+        }
+        self.tell(response, event)
     }
 
     /// The same, before anything is told of it.

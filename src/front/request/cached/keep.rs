@@ -15,6 +15,7 @@ use hyper::ext::ReasonPhrase;
 use super::tell::Event;
 use super::{Errand, Visit, asked, is_failure};
 use crate::front::cache::answer::{self, Answer};
+use crate::front::cache::forms::Forms;
 use crate::front::cache::terms::{Offer, Terms, Unfit};
 use crate::front::cache::{Cache, Leader, Outcome};
 use crate::front::request::Dispatched;
@@ -60,7 +61,8 @@ impl Visit<'_> {
         let terms = terms.unwrap_or_default();
         let headers = to_keep(headers, &terms);
         let (status, reason, body) = (stale.status, stale.reason.clone(), stale.body.clone());
-        let answer = Arc::new(Answer { status, reason, headers, body, terms, since: Instant::now() });
+        let answer =
+            Arc::new(Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() });
         match is_kept {
             true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
             false => self.forget(),
@@ -160,7 +162,8 @@ impl Newcomer {
         }
         let outcome = match body {
             Some(body) => {
-                let answer = Answer { status, reason, headers, body, terms, since: Instant::now() };
+                let answer =
+                    Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() };
                 cache.keep(&key, &request, Arc::new(answer));
                 Outcome::Look
             }

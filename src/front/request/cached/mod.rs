@@ -36,7 +36,7 @@ use crate::front::base::refusal::Refusal;
 use crate::front::cache::answer::{Answer, Usable};
 use crate::front::cache::control::RequestControl;
 use crate::front::cache::key::Key;
-use crate::front::cache::{Cache, Found, Leader, Outcome, Turn};
+use crate::front::cache::{Cache, Found, Kept, Leader, Outcome, Turn};
 use crate::front::generation::InUse;
 use crate::front::routing::Route;
 use tell::Event;
@@ -74,9 +74,9 @@ struct Visit<'a> {
 /// What [`Visit::look`] comes to.
 enum Next {
     /// This is the answer.
-    Give(Arc<Answer>, Event),
+    Give(Kept, Event),
     /// It is kept, and the program is to be asked meanwhile whether it is still right.
-    GiveAndAsk(Arc<Answer>, Option<Leader>),
+    GiveAndAsk(Kept, Option<Leader>),
     /// A worker is to be asked.
     Ask(Errand),
     /// The client wants only what is kept.
@@ -87,7 +87,7 @@ enum Next {
 #[derive(Default)]
 struct Errand {
     /// The answer that is kept, but must not be given as it is.
-    stale: Option<Arc<Answer>>,
+    stale: Option<Kept>,
     /// Others wait for it.
     leader: Option<Leader>,
     /// It is asked as if nothing could be kept: with the client's own conditions, and the answer is for him alone.
@@ -207,7 +207,7 @@ impl<'a> Visit<'a> {
     }
 
     /// The one that leads asks behind its answer; for the others the stale one is good enough.
-    fn ask_meanwhile(&self, answer: Arc<Answer>, leader: Option<Leader>) -> Next {
+    fn ask_meanwhile(&self, answer: Kept, leader: Option<Leader>) -> Next {
         match leader
             .map_or_else(|| self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age), Turn::Leads)
         {
@@ -281,7 +281,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Asks a worker for an answer that no client waits for.
-    fn ask_behind(&self, stale: &Arc<Answer>, leader: Option<Leader>) {
+    fn ask_behind(&self, stale: &Kept, leader: Option<Leader>) {
         let errand = Errand { stale: Some(stale.clone()), leader, plain: false };
         let mut head = asked::with_conditions_of(self.head, &errand).into_owned();
         head.method = Method::GET;

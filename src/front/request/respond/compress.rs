@@ -15,6 +15,7 @@ use super::packed_files::{self, Answer};
 use crate::config::response::compress::Coding;
 use crate::front::base::blocking;
 use crate::front::base::refusal::Refusal;
+use crate::front::cache::packed::Packing;
 use crate::front::request::context::RequestContext;
 use crate::stamp::Stamp;
 
@@ -25,6 +26,7 @@ const WORTH_IT: u64 = 256;
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
     let (mut head, body) = response.into_parts();
     let stamp = head.extensions.remove::<Stamp>();
+    let packing = head.extensions.remove::<Packing>();
     let Some((coding, level)) = agree(context, &mut head, &body) else {
         return if stamp.is_some() { plain(head, body) } else { Response::from_parts(head, body) };
     };
@@ -34,10 +36,12 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
             Ok(Answer::Plain(body)) => return plain(head, body),
             Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
         },
-        (BodySource::Whole(bytes), _) if bytes.len() <= STEP => match whole(bytes.clone(), coding, level).await {
-            Some(packed) => BodySource::Whole(packed),
-            None => return Response::from_parts(head, BodySource::Whole(bytes)),
-        },
+        (BodySource::Whole(bytes), _) if packing.is_some() || bytes.len() <= STEP => {
+            match once(&bytes, coding, level, packing).await {
+                Some(packed) => BodySource::Whole(packed),
+                None => return Response::from_parts(head, BodySource::Whole(bytes)),
+            }
+        }
         (body, _) => match Encoder::new(coding, level) {
             Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
             Err(_) => return Response::from_parts(head, body),
@@ -57,6 +61,16 @@ fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
         body => body,
     };
     Response::from_parts(head, body)
+}
+
+/// All of `plain` compressed, unless that would be longer; of an answer that is kept once for all clients.
+async fn once(plain: &Bytes, coding: Coding, level: u32, packing: Option<Packing>) -> Option<Bytes> {
+    if let Some(known) = packing.as_ref().and_then(|packing| packing.packed(coding, level)) {
+        return known;
+    }
+    let packed = whole(plain.clone(), coding, level).await;
+    packing.inspect(|packing| packing.keep(coding, level, packed.as_ref()));
+    packed
 }
 
 /// All of `plain` compressed, unless that would be longer.

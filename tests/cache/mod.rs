@@ -6,6 +6,8 @@ mod access;
 mod freshness;
 /// By what an answer is found: what a stranger chooses does not change what others get.
 mod keys;
+/// One cache for HTTP/1 and HTTP/2, and for all threads.
+mod protocols;
 /// `X-Cache`, the log, and directives.
 mod reports;
 /// What requests ask of caches.

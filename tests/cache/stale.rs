@@ -1,7 +1,7 @@
 //! RFC 9111, section 4.2.4, and RFC 5861: what is stale, and when it is given all the same.
 
 use super::{Counting, serve};
-use crate::support::{Request, Response, until};
+use crate::support::{Connection, Request, Response, until};
 
 /// Waits until what is kept of `/a` is stale.
 #[track_caller]
@@ -58,6 +58,29 @@ fn a_stale_answer_is_better_than_an_error() {
     site.ask("/a", "").is(404);
     site.answers("500");
     site.ask("/a", "").is(500);
+}
+
+/// Those who waited for a program that failed do not all try it again.
+#[test]
+fn a_program_that_fails_is_asked_once() {
+    let site = serve("CacheLockMaxAge 60");
+    site.ask("/a", "200|Cache-Control: max-age=1");
+    until_stale(&site);
+    site.answers("503");
+    let before = site.0.status()["front"]["requests"].as_u64().expect("a number");
+    let client = |_| {
+        let (address, request) = (site.0.address.clone(), Request::get("/a").header("X-Do", "wait"));
+        std::thread::spawn(move || Connection::open(&address).expect("it listens").ask(request).text())
+    };
+    let clients: Vec<_> = (0..5).map(client).collect();
+    until("all are there", || {
+        site.0.status()["front"]["requests"].as_u64().is_some_and(|requests| requests >= before + 5)
+    });
+    site.0.site.write("go", "");
+    for client in clients {
+        assert_eq!(client.join().expect("an answer"), "run 1");
+    }
+    assert_eq!(site.runs(), 2);
 }
 
 #[test]

@@ -43,10 +43,15 @@ fn a_worker_is_asked_for_all_of_it() {
     site.send(conditional(), TAGGED).is(304);
     assert_eq!(site.ask("/a", TAGGED).is(200).text(), "run 1");
     assert_eq!(site.asked(), ["GET /a [] []"]);
-    // Where nothing can be kept, the program sees them.
-    let uncached = || Request::get("/b").header("If-None-Match", "\"a\"");
-    site.send(uncached(), "200|Cache-Control: no-store|ETag: \"a\"").is(304);
-    site.send(uncached(), "200|Cache-Control: no-store|ETag: \"a\"").is(304);
+    // Where nothing could be kept lately, the program sees them; when that changes, its answer is kept.
+    let uncached = |target: &str, control: &str| {
+        let request = Request::get(target).header("If-None-Match", "\"b\"");
+        site.send(request, &format!("200|Cache-Control: {control}|ETag: \"b\"")).is(304)
+    };
+    uncached("/b", "no-store");
+    uncached("/b", "no-store");
+    assert_eq!(site.asked()[1..], ["GET /b [] []", "GET /b [\"b\"] []"]);
+    assert!(site.keeps("/b", TAGGED));
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub enum Outcome {
     Look,
     /// Its answer is not for others.
     Alone,
+    /// The program has failed.
+    Failed,
 }
 
 /// The requests that others wait for.
@@ -109,7 +111,7 @@ mod tests {
     #[tokio::test]
     async fn those_who_wait_learn_what_came_of_it() {
         let flights = Arc::<Flights>::default();
-        for outcome in [Outcome::Look, Outcome::Alone] {
+        for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
             let leader = lead(&flights, LONG);
             let waiters = [join(&flights, LONG), join(&flights, LONG)];
             leader.land(outcome);

@@ -99,7 +99,7 @@ fn is_ignored(parameter: &str, rules: &Caching) -> bool {
 pub fn with_conditions_of<'a>(head: &'a Parts, errand: &Errand) -> Cow<'a, Parts> {
     const CONDITIONS: [HeaderName; 3] = [IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_RANGE];
     let is_conditional = CONDITIONS.iter().any(|name| head.headers.contains_key(name));
-    if errand.plain || (errand.stale.is_none() && !is_conditional) {
+    if errand.plain || errand.conditional || (errand.stale.is_none() && !is_conditional) {
         return Cow::Borrowed(head);
     }
     let mut head = head.clone();

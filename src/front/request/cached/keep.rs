@@ -36,10 +36,11 @@ impl Visit<'_> {
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
             Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the answer is kept")),
             Err(why) => {
-                if !is_failure(response.status()) {
+                let has_failed = is_failure(response.status());
+                if !has_failed {
                     self.cache.pass(&self.key, &self.head.headers);
                 }
-                errand.fails();
+                errand.ends(if has_failed { Outcome::Failed } else { Outcome::Alone });
                 (response, Event::Miss(why))
             }
         }

@@ -59,6 +59,8 @@ pub async fn work(
     }
 }
 
+const FAILED: Event = Event::Hit("cache hit: stale, because the program has failed");
+
 /// A request whose answer may be kept.
 struct Visit<'a> {
     context: &'a RequestContext,
@@ -90,14 +92,16 @@ struct Errand {
     stale: Option<Kept>,
     /// Others wait for it.
     leader: Option<Leader>,
-    /// It is asked as if nothing could be kept: with the client's own conditions, and the answer is for him alone.
+    /// The client's own conditions are passed on, because an answer could not be kept lately.
+    conditional: bool,
+    /// The answer is for the client alone, and so are his conditions.
     plain: bool,
 }
 
 impl Errand {
-    /// What the worker has said is for nobody else.
-    fn fails(self) {
-        self.leader.into_iter().for_each(|leader| leader.land(Outcome::Alone));
+    /// Tells those who wait.
+    fn ends(self, outcome: Outcome) {
+        self.leader.into_iter().for_each(|leader| leader.land(outcome));
     }
 }
 
@@ -147,6 +151,7 @@ impl<'a> Visit<'a> {
     async fn look(&self) -> Next {
         let mut leader = None;
         loop {
+            let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
                 Found::Answer(answer) if self.is_user() && !answer.terms.for_users => return self.asks_plainly(),
                 Found::Answer(answer) => match answer.usable(&self.control) {
@@ -155,10 +160,11 @@ impl<'a> Visit<'a> {
                     Usable::WhileRevalidating => return self.ask_meanwhile(answer, leader),
                     Usable::No => Some(answer),
                 },
-                Found::Passed if leader.is_none() => {
-                    return self.goes(Errand { stale: None, leader: None, plain: false });
+                Found::Passed => {
+                    is_passed = true;
+                    None
                 }
-                Found::Passed | Found::Nothing => None,
+                Found::Nothing => None,
             };
             if self.control.only_if_cached {
                 return Next::NotKept;
@@ -166,17 +172,19 @@ impl<'a> Visit<'a> {
             if self.head.method != Method::GET || asked::wants_a_part(self.head) {
                 return self.asks_plainly();
             }
-            if leader.is_some() || !self.may_wait(stale.as_deref()) {
-                return self.goes(Errand { stale, leader, plain: false });
+            if leader.is_some() || is_passed || !self.may_wait(stale.as_deref()) {
+                return Next::Ask(Errand { stale, leader, conditional: is_passed, plain: false });
             }
             match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {
                 // What was on its way may have come before this request began to lead: it looks once more.
                 Turn::Leads(new) => leader = Some(new),
-                Turn::Waits(waiter) => {
-                    if waiter.wait().await == Outcome::Alone {
-                        return self.goes(Errand { stale, leader: None, plain: false });
+                Turn::Waits(waiter) => match (waiter.wait().await, stale) {
+                    (Outcome::Look, _) => {}
+                    (Outcome::Failed, Some(stale)) if stale.is_usable_on_error(&self.control) => {
+                        return Next::Give(stale, FAILED);
                     }
-                }
+                    (_, stale) => return Next::Ask(Errand { stale, ..Errand::default() }),
+                },
             }
         }
     }
@@ -190,12 +198,11 @@ impl<'a> Visit<'a> {
         self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor.borrow().user.is_some()
     }
 
-    fn goes(&self, errand: Errand) -> Next {
-        if self.control.only_if_cached { Next::NotKept } else { Next::Ask(errand) }
-    }
-
     fn asks_plainly(&self) -> Next {
-        self.goes(Errand { plain: true, ..Errand::default() })
+        match self.control.only_if_cached {
+            true => Next::NotKept,
+            false => Next::Ask(Errand { plain: true, ..Errand::default() }),
+        }
     }
 
     /// Waiting is for those who can use what others get. Where each must ask anyway, they would only ask one after the other.
@@ -227,7 +234,7 @@ impl<'a> Visit<'a> {
                 }
                 Ok(Said::Answer(response)) => return Ok(self.weigh(response, errand)),
                 Ok(other) => {
-                    errand.fails();
+                    errand.ends(Outcome::Alone);
                     return ask_worker::deliver(self.context, self.head, self.route, other).await;
                 }
                 Err(refusal) => return self.instead_of(refusal, errand),
@@ -244,15 +251,15 @@ impl<'a> Visit<'a> {
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
                 let (answer, own) = self.renew(stale, response.headers());
-                errand.leader.into_iter().for_each(|leader| leader.land(Outcome::Look));
+                errand.ends(Outcome::Look);
                 let mut given = self.respond(&answer);
                 given.headers_mut().extend(own);
                 self.tell(given, Event::Revalidated("conditional cache hit: the program says that it is still right"))
             }
             Some(stale) if is_failure(response.status()) && stale.is_usable_on_error(&self.control) => {
                 let stale = stale.clone();
-                errand.fails();
-                self.give(&stale, Event::Hit("cache hit: stale, because the program has failed"))
+                errand.ends(Outcome::Failed);
+                self.give(&stale, FAILED)
             }
             _ => self.keep(response, errand),
         }
@@ -275,14 +282,14 @@ impl<'a> Visit<'a> {
     fn instead_of(&self, refusal: Refusal, errand: Errand) -> Result<Dispatched, Refusal> {
         let stale =
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
-        errand.fails();
+        errand.ends(Outcome::Failed);
         let stale = stale.ok_or(refusal)?;
-        Ok(self.give(&stale, Event::Hit("cache hit: stale, because the program has failed")))
+        Ok(self.give(&stale, FAILED))
     }
 
     /// Asks a worker for an answer that no client waits for.
     fn ask_behind(&self, stale: &Kept, leader: Option<Leader>) {
-        let errand = Errand { stale: Some(stale.clone()), leader, plain: false };
+        let errand = Errand { stale: Some(stale.clone()), leader, ..Errand::default() };
         let mut head = asked::with_conditions_of(self.head, &errand).into_owned();
         head.method = Method::GET;
         head.headers.remove(RANGE);
@@ -294,7 +301,7 @@ impl<'a> Visit<'a> {
             let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match said {
                 Ok(Said::Answer(response)) => visit.settle(response, errand),
-                Ok(_) | Err(Unanswered) => errand.fails(),
+                Ok(_) | Err(Unanswered) => errand.ends(Outcome::Failed),
             }
             drop(in_use);
         });
@@ -306,9 +313,9 @@ impl<'a> Visit<'a> {
             Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.renew(stale, response.headers());
-                errand.leader.into_iter().for_each(|leader| leader.land(Outcome::Look));
+                errand.ends(Outcome::Look);
             }
-            _ if is_failure(response.status()) => errand.fails(),
+            _ if is_failure(response.status()) => errand.ends(Outcome::Failed),
             _ => drop(self.keep_only(response, errand)),
         }
     }

@@ -11,8 +11,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -41,7 +42,7 @@ pub struct OpenFiles {
 
 #[derive(Debug, Default)]
 struct KnownPaths {
-    paths: RefCell<HashMap<PathBuf, Known>>,
+    paths: RefCell<HashMap<OsString, Known>>,
     /// [`forget_in_time`] runs.
     is_watched: Cell<bool>,
 }
@@ -51,7 +52,7 @@ struct KnownPaths {
 struct Known {
     state: State,
     since: Instant,
-    root: PathBuf,
+    root: OsString,
     links: Links,
 }
 
@@ -98,12 +99,12 @@ impl OpenFiles {
     /// The open file, if it is as it was.
     fn recall(&self, root: &Path, path: &Path, links: Links) -> Option<Opened> {
         let mut paths = self.known.paths.borrow_mut();
-        let known = paths.get(path).filter(|known| known.is_about(root, links))?;
+        let known = paths.get(path.as_os_str()).filter(|known| known.is_about(root, links))?;
         let State::Open(opened) = &known.state else { return None };
         match opened.file.metadata() {
             Ok(now) if Stamp::of(&now) == opened.stamp => Some(opened.clone()),
             _ => {
-                paths.remove(path);
+                paths.remove(path.as_os_str());
                 None
             }
         }
@@ -116,14 +117,15 @@ impl OpenFiles {
             return;
         }
         let mut paths = self.known.paths.borrow_mut();
-        let state = match paths.get(path).filter(|known| known.is_about(root, links)).map(|known| &known.state) {
-            Some(State::Open(_) | State::OpenedEachTime) => return,
-            Some(State::Seen) if leads_through_no_link(path, opened) => State::Open(opened.clone()),
-            Some(State::Seen) => State::OpenedEachTime,
-            None => State::Seen,
-        };
-        if paths.len() < self.most || paths.contains_key(path) {
-            paths.insert(path.to_owned(), Known { state, since: Instant::now(), root: root.to_owned(), links });
+        let state =
+            match paths.get(path.as_os_str()).filter(|known| known.is_about(root, links)).map(|known| &known.state) {
+                Some(State::Open(_) | State::OpenedEachTime) => return,
+                Some(State::Seen) if leads_through_no_link(path, opened) => State::Open(opened.clone()),
+                Some(State::Seen) => State::OpenedEachTime,
+                None => State::Seen,
+            };
+        if paths.len() < self.most || paths.contains_key(path.as_os_str()) {
+            paths.insert(path.into(), Known { state, since: Instant::now(), root: root.into(), links });
             if !self.known.is_watched.replace(true) {
                 spawn_local(forget_in_time(Rc::downgrade(&self.known)));
             }
@@ -138,7 +140,7 @@ impl Known {
 
     /// Whether it was found by this root and these rules, not too long ago.
     fn is_about(&self, root: &Path, links: Links) -> bool {
-        self.root == root && self.links == links && self.is_fresh()
+        self.root == root.as_os_str() && self.links == links && self.is_fresh()
     }
 }
 

@@ -191,14 +191,12 @@ impl Routes {
         filename: &Path,
         script_length: usize,
     ) -> Result<Route, Unread> {
-        let mut refined = Route {
-            path: path.to_vec(),
-            filename: filename.to_path_buf(),
-            script_length: Some(script_length as u32),
-            resolved: true,
-            ..route.clone()
-        };
-        if self.by_file || path != route.path || filename != route.filename || !route.overrides.is_empty() {
+        let mut refined = Route { script_length: Some(script_length as u32), resolved: true, ..route.clone() };
+        let is_another = path != route.path || filename.as_os_str() != route.filename.as_os_str();
+        if is_another {
+            (refined.path, refined.filename) = (path.to_vec(), filename.to_path_buf());
+        }
+        if self.by_file || is_another || !route.overrides.is_empty() {
             let (text, sent) = (Text::new(path), route.sent.as_deref());
             let &Route { host, script_alias, .. } = route;
             let found = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;

@@ -250,7 +250,7 @@ fn part(
     validators: &Validators,
 ) -> io::Result<Response<BodySource>> {
     let mut response = Response::new(BodySource::Empty);
-    let mut described = described;
+    *response.headers_mut() = described;
     *response.body_mut() = match wanted {
         Wanted::Whole => contents(file, 0, size)?,
         Wanted::Nothing => {
@@ -266,14 +266,13 @@ fn part(
                 contents(file, from, to)?
             } else {
                 let boundary = boundary(validators);
-                let segments = multipart(&parts, size, described.get(CONTENT_TYPE), &boundary);
+                let segments = multipart(&parts, size, response.headers().get(CONTENT_TYPE), &boundary);
                 let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
-                drop(kind.map(|kind| described.insert(CONTENT_TYPE, kind)));
+                drop(kind.map(|kind| response.headers_mut().insert(CONTENT_TYPE, kind)));
                 BodySource::File(FileBody::new(file, segments))
             }
         }
     };
-    response.headers_mut().extend(described);
     Ok(response)
 }
 

@@ -1,5 +1,5 @@
-//! Pieces of files in memory. Large ones lie in buffers that each thread keeps for the next, so that a long file does not take
-//! memory from the system, and have it zeroed, for each piece.
+//! Pieces of files in memory. They lie in buffers that each thread keeps for the next ones, so that memory is not taken from the
+//! system, and zeroed, for each piece.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -11,19 +11,30 @@ use rustix::io::{ReadWriteFlags, preadv2};
 
 /// A file is read in pieces of this size.
 pub const PIECE: usize = 64 * 1024;
-/// Shorter pieces have memory of their own: in a buffer of a whole one they would waste more than they save.
-const LARGE: usize = PIECE / 2;
-/// Buffers that a thread keeps for later.
+/// Shorter pieces have memory of their own: that is given and taken quickly.
+const SMALL: usize = 4 * 1024;
+/// Sizes of buffers: a piece has the smallest that it fits, so that little is wasted.
+const SIZES: [usize; 4] = [PIECE / 8, PIECE / 4, PIECE / 2, PIECE];
+/// Buffers of each size that a thread keeps for later.
 const SPARE: usize = 16;
 
+type Buffer = Box<[u8]>;
+
 thread_local! {
-    static BUFFERS: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
+    static BUFFERS: RefCell<[Vec<Buffer>; SIZES.len()]> = const { RefCell::new([const { Vec::new() }; SIZES.len()]) };
+}
+
+/// A buffer of this size, and which one that is.
+fn size_for(length: usize) -> Option<usize> {
+    SIZES.iter().position(|size| length <= *size).filter(|_| length >= SMALL)
 }
 
 /// The first bytes of a buffer, which goes back to the thread that has sent them.
 struct Piece {
-    buffer: Box<[u8]>,
+    buffer: Buffer,
     length: usize,
+    /// Which of [`SIZES`] the buffer has.
+    size: usize,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -38,8 +49,8 @@ impl Drop for Piece {
         // A thread that ends has none any more.
         let _ = BUFFERS.try_with(|buffers| {
             let mut buffers = buffers.borrow_mut();
-            if buffers.len() < SPARE {
-                buffers.push(buffer);
+            if let Some(spare) = buffers.get_mut(self.size).filter(|spare| spare.len() < SPARE) {
+                spare.push(buffer);
             }
         });
     }
@@ -62,13 +73,14 @@ pub fn read_from_memory(file: &File, from: u64, length: usize) -> io::Result<Byt
 }
 
 fn filled(length: usize, fill: impl FnOnce(&mut [u8]) -> io::Result<()>) -> io::Result<Bytes> {
-    if length < LARGE {
+    let Some(size) = size_for(length) else {
         let mut bytes = vec![0; length];
         fill(&mut bytes)?;
         return Ok(bytes.into());
-    }
-    let spare = BUFFERS.with_borrow_mut(Vec::pop);
-    let mut piece = Piece { buffer: spare.unwrap_or_else(|| vec![0; PIECE].into()), length };
+    };
+    let spare = BUFFERS.with_borrow_mut(|buffers| buffers.get_mut(size)?.pop());
+    let buffer = spare.unwrap_or_else(|| vec![0; SIZES.get(size).copied().unwrap_or(PIECE)].into());
+    let mut piece = Piece { buffer, length, size };
     fill(piece.buffer.get_mut(..length).ok_or(ErrorKind::InvalidInput)?)?;
     Ok(Bytes::from_owner(piece))
 }
@@ -78,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pieces_use_the_same_memory_again() {
+    fn pieces_use_the_same_memory_again_and_little_is_kept() {
         let file = tempfile::tempfile().expect("a file");
         file.write_all_at(&[7; 2 * PIECE], 0).expect("written");
         let first = read(&file, 0, PIECE).expect("read");
@@ -87,7 +99,9 @@ mod tests {
         drop(first);
         let again = read(&file, PIECE as u64 / 2, PIECE - 1).expect("read");
         assert_eq!((again.as_ptr(), again.len(), again.iter().all(|byte| *byte == 7)), (place, PIECE - 1, true));
-        assert!(BUFFERS.with_borrow(Vec::len) <= SPARE);
+        let many: Vec<Bytes> = (0..100).map(|_| read(&file, 0, 10_000).expect("read")).collect();
+        drop(many);
+        assert_eq!(BUFFERS.with_borrow(|buffers| buffers.each_ref().map(Vec::len)), [0, SPARE, 0, 1]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ class Peer:
     family: str  # what --only names
     command: Callable  # (site, port, preload) -> argv
     is_worker: Callable  # (process, root, title) -> bool
+    scheme: str = "http"
+    workers: Callable = lambda settings: settings.workers  # how many it has when it is ready
 
 
 def mod_perl2(site, port, preload):
@@ -46,6 +48,29 @@ def cameleer_psgi(site, port, preload, binary=None):
         binary or cameleer_binary(), "run", str(site.root / "app.psgi"), "-l", f"127.0.0.1:{port}",
         "--workers", str(site.settings.workers), "--max-requests", "0",
     ]
+
+
+def nginx(site, port, preload, tls=False):
+    need(Path("/usr/sbin/nginx"))
+    certificate = f"ssl_certificate {site.root}/cert.pem; ssl_certificate_key {site.root}/key.pem;"
+    conf = site.write_conf(
+        "nginx", port, preload, user="user www-data;" if os.geteuid() == 0 else "",
+        listen_tls="ssl" if tls else "", certificate=certificate if tls else "")
+    return ["/usr/sbin/nginx", "-p", str(site.root), "-c", str(conf)]
+
+
+def nginx_tls(site, port, preload):
+    return nginx(site, port, preload, tls=True)
+
+
+def cameleer_static(site, port, preload, binary=None, tls=False):
+    certificate = f"SSLEngine On\nSSLCertificateFile {site.root}/cert.pem\nSSLCertificateKeyFile {site.root}/key.pem"
+    conf = site.write_conf("cameleer_static", port, preload, certificate=certificate if tls else "")
+    return [binary or cameleer_binary(), "serve", "-f", str(conf)]
+
+
+def cameleer_static_tls(site, port, preload, binary=None):
+    return cameleer_static(site, port, preload, binary, tls=True)
 
 
 def before(start):
@@ -82,6 +107,14 @@ def is_cameleer_worker(process, root, title):
     return "cameleer: worke" in title  # comm holds 15 bytes
 
 
+def one(settings):
+    return 1
+
+
+def processes(settings):
+    return settings.threads
+
+
 PEERS = {peer.name: peer for peer in [
     Peer("mod_perl2", "mod_perl2", mod_perl2, is_child),
     Peer("starman", "starman", starman, is_child),
@@ -89,4 +122,10 @@ PEERS = {peer.name: peer for peer in [
     Peer("cameleer_psgi", "cameleer", cameleer_psgi, is_cameleer_worker),
     Peer("before", "before", before(cameleer), is_cameleer_worker),
     Peer("before_psgi", "before", before(cameleer_psgi), is_cameleer_worker),
+    Peer("nginx", "nginx", nginx, is_child, workers=processes),
+    Peer("nginx_tls", "nginx", nginx_tls, is_child, "https", processes),
+    Peer("cameleer_static", "cameleer", cameleer_static, is_cameleer_worker, workers=one),
+    Peer("cameleer_static_tls", "cameleer", cameleer_static_tls, is_cameleer_worker, "https", one),
+    Peer("before_static", "before", before(cameleer_static), is_cameleer_worker, workers=one),
+    Peer("before_static_tls", "before", before(cameleer_static_tls), is_cameleer_worker, "https", one),
 ]}

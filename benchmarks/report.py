@@ -51,7 +51,7 @@ def throughput(figures, mode):
     header = ["scenario", "server", "req/s", "±", "p50 ms", "p99 ms", "CPU µs", "errors", "others", "req/s × peer", "CPU × peer"]
     rows = [
         [row.title, server, *throughput_cells(figures, row, server, mode)]
-        for row in ROWS + EXTRA_ROWS for server in reported(figures, row.name, row.servers)
+        for row in ROWS + EXTRA_ROWS if mode in row.modes for server in reported(figures, row.name, row.servers)
     ]
     return rows and f"## Throughput, {mode}\n\n" + table(header, rows)
 

@@ -18,6 +18,7 @@ MODES = ["keep-alive", "close"]
 FAMILIES = sorted({peer.family for peer in PEERS.values()})
 # Measured only when asked for: it needs another build of this program.
 DEFAULT_FAMILIES = [family for family in FAMILIES if family != "before" or "CAMELEER_BEFORE" in os.environ]
+SIZES = ["10k", "100k", "10m"]
 PRELOAD = ["CGI", "DBI", "LWP", "Storable", "HTML::Mason"]
 
 
@@ -27,6 +28,7 @@ class Row:
     title: str
     path: str
     servers: tuple  # the first is the peer that the others are compared with
+    modes: tuple = tuple(MODES)
 
 
 ROWS = [
@@ -39,6 +41,10 @@ ROWS = [
 EXTRA_ROWS = [
     Row("psgi_work", "1 ms handler (PSGI)", "/work", ("starman", "before_psgi", "cameleer_psgi")),
     Row("static", "static file", "/hello.txt", ("mod_perl2", "before", "cameleer")),
+    *(Row(f"static_{size}", f"{size} file", f"/{size}.bin", ("nginx", "before_static", "cameleer_static"), ("keep-alive",))
+      for size in SIZES),
+    *(Row(f"static_{size}_tls", f"{size} file, TLS", f"/{size}.bin",
+          ("nginx_tls", "before_static_tls", "cameleer_static_tls"), ("keep-alive",)) for size in SIZES),
 ]
 OTHERS = {
     "fairness": ("mod_perl2", "starman", "cameleer"),
@@ -72,7 +78,7 @@ class Run:
     def throughput(self, row):
         with self.servers(row.name, row.servers, path=row.path) as servers:
             for _ in range(self.site.settings.rounds):
-                for mode in MODES:
+                for mode in row.modes:
                     for server in servers:
                         self.attempt(row.name, server, lambda results: results.setdefault(mode, []).append(
                             wrk.measure(server, row.path, mode)))

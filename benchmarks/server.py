@@ -4,6 +4,7 @@ import http.client
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import time
 from contextlib import contextmanager
@@ -42,10 +43,11 @@ class Server:
     def wait_until_ready(self, path):
         settings = self.site.settings
         deadline = time.monotonic() + settings.ready_timeout
-        while (answer := self.get(path)) is None or len(self.workers()) < settings.workers:
+        wanted = self.peer.workers(settings)
+        while (answer := self.get(path)) is None or len(self.workers()) < wanted:
             self.check_running()
             if time.monotonic() > deadline:
-                state = f"{len(self.workers())} of {settings.workers} workers, {'an' if answer else 'no'} answer"
+                state = f"{len(self.workers())} of {wanted} workers, {'an' if answer else 'no'} answer"
                 raise Failed(f"not ready after {settings.ready_timeout} s ({state}): {self.last_words()}")
             time.sleep(0.02)
         self.check_answer(path, *answer)
@@ -55,14 +57,14 @@ class Server:
         expected, self.head = self.site.expected(path), head
         if status != 200 or body != expected:
             raise Failed(
-                f"GET {path}: expected 200 and {expected!r}, got {status} and {body[:40]!r}: {self.last_words()}")
+                f"GET {path}: expected 200 and {expected[:40]!r}, got {status} and {body[:40]!r}: {self.last_words()}")
 
     def check_running(self):
         if self.child.poll() is not None:
             raise Failed(f"exited with status {self.child.returncode}: {self.last_words()}")
 
     def get(self, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = self.connection()
         try:
             connection.request("GET", path)
             response = connection.getresponse()
@@ -72,8 +74,14 @@ class Server:
         finally:
             connection.close()
 
+    def connection(self):
+        if self.peer.scheme == "http":
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        # The certificate is the site's own.
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=ssl._create_unverified_context())
+
     def url(self, path):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"{self.peer.scheme}://127.0.0.1:{self.port}{path}"
 
     def cpu_seconds(self):
         return proc.cpu_seconds(self.pid)

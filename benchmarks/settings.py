@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Settings:
     workers: int = 4
     connections: int = 32
+    threads: int = 1  # of a front; processes of nginx
     rounds: int = 3
     seconds: int = 4
     warm_up_seconds: int = 1

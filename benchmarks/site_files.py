@@ -1,6 +1,7 @@
 """The files every server serves, in one temporary directory, and the loop count of /work."""
 
 import os
+import random
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from string import Template
 from settings import Settings
 
 HELLO = b"Hello, World\n"
+STATIC = {"/10k.bin": 10_000, "/100k.bin": 100_000, "/10m.bin": 10_000_000}
 CALIBRATION = """
 use Time::HiRes 'time';
 my $best = 1;
@@ -32,10 +34,15 @@ class Site:
         root.chmod(0o755)  # Apache's workers are not root
         shutil.copytree(source / "apps", root, dirs_exist_ok=True)
         (root / "mime.types").write_text("text/plain txt\n")
+        for path, size in STATIC.items():
+            (root / "htdocs" / path[1:]).write_bytes(static(size))
+        certify(root)
         loops = calibrate(root / "lib")
         return cls(root, source / "conf", settings, loops, work=burn(root / "lib", loops, "print Bench::Burn::text()"))
 
     def expected(self, path):
+        if path in STATIC:
+            return static(STATIC[path])
         return self.work if path == "/work" else HELLO
 
     def environment(self):
@@ -47,9 +54,22 @@ class Site:
         path = self.root / f"{name}-{port}.conf"
         path.write_text(template.substitute(
             values, name=f"{name}-{port}", root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
+            threads=self.settings.threads,
             preload="\n".join(f"PerlModule {module}" for module in preload),
         ))
         return path
+
+
+def static(size):
+    """No two packets are alike, and no two runs differ."""
+    return random.Random(size).randbytes(size)
+
+
+def certify(root):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+         "-subj", "/CN=localhost", "-keyout", root / "key.pem", "-out", root / "cert.pem"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
 def calibrate(lib):

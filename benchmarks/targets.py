@@ -35,6 +35,8 @@ PSGI = ("psgi_hello", "cameleer_psgi", "starman")
 REGISTRY = ("registry_hello", "cameleer", "mod_perl2")
 WORK = ("work", "cameleer", "mod_perl2")
 
+NGINX = [("static_10k", "10 kB"), ("static_100k", "100 kB"), ("static_10m", "10 MB")]
+
 TARGETS = [
     ratio("`$r` hello, keep-alive: ≥ 1.2 × mod_perl2's req/s", *HELLO, KEEP, "rps", at_least(1.2)),
     ratio("… at no more CPU per request", *HELLO, KEEP, "cpu_us", at_most(1.0)),
@@ -44,6 +46,10 @@ TARGETS = [
     ratio("`$r` hello, close: ≥ 1.0 × mod_perl2's req/s", *HELLO, CLOSE, "rps", at_least(1.0)),
     ratio("Registry hello, close: ≥ 1.0 × ModPerl::Registry's req/s", *REGISTRY, CLOSE, "rps", at_least(1.0)),
     ratio("PSGI hello, close: ≥ 1.3 × Starman's req/s", *PSGI, CLOSE, "rps", at_least(1.3)),
+    *(ratio(f"{size} file: ≥ 0.9 × nginx's req/s", name, "cameleer_static", "nginx", KEEP, "rps", at_least(0.9))
+      for name, size in NGINX),
+    *(ratio(f"{size} file, TLS: ≥ 0.9 × nginx's req/s", f"{name}_tls", "cameleer_static_tls", "nginx_tls", KEEP, "rps", at_least(0.9))
+      for name, size in NGINX),
     ratio("1 ms handler, keep-alive: CPU per request within 5 % of mod_perl2's", *WORK, KEEP, "cpu_us", at_most(1.05)),
     Target("32 busy connections on 4 workers: slowest ≥ 0.5 of the mean", "fairness", ("cameleer",),
            lambda figures: figures.fairness("cameleer"), "{:.2f}", at_least(0.5)),

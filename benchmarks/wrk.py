@@ -72,7 +72,7 @@ def parse(output):
 
 
 def percentile(rank, output):
-    number, unit = re.search(rf"^\s+{rank}%\s+([\d.]+)(\w+)$", output, re.M).groups()
+    number, unit = re.search(rf"^\s+{rank}%\s+([\d.]+)(\w+)\s*$", output, re.M).groups()  # "1.90s " has a blank behind it
     return float(number) * UNITS[unit]
 
 

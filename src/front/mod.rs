@@ -58,6 +58,8 @@ mod tests;
 #[doc(hidden)] // for their fuzz targets
 pub use accept::proxy_header;
 #[doc(hidden)]
+pub use cache::control as cache_control;
+#[doc(hidden)]
 pub use http1::strict;
 pub use log::format::check as check_log_format;
 pub use panics::abort_on_panic;

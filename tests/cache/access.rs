@@ -1,7 +1,7 @@
 //! Who may come in is asked before the cache is, for each request; where Perl decides, nothing is kept.
 
 use super::{serve, serve_with};
-use crate::support::{Request, Site};
+use crate::support::{Request, Site, until};
 
 const PUBLIC: &str = "200|Cache-Control: public, max-age=60";
 
@@ -62,7 +62,7 @@ fn where_perl_decides_who_comes_in_nothing_is_kept() {
     for phase in ["PerlAccessHandler", "PerlAuthenHandler", "PerlHeaderParserHandler", "PerlFixupHandler"] {
         let basic = if phase == "PerlAuthenHandler" { "AuthType Basic\nAuthName x\nRequire valid-user\n" } else { "" };
         let server = Site::new().file("lib/Gate.pm", GATE).file("runs", "").serve(&format!(
-            "PerlLib lib\nPerlModule Gate\nPerlSetVar Dir @DIR@\nCacheEnable memory /\nCacheHeader On\n<Location />\nSetHandler perl-script\n\
+            "PerlLib lib\nPerlModule Gate\nPerlSetVar Dir @DIR@\nCacheEnable memory /\nCacheHeader On\nCustomLog cache.log %{{cache-status}}e\n<Location />\nSetHandler perl-script\n\
              PerlHandler Gate::page\n{basic}{phase} Gate\n</Location>"
         ));
         let allowed = || Request::get("/a").header("X-Key", "1").header("Authorization", "Basic YTpi");
@@ -74,6 +74,9 @@ fn where_perl_decides_who_comes_in_nothing_is_kept() {
             "{phase}"
         );
         let stranger = server.send(Request::get("/a").header("Authorization", "Basic YTpi"));
+        until("the log says why", || {
+            server.site.read("cache.log").contains("Perl handlers of phases before the answer")
+        });
         assert_eq!(stranger.status, 403, "{phase}: {stranger:?}");
     }
 }

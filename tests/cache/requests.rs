@@ -1,7 +1,7 @@
 //! RFC 9111, sections 5.2.1 and 4.4: what requests ask of caches, and what they change.
 
 use super::{serve, serve_with};
-use crate::support::Request;
+use crate::support::{Request, until};
 
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
@@ -40,8 +40,9 @@ fn a_request_that_says_no_store_leaves_no_trace() {
 
 #[test]
 fn only_if_cached_asks_nobody() {
-    let site = serve("");
+    let site = serve("CustomLog cache.log %{cache-status}e");
     site.send(asking("only-if-cached"), MINUTE).is(504);
+    until("the log says why", || site.0.site.read("cache.log") == "cache miss: the client wants only what is kept\n");
     site.ask("/a", "200|Cache-Control: no-store");
     site.send(asking("only-if-cached"), MINUTE).is(504);
     assert_eq!(site.runs(), 1);

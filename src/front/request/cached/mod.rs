@@ -55,8 +55,19 @@ pub async fn work(
     }
     match Visit::of(context, cache, head, &route, body) {
         Some(visit) => visit.answer(body).await,
-        None => ask_worker::work(context, head, route, body).await,
+        None => {
+            let answer = ask_worker::work(context, head, route.clone(), body).await;
+            if perl_decides(&route) {
+                tell::note(context, Event::Miss("Perl handlers of phases before the answer decide who gets it"));
+            }
+            answer
+        }
     }
+}
+
+/// Perl that runs before the answer may decide who comes in, or lead elsewhere: only a worker can know, whatever `CacheEnable` says.
+fn perl_decides(route: &Route) -> bool {
+    route.settings.caching.is_on(&route.path) && route.settings.has_perl_phases()
 }
 
 const FAILED: Event = Event::Hit("cache hit: stale, because the program has failed");
@@ -115,8 +126,7 @@ impl<'a> Visit<'a> {
         body: &Option<Source>,
     ) -> Option<Visit<'a>> {
         let settings = &route.settings;
-        // Perl that runs before the answer may decide who comes in, or lead elsewhere: only a worker can know.
-        let is_for_it = settings.caching.is_on(&route.path) && !settings.has_perl_phases();
+        let is_for_it = settings.caching.is_on(&route.path) && !perl_decides(route);
         let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
         // The page of an error is about the request that failed.
         let is_errors = !context.before.borrow().is_empty();
@@ -142,7 +152,10 @@ impl<'a> Visit<'a> {
                 self.ask_behind(&answer, leader);
                 Ok(self.give(&answer, Event::Hit("cache hit: stale, the program is asked meanwhile")))
             }
-            Next::NotKept => Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT)),
+            Next::NotKept => {
+                tell::note(self.context, Event::Miss("cache miss: the client wants only what is kept"));
+                Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT))
+            }
             Next::Ask(errand) => self.ask(errand, body).await,
         }
     }
@@ -283,7 +296,10 @@ impl<'a> Visit<'a> {
         let stale =
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
         errand.ends(Outcome::Failed);
-        let stale = stale.ok_or(refusal)?;
+        let stale = stale.ok_or_else(|| {
+            tell::note(self.context, Event::Miss("cache miss: no worker has answered"));
+            refusal
+        })?;
         Ok(self.give(&stale, FAILED))
     }
 

@@ -101,8 +101,8 @@ impl OpenFiles {
         let mut paths = self.known.paths.borrow_mut();
         let known = paths.get(path.as_os_str()).filter(|known| known.is_about(root, links))?;
         let State::Open(opened) = &known.state else { return None };
-        match opened.file.metadata() {
-            Ok(now) if Stamp::of(&now) == opened.stamp => Some(opened.clone()),
+        match Stamp::of_open(&opened.file) {
+            Ok(now) if now == opened.stamp => Some(opened.clone()),
             _ => {
                 paths.remove(path.as_os_str());
                 None

@@ -193,7 +193,7 @@ pub async fn send(
             }
         }
     };
-    describe(response.headers_mut(), &validators, route.settings.response.ranges);
+    describe(response.headers_mut(), validators, route.settings.response.ranges);
     precompressed::describe(response.headers_mut(), route, coding);
     Ok(response)
 }
@@ -204,10 +204,10 @@ fn empty(status: StatusCode) -> Response<BodySource> {
     response
 }
 
-fn describe(headers: &mut HeaderMap, validators: &Validators, allowed: Ranges) {
+fn describe(headers: &mut HeaderMap, validators: Validators, allowed: Ranges) {
     let modified = httpdate::fmt_http_date(validators.modified);
-    for (name, value) in [(LAST_MODIFIED, &modified), (ETAG, &validators.etag)] {
-        match HeaderValue::from_str(value) {
+    for (name, value) in [(LAST_MODIFIED, modified), (ETAG, validators.etag)] {
+        match HeaderValue::try_from(value) {
             Ok(value) if !value.is_empty() => drop(headers.insert(name, value)),
             _ => {}
         }

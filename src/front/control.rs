@@ -66,10 +66,13 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Worker { worker, generation: number, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let worker = Arc::new(Worker::new(worker, SocketFront::new(socket, fds.next())?));
             let generation = front.generations().get(number)?;
-            let sockets = worker.add_reply_sockets(front.acceptor.threads() - 1)?;
-            front.mailboxes.listen(number, &worker, sockets);
+            let mut socket = SocketFront::new(socket, fds.next())?;
+            if let (Some(memory), Some(blocks)) = (fds.next(), generation.config.pool.shared_blocks()) {
+                socket = socket.with_memory(crate::sys::map_memory(&memory)?, blocks);
+            }
+            let worker = Arc::new(Worker::new(worker, socket, adopted));
+            front.mailboxes.listen(number, &worker, worker.ways(front.acceptor.threads())?);
             generation.pool.add(worker.clone(), adopted);
             if adopted {
                 take_over(&generation.pool, &worker, generation.config.timeouts.graceful);

@@ -72,7 +72,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 use wire::control::FromFront;
 
@@ -91,11 +90,11 @@ use crate::tls::Sessions;
 pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     raise_descriptor_limit();
     crate::sys::keep_some_freed_memory();
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(control, master))
+    threads::runtime()?.block_on(serve(control, master))
 }
 
-/// The same inside a runtime that exists: returns when everything was answered after `Stop`.
-pub async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
+/// Returns when everything was answered after `Stop`.
+async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
     let first = threads::first(&front);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));

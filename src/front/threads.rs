@@ -17,15 +17,25 @@ use std::io;
 use std::rc::Rc;
 use std::thread::Builder;
 
-use tokio::runtime::{self, LocalOptions};
+use tokio::runtime::{Builder as RuntimeBuilder, LocalOptions, LocalRuntime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 
 use super::Front;
 use super::accept::{ConnectionServer, Handover};
+use super::base::turn;
 use super::request::services::Services;
-use super::workers::{Mailbox, mailbox};
+use super::workers::{self, Mailbox, mailbox};
 use crate::log;
+
+/// What this thread does its work with.
+pub fn runtime() -> io::Result<LocalRuntime> {
+    turn::look_with(workers::look);
+    RuntimeBuilder::new_current_thread()
+        .enable_all()
+        .on_thread_park(workers::before_sleep)
+        .build_local(LocalOptions::default())
+}
 
 /// Lets the first thread, which is this one, hear what the pool has for it.
 pub fn first(front: &Front) -> JoinHandle<()> {
@@ -54,7 +64,7 @@ impl Front {
         let (address, mailbox) = mailbox();
         let (common, limit) = (self.common.clone(), self.acceptor.limit().clone());
         let live = move || {
-            let runtime = runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+            let runtime = runtime();
             let serve = async move {
                 let services = Rc::new(Services::new(&common, number));
                 spawn_local(hear(services.clone(), mailbox));

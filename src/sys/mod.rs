@@ -1,10 +1,14 @@
 //! Calls of the operating system that Rust cannot check: the only unsafe of this package, each block with its reason.
 
-#![allow(unsafe_code, reason = "fork, pre_exec, raw descriptors, pidfds, crypt and getnameinfo have no safe form")]
+#![allow(
+    unsafe_code,
+    reason = "fork, pre_exec, mmap, raw descriptors, pidfds, crypt and getnameinfo have no safe form"
+)]
 
 mod crypt;
 mod descriptors;
 mod fork;
+mod memory;
 mod pidfd;
 mod process;
 mod programs;
@@ -17,6 +21,7 @@ pub use descriptors::{
     file_limit, keep_inherited_from_children, out_of_the_way, passed_descriptors, raise_file_limit, replace,
 };
 pub use fork::{exit_now, fork};
+pub use memory::map_memory;
 pub use pidfd::{pidfd_exists, pidfd_kill, pidfd_open, pidfd_queue, queue};
 pub use process::{allow_profiling, do_not_preempt, is_stopped, is_traced, keep_some_freed_memory, run_delay};
 pub use programs::{Image, become_program, with_signals_unblocked};

@@ -37,7 +37,7 @@ use std::time::Instant;
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::reply::Reply;
-use wire::transport::{Inbound, SocketWorker};
+use wire::transport::{Inbound, WorkerPort};
 
 use crate::config::Phase;
 use crate::log;
@@ -45,7 +45,7 @@ use request_limit::RequestLimit;
 use site::Site;
 
 /// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
-type Port = Rc<std::cell::RefCell<SocketWorker>>;
+type Port = Rc<std::cell::RefCell<WorkerPort>>;
 
 /// Who a worker is.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ impl Next {
 
 impl Worker {
     /// A worker for `site`, answering on `port`.
-    pub fn new(site: Site, port: SocketWorker, identity: WorkerIdentity) -> Worker {
+    pub fn new(site: Site, port: WorkerPort, identity: WorkerIdentity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
@@ -127,7 +127,12 @@ impl Worker {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(()),
                 // The client of a request that is over has left.
-                Some(Inbound::Abandoned(_) | Inbound::HungUp(_)) => {}
+                Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
+                Some(Inbound::Bells(bells)) => {
+                    let mut port = self.port.borrow_mut();
+                    port.take_bells(bells)?;
+                    libperl::keep_from_children(port.fds());
+                }
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
                 Some(Inbound::ReplySockets { first, sockets }) => {
                     let mut port = self.port.borrow_mut();
@@ -178,9 +183,7 @@ impl Worker {
 
     /// Something of its own, which is about no request.
     fn say(&mut self, reply: Reply<'_>) -> io::Result<()> {
-        let mut packet = Vec::new();
-        reply.put(0, &mut packet);
-        self.port.borrow_mut().send(&[io::IoSlice::new(&packet)])
+        self.port.borrow_mut().say(&reply)
     }
 }
 

@@ -12,7 +12,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
-use wire::transport::{SocketWorker, packet_buffer, read_configuration};
+use wire::transport::{WorkerPort, packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
@@ -55,10 +55,15 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     site.perl.before_forks();
     match mold.serve()? {
         Some(birth) => {
-            let (socket, identity) = birth;
+            let Birth { socket, memory, identity } = birth;
             site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
-            Worker::new(site, SocketWorker::new(socket, packet), identity).run()
+            let port = WorkerPort::new(socket, packet);
+            let port = match (memory, site.config.pool.shared_blocks()) {
+                (Some(memory), Some(blocks)) => port.with_memory(sys::map_memory(&memory)?, blocks),
+                _ => port,
+            };
+            Worker::new(site, port, identity).run()
         }
         None => Ok(()),
     }
@@ -131,7 +136,11 @@ struct Mold {
 }
 
 /// What a fork gives its child.
-type Birth = (OwnedFd, WorkerIdentity);
+struct Birth {
+    socket: OwnedFd,
+    memory: Option<OwnedFd>,
+    identity: WorkerIdentity,
+}
 
 impl Mold {
     /// Forks and reaps until it is retired and childless. `Some` in a fresh worker.
@@ -196,7 +205,7 @@ impl Mold {
         };
         let mut fds = fds.into_iter();
         match order {
-            ToMold::Spawn { slot } => self.fork(slot, fds.next().context("Spawn without a socket")?),
+            ToMold::Spawn { slot } => self.fork(slot, fds.next().context("Spawn without a socket")?, fds.next()),
             ToMold::Logs => {
                 for (number, log) in (0..).zip(fds) {
                     self.logs.renew(number, log)?;
@@ -221,7 +230,7 @@ impl Mold {
         }
     }
 
-    fn fork(&mut self, slot: Slot, socket: OwnedFd) -> anyhow::Result<Option<Birth>> {
+    fn fork(&mut self, slot: Slot, socket: OwnedFd, memory: Option<OwnedFd>) -> anyhow::Result<Option<Birth>> {
         let mold = nix::unistd::getpid();
         let master = getppid();
         let identity = WorkerIdentity {
@@ -234,7 +243,7 @@ impl Mold {
             Ok(Some(pid)) => pid,
             Ok(None) => {
                 sys::follow(mold, master)?;
-                return Ok(Some((socket, identity)));
+                return Ok(Some(Birth { socket, memory, identity }));
             }
             Err(error) => {
                 self.master.send(&FromMold::ForkFailed { slot, error: error.to_string() }, &[])?;

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use wire::transport::{SocketWorker, packet_buffer};
+use wire::transport::{WorkerPort, packet_buffer};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
@@ -15,7 +15,7 @@ pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
-    Worker::new(site, SocketWorker::new(socket, packet_buffer()), identity).run()
+    Worker::new(site, WorkerPort::new(socket, packet_buffer()), identity).run()
 }
 
 /// What clients are told that the server is, before any Perl was loaded.

@@ -1,9 +1,10 @@
 //! One request leads to another: subrequests, internal redirects, pages for errors. Each is a record of its own with a
 //! frame of its own, so that every method of `$r` works on it as on the client's request.
 
-use std::io::{self, IoSlice};
+use std::io;
 
 use wire::frame::Field;
+use wire::reply::Outgoing;
 use wire::transport::Presence;
 
 use crate::Client;
@@ -109,7 +110,7 @@ impl RequestRec {
 struct Nobody;
 
 impl Client for Nobody {
-    fn send(&mut self, _: &[IoSlice<'_>]) -> io::Result<()> {
+    fn send(&mut self, _: &Outgoing<'_>) -> io::Result<()> {
         Ok(())
     }
 

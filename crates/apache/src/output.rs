@@ -1,12 +1,12 @@
-use std::io::{self, IoSlice};
+use std::io;
 
-use wire::reply::{End, HEADER, Head, MAX_PAYLOAD, Reply};
+use wire::reply::{End, Head, Outgoing, Reply};
 use wire::transport::Presence;
 
 /// The way back to whoever asked.
 pub trait Client {
-    /// Sends one packet of replies; the parts belong together.
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()>;
+    /// Says something of a request's answer.
+    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
     /// Whether they want the answer, as far as is known here.
     fn presence(&mut self) -> Presence;
 }
@@ -148,7 +148,7 @@ impl Output {
         if let Some(head) = self.info.take() {
             self.packet.clear();
             Reply::Info(head).put(id, &mut self.packet);
-            self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+            self.send_packet(id, client);
         }
     }
 
@@ -171,7 +171,7 @@ impl Output {
     pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
         self.packet.clear();
         Reply::End(end).put(id, &mut self.packet);
-        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+        self.send_packet(id, client);
     }
 
     /// A piece too large to be gathered leaves without being copied.
@@ -188,7 +188,7 @@ impl Output {
         }
         to.put(id, &mut self.packet);
         last.put(id, &mut self.packet);
-        self.front_is_gone |= client.send(&[IoSlice::new(&self.packet)]).is_err();
+        self.send_packet(id, client);
         self.stage = Stage::Ended;
     }
 
@@ -197,47 +197,25 @@ impl Output {
         self.body = body;
     }
 
-    fn send(&mut self, id: u64, bytes: &[u8], end: Option<&Reply<'_>>, client: &mut dyn Client) {
-        self.sent += bytes.len() as u64;
-        let mut chunks = bytes.chunks(MAX_PAYLOAD).peekable();
-        loop {
-            let chunk = chunks.next().unwrap_or_default();
-            let is_last = chunks.peek().is_none();
-            self.packet.clear();
-            self.tail.clear();
-            self.put_head(id);
-            put_body_header(id, chunk.len(), &mut self.packet);
-            if let (true, Some(end)) = (is_last, end) {
-                end.put(id, &mut self.tail);
-            }
-            self.send_packet(chunk, client);
-            if is_last || self.front_is_gone {
-                return;
-            }
-        }
-    }
-
-    fn put_head(&mut self, id: u64) {
+    fn send(&mut self, id: u64, body: &[u8], end: Option<&Reply<'_>>, client: &mut dyn Client) {
+        self.sent += body.len() as u64;
+        self.packet.clear();
+        self.tail.clear();
         if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
             Reply::Head(head).put(id, &mut self.packet);
         }
-    }
-
-    fn send_packet(&mut self, chunk: &[u8], client: &mut dyn Client) {
-        let parts = [&self.packet[..], chunk, &self.tail].map(IoSlice::new);
-        if parts.iter().any(|part| !part.is_empty()) && !self.front_is_gone {
-            self.front_is_gone = client.send(&parts).is_err();
+        if let Some(end) = end {
+            end.put(id, &mut self.tail);
+        }
+        let said = Outgoing { id, before: &self.packet, body, after: &self.tail };
+        if !self.front_is_gone && !said.is_empty() {
+            self.front_is_gone = client.send(&said).is_err();
         }
     }
-}
 
-/// The header of a Body message whose bytes follow by themselves: the length stands at offset 4.
-fn put_body_header(id: u64, length: usize, packet: &mut Vec<u8>) {
-    if length == 0 {
-        return;
+    /// Sends whole messages.
+    fn send_packet(&mut self, id: u64, client: &mut dyn Client) {
+        let said = Outgoing { id, before: &self.packet, ..Outgoing::default() };
+        self.front_is_gone |= client.send(&said).is_err();
     }
-    let start = packet.len();
-    Reply::Body(&[]).put(id, packet);
-    debug_assert_eq!(packet.len(), start + HEADER);
-    packet[start + 4..start + 8].copy_from_slice(&(length as u32).to_le_bytes());
 }

@@ -10,12 +10,11 @@
 //! from an earlier request names one that is over, and says so instead of showing the next visitor's.
 
 use std::cell::{Cell, RefCell};
-use std::io::IoSlice;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use wire::reply::Reply;
+use wire::reply::{Outgoing, Reply};
 
 use crate::Place;
 use crate::output::Output;
@@ -149,9 +148,10 @@ pub(crate) fn extend_timeout(seconds: f64) {
     STACK.with_borrow_mut(|stack| {
         if let Some(r) = stack.records.get_mut(stack.answering) {
             let mut packet = Vec::new();
-            Reply::Extend(millis).put(r.frame.id(), &mut packet);
+            let id = r.frame.id();
+            Reply::Extend(millis).put(id, &mut packet);
             // A front that has gone is seen by what the program says next.
-            let _ = r.client.send(&[IoSlice::new(&packet)]);
+            let _ = r.client.send(&Outgoing { id, before: &packet, ..Outgoing::default() });
         }
     });
     libperl::request_is_in_time();

@@ -39,8 +39,8 @@ pub enum ToFront {
         /// Whose.
         generation: GenerationNumber,
     },
-    /// A worker was asked of the mold. Descriptors: the front's end of its socket, and a copy of the worker's end, by
-    /// which the front takes back what the worker has not begun. The worker's end is told by `Gone`.
+    /// A worker was asked of the mold. Descriptors: the front's end of its socket, a copy of the worker's end, by
+    /// which the front takes back what the worker has not begun, and their memory, if they share any. The worker's end is told by `Gone`.
     Worker {
         worker: WorkerId,
         generation: GenerationNumber,
@@ -246,7 +246,7 @@ pub enum GenerationState {
 pub enum ToMold {
     /// The first message. Descriptor: a memfd with the configuration's JSON.
     Configure { generation: GenerationNumber },
-    /// Fork a worker. Descriptor: the worker's end of its socket.
+    /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if any.
     Spawn { slot: Slot },
     /// The error log was opened anew. Descriptor: the error log.
     Logs,

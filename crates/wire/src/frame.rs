@@ -23,6 +23,11 @@ const FIELDS: usize = 14;
 const FIXED: usize = 52;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
+/// The number of the request that `frame` is, which [`Request::encode`] has made.
+pub fn id_of(frame: &[u8]) -> u64 {
+    frame.get(8..16).and_then(|id| id.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
 /// A field of the request that is a byte string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]

@@ -13,6 +13,7 @@
 pub mod channel;
 pub mod control;
 pub mod frame;
+pub mod memory;
 pub mod outbox;
 pub mod overrides;
 pub mod reply;

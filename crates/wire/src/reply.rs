@@ -4,8 +4,10 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* Head Body* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
+//! The order of a response is `Info* Head (Body|Lent)* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
+
+use std::io::{self, IoSlice};
 
 use crate::{Cursor, Malformed, put_string};
 
@@ -35,6 +37,13 @@ pub enum Reply<'a> {
     Head(Head),
     /// A piece of the body.
     Body(&'a [u8]),
+    /// A piece of the body that lies in a block of the worker's [`memory`](crate::memory).
+    Lent {
+        /// Which block.
+        block: u32,
+        /// How many bytes of it, from its beginning.
+        length: u32,
+    },
     /// The handler declined, or asked for it: the front sends this file. A `Head` before it, in the same packet, has headers to send with it,
     /// and a status when that is not 200.
     File(&'a [u8]),
@@ -95,6 +104,7 @@ const COMPLETE: u8 = 7;
 const ELSEWHERE: u8 = 8;
 const EXTEND: u8 = 9;
 const GREETED: u8 = 10;
+const LENT: u8 = 11;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 
@@ -177,6 +187,11 @@ impl Reply<'_> {
                 out.extend_from_slice(bytes);
                 (BODY, 0)
             }
+            Reply::Lent { block, length } => {
+                out.extend_from_slice(&block.to_le_bytes());
+                out.extend_from_slice(&length.to_le_bytes());
+                (LENT, 0)
+            }
             Reply::File(path) => {
                 out.extend_from_slice(path);
                 (FILE, 0)
@@ -200,6 +215,58 @@ impl Reply<'_> {
         out[start + 1] = flags;
         out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
         out[start + 8..start + 16].copy_from_slice(&id.to_le_bytes());
+    }
+}
+
+/// What a worker says at once.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Outgoing<'a> {
+    /// The request that it is about.
+    pub id: u64,
+    /// Whole messages.
+    pub before: &'a [u8],
+    /// The next bytes of the body, in whatever messages suit the transport.
+    pub body: &'a [u8],
+    /// Whole messages.
+    pub after: &'a [u8],
+}
+
+impl Outgoing<'_> {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.body.is_empty() && self.after.is_empty()
+    }
+
+    /// As packets, each with as much of the body as one message holds.
+    pub fn as_packets(&self, mut send: impl FnMut(&[IoSlice<'_>]) -> io::Result<()>) -> io::Result<()> {
+        let mut before = self.before.to_vec();
+        let mut pieces = self.body.chunks(MAX_PAYLOAD).peekable();
+        loop {
+            let piece = pieces.next().unwrap_or_default();
+            let is_last = pieces.peek().is_none();
+            put_body_header(self.id, piece.len(), &mut before);
+            let parts = [&before[..], piece, if is_last { self.after } else { &[] }];
+            if parts.iter().any(|part| !part.is_empty()) {
+                send(&parts.map(IoSlice::new))?;
+            }
+            if is_last {
+                return Ok(());
+            }
+            before.clear();
+        }
+    }
+}
+
+/// The header of a Body message whose bytes follow by themselves: the length stands at offset 4.
+fn put_body_header(id: u64, length: usize, packet: &mut Vec<u8>) {
+    if length == 0 {
+        return;
+    }
+    let start = packet.len();
+    Reply::Body(&[]).put(id, packet);
+    debug_assert_eq!(packet.len(), start + HEADER);
+    if let Some(stands) = packet.get_mut(start + 4..start + 8) {
+        stands.copy_from_slice(&(length as u32).to_le_bytes());
     }
 }
 
@@ -229,6 +296,10 @@ impl<'a> Packet<'a> {
             INFO => Reply::Info(Head::read(Cursor(payload))?),
             HEAD => Reply::Head(Head::read(Cursor(payload))?),
             BODY => Reply::Body(payload),
+            LENT => {
+                let mut named = Cursor(payload);
+                Reply::Lent { block: named.u32()?, length: named.u32()? }
+            }
             FILE => Reply::File(payload),
             EXTEND => Reply::Extend(Cursor(payload).u32()?),
             COMPLETE => Reply::Complete,

@@ -1,5 +1,7 @@
 //! The pool of workers and the queue before it.
 
+use wire::memory::blocks;
+
 use crate::config::draft::Draft;
 use crate::config::syntax::value;
 use crate::config::table::row::{ANYWHERE, Effect, ROW, Row, SERVER, Takes};
@@ -75,6 +77,26 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "Wire",
+        contexts: SERVER,
+        takes: Takes::Word("memory|socket", wire),
+        default: Some("memory"),
+        because: "what goes through memory costs a system call only when somebody sleeps, and large answers are not copied",
+        effect: Effect::Generation,
+        about: "How requests and answers travel between the front and the workers: in memory that they share, or in packets of a socket.",
+        ..ROW
+    },
+    Row {
+        name: "WireMemory",
+        contexts: SERVER,
+        takes: Takes::Words("size, 16K to 1M", 1..=1, wire_memory),
+        default: Some("1M"),
+        because: "an answer of that size leaves its worker at once, at the speed of memory; only what was used once takes any",
+        effect: Effect::Generation,
+        about: "How much each worker may have for pieces of answers that the front has not sent yet; a worker that has no more waits, as it does for             a slow client. Taken in blocks of 16K.",
+        ..ROW
+    },
+    Row {
         name: "QueueTimeout",
         contexts: ANYWHERE,
         takes: Takes::Duration(|d, time| d.said().queue_timeout = Some(time)),
@@ -136,5 +158,23 @@ pub(super) static ROWS: &[Row] = &[
 
 fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.config.pool.max_requests = value::range(text)?;
+    Ok(())
+}
+
+fn wire(draft: &mut Draft, kind: &str) -> Result<(), String> {
+    draft.config.pool.shares_memory = match kind.to_ascii_lowercase().as_str() {
+        "memory" => true,
+        "socket" => false,
+        _ => return Err("expected memory or socket".to_owned()),
+    };
+    Ok(())
+}
+
+fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let blocks = usize::try_from(value::size(&args[0])?).unwrap_or(usize::MAX) / blocks::SIZE;
+    if !(1..=blocks::MOST).contains(&blocks) {
+        return Err("expected a size from 16K to 1M".to_owned());
+    }
+    draft.config.pool.blocks = blocks;
     Ok(())
 }

@@ -8,3 +8,4 @@ pub mod master;
 pub mod protocol;
 pub mod refusal;
 pub mod shared;
+pub mod turn;

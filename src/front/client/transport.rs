@@ -14,6 +14,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
 use super::Client;
+use crate::front::base::turn;
 
 /// How much is read to find out what a connection speaks.
 const AHEAD: usize = 512;
@@ -108,12 +109,14 @@ impl CountedIo {
 
     fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = into.filled().len();
+        turn::look();
         ready!(self.socket.poll_read(cx, into))?;
         self.client.received(into.filled().len() - before);
         Poll::Ready(Ok(()))
     }
 
     fn count(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        turn::look();
         match &written {
             Poll::Ready(Ok(n)) => self.client.sent(*n),
             Poll::Pending => self.client.stalls(),

@@ -12,7 +12,7 @@ use wire::reply::MAX_PACKET;
 use super::open_files::OpenFiles;
 use super::{Generation, Generations};
 use crate::front::routing::Routes;
-use crate::front::workers::Workers;
+use crate::front::workers::{Buffers, Workers};
 
 /// What a thread makes of a [`Generation`].
 pub struct View {
@@ -67,7 +67,7 @@ pub struct Views {
     views: RefCell<Vec<Rc<View>>>,
     serving: RefCell<Option<Rc<View>>>,
     seen: Cell<u64>,
-    packet: Rc<RefCell<Vec<u8>>>,
+    buffers: Rc<RefCell<Buffers>>,
 }
 
 impl Views {
@@ -79,7 +79,7 @@ impl Views {
             views: RefCell::default(),
             serving: RefCell::default(),
             seen: Cell::new(0),
-            packet: Rc::new(RefCell::new(vec![0; MAX_PACKET])),
+            buffers: Rc::new(RefCell::new(Buffers { packet: vec![0; MAX_PACKET], entry: Vec::new() })),
         }
     }
 
@@ -130,9 +130,9 @@ impl Views {
     }
 
     fn view(&self, generation: Arc<Generation>) -> View {
-        let (pool, spooling) = (generation.pool.clone(), &generation.config.spooling);
+        let (pool, config) = (generation.pool.clone(), &generation.config);
         View {
-            workers: Rc::new(Workers::new(pool, self.thread, spooling, self.packet.clone())),
+            workers: Rc::new(Workers::new(pool, self.thread, config, self.buffers.clone())),
             routes: Routes::new(&generation.config),
             opener: OpenFiles::new(&generation.config),
             generation,

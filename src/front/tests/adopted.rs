@@ -11,7 +11,7 @@ use wire::reply::Reply;
 use wire::transport::{Order, SocketFront};
 
 use super::Server;
-use super::worker::{Script, head, run};
+use super::worker::{Script, head, port, run};
 
 const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
 
@@ -30,12 +30,12 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let old = SocketFront::new(front.try_clone().expect("a copy"), None).expect("a port");
     old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
 
-    server.hand_over(1, 0, [&front, &worker], true);
+    server.hand_over(1, 0, &[&front, &worker], true);
     let status = server.wait_for(|status| status.workers.len() == 1);
     assert_eq!(status.workers[0].state, WorkerState::Busy, "it has not greeted");
     let script = Script::default();
     let begun = script.begun.clone();
-    let runs = std::thread::spawn(move || run(worker, &script));
+    let runs = std::thread::spawn(move || run(port(worker, None), &script));
     server.hear(|said| matches!(said, FromFront::Ready { worker: WorkerId { slot: 0, .. }, fork_us: 7 }));
     assert_eq!(server.client().get("/").text(), "hello");
     assert_eq!(begun.load(Ordering::SeqCst), 1, "the request of the dead was begun");
@@ -47,7 +47,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
 fn an_adopted_worker_that_lies_is_killed() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (front, worker) = pair().expect("a pair");
-    server.hand_over(1, 0, [&front, &worker], true);
+    server.hand_over(1, 0, &[&front, &worker], true);
     send_packet(worker.as_fd(), &[IoSlice::new(b"no message")], &[]).expect("said");
     server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     server.wait_for(|status| status.workers.is_empty());

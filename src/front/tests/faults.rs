@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Field;
 use wire::reply::{End, Reply};
-use wire::transport::{Inbound, SocketWorker, packet_buffer};
+use wire::transport::{Inbound, WorkerPort};
 
 use super::Server;
 use super::client::Client;
-use super::worker::{Script, head, say};
+use super::worker::{Script, head, port, say};
 
 const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
 
@@ -240,8 +240,9 @@ fn the_master_hears_at_once_that_requests_wait() {
 #[test]
 fn a_client_may_hang_up_before_its_worker_has_begun() {
     let server = Server::with_workers(APP, 0, Script::default());
-    let mut worker = SocketWorker::new(server.socket(1, 0), packet_buffer());
-    say(&mut worker, 0, &[Reply::Ready { fork_us: 7 }]);
+    let (socket, memory) = server.socket(1, 0);
+    let mut worker = port(socket, memory.as_ref());
+    worker.say(&Reply::Ready { fork_us: 7 }).expect("said");
     let mut client = server.client();
     // Requests so quick that the next ones are sent ahead.
     for _ in 0..400 {
@@ -266,11 +267,12 @@ fn a_client_may_hang_up_before_its_worker_has_begun() {
 }
 
 /// Answers a request and says which it was. What the front says of clients that left is passed over.
-fn answer_next(worker: &mut SocketWorker) -> Vec<u8> {
+fn answer_next(worker: &mut WorkerPort) -> Vec<u8> {
     let frame = loop {
         match worker.next(Vec::new()) {
             Ok(Some(Inbound::Request(frame, None))) => break frame,
             Ok(Some(Inbound::HungUp(_) | Inbound::Abandoned(_))) => {}
+            Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("bells"),
             Ok(Some(Inbound::ReplySockets { first, sockets })) => {
                 worker.take_reply_sockets(first, sockets).expect("reply sockets")
             }

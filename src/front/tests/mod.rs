@@ -40,6 +40,7 @@ struct Server {
     folder: tempfile::TempDir,
     logs: Vec<File>,
     workers: Vec<JoinHandle<()>>,
+    shares_memory: bool,
 }
 
 impl Server {
@@ -55,6 +56,7 @@ impl Server {
             folder: tempfile::tempdir().expect("a folder"),
             logs: Vec::new(),
             workers: Vec::new(),
+            shares_memory: !text.contains("Wire socket"),
         };
         server.configure(1, text);
         server.activate(1);
@@ -114,25 +116,27 @@ impl Server {
 
     /// Starts a worker and waits until it is ready.
     fn worker(&mut self, generation: GenerationNumber, slot: Slot, script: Script) {
-        let socket = self.socket(generation, slot);
+        let (socket, memory) = self.socket(generation, slot);
         let control = self.control.as_fd().try_clone_to_owned().expect("a copy");
         self.workers.push(std::thread::spawn(move || {
-            worker::run(socket, &script);
+            worker::run(worker::port(socket, memory.as_ref()), &script);
             // A front that has gone does not mind.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
         self.hear(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
     }
 
-    /// The worker's end of a socket that the front takes for a worker's.
-    fn socket(&self, generation: GenerationNumber, slot: Slot) -> OwnedFd {
+    /// The worker's end of a socket that the front takes for a worker's, and what they share beside it.
+    fn socket(&self, generation: GenerationNumber, slot: Slot) -> (OwnedFd, Option<OwnedFd>) {
         let (front, worker) = pair().expect("a pair");
-        self.hand_over(generation, slot, [&front, &worker], false);
-        worker
+        let memory = self.shares_memory.then(|| wire::memory::create().expect("a memfd"));
+        let ends: Vec<&OwnedFd> = [&front, &worker].into_iter().chain(&memory).collect();
+        self.hand_over(generation, slot, &ends, false);
+        (worker, memory)
     }
 
-    fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: [&OwnedFd; 2], adopted: bool) {
-        let fds = ends.map(|end| end.as_raw_fd());
+    fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: &[&OwnedFd], adopted: bool) {
+        let fds: Vec<_> = ends.iter().map(|end| end.as_raw_fd()).collect();
         self.control
             .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)
             .expect("sent");

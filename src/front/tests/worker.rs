@@ -10,8 +10,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
-use wire::reply::{End, Head, LogKind, Reply};
-use wire::transport::{Inbound, SocketWorker, packet_buffer};
+use wire::memory::blocks;
+use wire::reply::{End, Head, LogKind, Outgoing, Reply};
+use wire::transport::{Inbound, WorkerPort, packet_buffer};
 
 /// What all workers of a test share.
 #[derive(Clone, Default)]
@@ -44,13 +45,15 @@ impl Script {
     }
 }
 
+/// What `WireMemory` is when nothing is said.
+const BLOCKS: usize = blocks::MOST;
+
 /// Pieces of `/large`, of 32 KiB each.
 pub const LARGE: usize = 64;
 
 /// Answers until it is told to leave, or does what a bad worker does.
-pub fn run(socket: OwnedFd, script: &Script) {
-    let mut port = SocketWorker::new(socket, packet_buffer());
-    say(&mut port, 0, &[Reply::Ready { fork_us: 7 }]);
+pub fn run(mut port: WorkerPort, script: &Script) {
+    port.say(&Reply::Ready { fork_us: 7 }).expect("said");
     while let Ok(Some(inbound)) = port.next(Vec::new()) {
         match inbound {
             Inbound::Request(frame, body) => {
@@ -59,20 +62,34 @@ pub fn run(socket: OwnedFd, script: &Script) {
                     return;
                 }
             }
-            Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) => {}
-            Inbound::Greet => say(&mut port, 0, &[Reply::Greeted { fork_us: 7 }]),
+            Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell => {}
+            Inbound::Greet => port.say(&Reply::Greeted { fork_us: 7 }).expect("said"),
+            Inbound::Bells(bells) => port.take_bells(bells).expect("bells"),
             Inbound::ReplySockets { first, sockets } => port.take_reply_sockets(first, sockets).expect("reply sockets"),
             Inbound::Leave => return,
         }
     }
 }
 
-/// Sends one packet.
-pub fn say(port: &mut SocketWorker, id: u64, replies: &[Reply<'_>]) {
+/// A worker's end.
+pub fn port(socket: OwnedFd, memory: Option<&OwnedFd>) -> WorkerPort {
+    let port = WorkerPort::new(socket, packet_buffer());
+    match memory {
+        Some(memory) => port.with_memory(crate::sys::map_memory(memory).expect("mapped"), BLOCKS),
+        None => port,
+    }
+}
+
+/// Says these at once.
+pub fn say(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) {
     let mut packet = Vec::new();
     replies.iter().for_each(|reply| reply.put(id, &mut packet));
+    say_raw(port, &packet);
+}
+
+fn say_raw(port: &mut WorkerPort, packet: &[u8]) {
     // The front may have given up on this worker.
-    let _ = port.send(&[IoSlice::new(&packet)]);
+    let _ = port.send(&Outgoing { before: packet, ..Outgoing::default() });
 }
 
 /// A head.
@@ -85,13 +102,13 @@ fn end() -> Reply<'static> {
     Reply::End(End { cpu_us: 42, ..End::default() })
 }
 
-fn whole(port: &mut SocketWorker, id: u64, body: &[u8]) -> bool {
+fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
     say(port, id, &[head(200, &[("Content-Type", "text/plain")]), Reply::Body(body), end()]);
     true
 }
 
 /// Says whether the worker goes on.
-fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script: &Script) -> bool {
+fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &Script) -> bool {
     let id = frame.id();
     let path = String::from_utf8_lossy(frame.field(Field::Path)).into_owned();
     match path.trim_start_matches("/app") {
@@ -224,14 +241,14 @@ fn answer(port: &mut SocketWorker, frame: &Frame, body: Option<OwnedFd>, script:
             true
         }
         "/garbage" => {
-            let _ = port.send(&[IoSlice::new(b"\xff\xff\xff garbage")]);
+            say_raw(port, b"\xff\xff\xff garbage");
             true
         }
         _ => whole(port, id, b"hello"),
     }
 }
 
-fn lie(port: &mut SocketWorker, id: u64, replies: &[Reply<'_>]) -> bool {
+fn lie(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) -> bool {
     say(port, id, replies);
     true
 }

@@ -1,6 +1,5 @@
 //! Does what the pool wants: in workers' sockets and by word to the master; what is for a request goes to its thread.
 
-use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
@@ -65,6 +64,7 @@ impl SharedPool {
             }
             Action::Over(request) => {
                 if let Some(over) = state.requests.remove(&request) {
+                    self.front.spare_frame(over.frame);
                     tell(over.thread, Notice::Over(request, over.begun));
                 }
             }
@@ -86,8 +86,6 @@ impl SharedPool {
         let pid = state.workers.get(&worker).map_or(0, |worker| worker.pid());
         let Some(begun) = state.requests.get_mut(&request) else { return };
         begun.begun = Some(Begun { waited: begun.at.elapsed(), worker, pid });
-        begun.body = None;
-        self.front.spare_frame(std::mem::take(&mut begun.frame));
         count(&self.front.counters.worker_requests);
     }
 
@@ -115,14 +113,7 @@ impl SharedPool {
 
 fn take_back(state: &mut State, worker: WorkerId) {
     let Some(from) = state.workers.get(&worker).cloned() else { return };
-    let back = from.take_back(&mut state.buffer);
-    let mut requests = Vec::with_capacity(back.len());
-    for (frame, body) in back {
-        requests.push(frame.id());
-        if let Some(request) = state.requests.get_mut(&frame.id()) {
-            (request.frame, request.body) = (frame.into_buffer(), body.map(File::from));
-        }
-    }
+    let requests = from.take_back(&mut state.buffer);
     state.pool.taken_back(worker, &requests, Instant::now());
 }
 

@@ -14,11 +14,12 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use wire::Malformed;
+use wire::memory::blocks::Block;
 use wire::reply::{End, Head, Reply};
 
 use super::content_length::ContentLength;
 use super::pool::{ClientId, RequestId, RequestTimeouts};
-use super::reply_socket::ReplySocket;
+use super::reply_port::ReplyPort;
 use super::spool::Spool;
 use super::submitted::{Begun, Label};
 use crate::config::Spooling;
@@ -50,8 +51,8 @@ pub struct Exchange {
     pub id: RequestId,
     /// See [`Stage`].
     pub stage: Stage,
-    /// The socket that its answer comes on, which may have to wait for the client.
-    socket: Option<Rc<ReplySocket>>,
+    /// Where its answer comes, which may have to wait for the client.
+    port: Option<Rc<ReplyPort>>,
     /// How it came to the worker that had it, when it is over.
     pub begun: Option<Begun>,
     /// Informational heads that were not passed on yet.
@@ -104,7 +105,7 @@ impl Exchange {
         Exchange {
             id,
             stage: Stage::Queued,
-            socket: None,
+            port: None,
             begun: None,
             infos: Vec::new(),
             head: None,
@@ -147,7 +148,7 @@ impl Exchange {
                 self.said_head = true;
                 self.elsewhere = Some(target.to_vec());
             }
-            Reply::Body(bytes) if self.said_head && self.file.is_none() && self.elsewhere.is_none() => self.keep(bytes),
+            Reply::Body(bytes) if self.takes_body() => self.keep(bytes.len(), || Bytes::copy_from_slice(bytes)),
             Reply::Extend(_) => {}
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
@@ -156,20 +157,40 @@ impl Exchange {
         Ok(())
     }
 
+    /// Takes a piece of the body that lies in the worker's memory. It stays there until it is sent, unless the worker needs the place.
+    pub fn hear_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
+        if self.outcome.is_some() || self.whole || !self.takes_body() {
+            return Err(Malformed("messages out of order"));
+        }
+        self.keep(piece.as_ref().len(), || match is_needed {
+            true => {
+                let mut copied = Vec::new();
+                piece.copy_to(&mut copied);
+                copied.into()
+            }
+            false => Bytes::from_owner(piece),
+        });
+        Ok(())
+    }
+
+    fn takes_body(&self) -> bool {
+        self.said_head && self.file.is_none() && self.elsewhere.is_none()
+    }
+
     /// Only a head that the client has not got yet can still be a file's.
     fn takes_file(&self) -> bool {
         let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
-        if self.abandoned || bytes.is_empty() {
+    fn keep(&mut self, length: usize, bytes: impl FnOnce() -> Bytes) {
+        if self.abandoned || length == 0 {
             return;
         }
         let is_wanted = !self.served && !self.length.is_exceeded();
-        self.length.add(bytes.len());
+        self.length.add(length);
         if is_wanted {
-            self.spool.push(bytes);
+            self.spool.push(bytes());
         }
     }
 
@@ -178,22 +199,22 @@ impl Exchange {
         self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 
-    /// The first word of its answer comes on `socket`.
-    pub fn start(&mut self, socket: Rc<ReplySocket>) {
+    /// The first word of its answer comes on `port`.
+    pub fn start(&mut self, port: Rc<ReplyPort>) {
         self.stage = Stage::Running;
-        self.socket = Some(socket);
+        self.port = Some(port);
     }
 
-    /// Whether [`Exchange::start`] was called with that socket.
-    pub fn is_heard_from(&self, socket: &Rc<ReplySocket>) -> bool {
-        self.socket.as_ref().is_some_and(|own| Rc::ptr_eq(own, socket))
+    /// Whether [`Exchange::start`] was called with that port.
+    pub fn is_heard_from(&self, port: &Rc<ReplyPort>) -> bool {
+        self.port.as_ref().is_some_and(|own| Rc::ptr_eq(own, port))
     }
 
     /// The worker has said everything.
     pub fn over(&mut self, begun: Option<Begun>) {
         self.begun = begun;
         self.stage = Stage::Over;
-        self.socket = None;
+        self.port = None;
         if let Some(on_end) = self.on_end.take() {
             on_end(self);
         }
@@ -275,7 +296,7 @@ impl Exchange {
     }
 
     fn resume(&mut self) {
-        self.socket.iter().for_each(|socket| socket.resume());
+        self.port.iter().for_each(|port| port.resume());
     }
 
     /// The client is not interested any more. A worker that has kept its promise may end in peace, but is still heard.

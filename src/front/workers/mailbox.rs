@@ -5,18 +5,17 @@ use std::sync::{Arc, Mutex};
 use smallvec::SmallVec;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wire::control::GenerationNumber;
-use wire::transport::SocketFront;
 
 use super::pool::RequestId;
 use super::submitted::Begun;
-use super::worker::Worker;
+use super::worker::{Way, Worker};
 use crate::front::base::failure::Failure;
 use crate::front::base::lock::lock;
 
 /// What a thread is to know.
 pub enum Notice {
-    /// There is a worker, and this is its reply socket for the thread.
-    Worker(Arc<Worker>, Arc<SocketFront>),
+    /// There is a worker, and this is how its answers reach the thread.
+    Worker(Arc<Worker>, Way),
     /// Others wait for its worker: what its client does not take goes to a file.
     Spill(RequestId),
     /// It has its whole answer, or nobody waits for one.
@@ -51,11 +50,10 @@ impl Mailboxes {
         lock(&self.0).push(address);
     }
 
-    /// Has all threads listen to a worker: the first to its socket, the others to these reply sockets, in their order.
-    pub fn listen(&self, generation: GenerationNumber, worker: &Arc<Worker>, sockets: Vec<SocketFront>) {
-        let sockets = std::iter::once(worker.socket()).chain(sockets.into_iter().map(Arc::new));
-        for (thread, socket) in (0..).zip(sockets) {
-            self.tell(thread, generation, Notice::Worker(worker.clone(), socket));
+    /// Has all threads listen to a worker, each on its way, the first thread's first.
+    pub fn listen(&self, generation: GenerationNumber, worker: &Arc<Worker>, ways: Vec<Way>) {
+        for (thread, way) in (0..).zip(ways) {
+            self.tell(thread, generation, Notice::Worker(worker.clone(), way));
         }
     }
 

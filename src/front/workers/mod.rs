@@ -7,7 +7,7 @@
 //!          ▲                       │  ▲          │  ◀── Action
 //!          │        ◀── Notice ──────┼──┼──────────┤                    what is for requests of other threads
 //!          │                       ▼  │          ▼
-//!       Exchange ◀──── replies ─── ReplySocket   Worker               a socket for orders; a reply socket for each thread
+//!       Exchange ◀──── replies ─── ReplyPort     Worker               a way for orders; a way back for each thread
 //! ```
 
 mod actions;
@@ -16,7 +16,8 @@ pub mod exchange;
 mod mailbox;
 pub mod pool;
 mod replies;
-mod reply_socket;
+mod reply_port;
+mod ring;
 mod shared_pool;
 pub mod spool;
 mod status;
@@ -31,13 +32,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
+use wire::memory::orders::MAX_FRAME;
 use wire::transport::MAX_INLINE;
 
 use super::base::failure::Failure;
 use super::base::shared::count;
-use crate::config::Spooling;
 use crate::config::access::Throttle;
 use crate::config::scheduling::SpeedLimit;
+use crate::config::{Config, Spooling};
 use pool::{NewRequest, Pool};
 use shared_pool::State;
 use submitted::Submitted;
@@ -46,6 +48,8 @@ pub use content_length::Promised;
 pub use exchange::{Exchange, Job, SharedExchange, Stage};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
 pub use pool::{ClientId, RequestId, RequestTimeouts, TooFast};
+pub use reply_port::Buffers;
+pub use ring::{before_sleep, look};
 pub use shared_pool::{SharedPool, Turn};
 pub use submitted::Label;
 pub use takeover::take_over;
@@ -60,14 +64,19 @@ pub struct Workers {
     /// The requests of this thread.
     exchanges: RefCell<FxHashMap<RequestId, SharedExchange>>,
     spooling: Rc<Spooling>,
-    /// Where packets of workers are received, one after the other; clearing it for each would cost more than reading.
-    packet: Rc<RefCell<Vec<u8>>>,
+    /// Where packets of workers are received.
+    buffers: Rc<RefCell<Buffers>>,
+    /// A longer frame is not sent ahead.
+    max_ahead: usize,
 }
 
 impl Workers {
-    /// For the thread `thread`; `packet` is where it receives packets.
-    pub fn new(pool: Arc<SharedPool>, thread: u8, spooling: &Spooling, packet: Rc<RefCell<Vec<u8>>>) -> Workers {
-        Workers { pool, thread, exchanges: RefCell::default(), spooling: Rc::new(spooling.clone()), packet }
+    /// For the thread `thread`; `buffers` are where it receives packets.
+    pub fn new(pool: Arc<SharedPool>, thread: u8, config: &Config, buffers: Rc<RefCell<Buffers>>) -> Workers {
+        let spooling = Rc::new(config.spooling.clone());
+        // What goes through memory would overtake what lies in a socket.
+        let max_ahead = if config.pool.shares_memory { MAX_FRAME } else { MAX_INLINE };
+        Workers { pool, thread, exchanges: RefCell::default(), spooling, buffers, max_ahead }
     }
 
     /// Tells the pool of an event, and does what it wants.
@@ -89,7 +98,7 @@ impl Workers {
             id,
             lane: 0,
             timeouts: job.timeouts,
-            small: job.body.is_none() && job.frame.len() <= MAX_INLINE,
+            small: job.body.is_none() && job.frame.len() <= self.max_ahead,
             charged_to: job.charged_to,
         };
         let exchange = Rc::new(RefCell::new(Exchange::new(id, self.spooling.clone())));
@@ -108,9 +117,9 @@ impl Workers {
     /// What this thread is to know.
     pub fn receive(self: &Rc<Self>, notice: Notice) {
         match notice {
-            Notice::Worker(worker, socket) => {
+            Notice::Worker(worker, way) => {
                 let workers = self.clone();
-                tokio::task::spawn_local(async move { workers.listen(worker, socket).await });
+                tokio::task::spawn_local(async move { workers.listen(worker, way).await });
             }
             Notice::Spill(id) => self.exchange(id).iter().for_each(|exchange| exchange.borrow_mut().spill()),
             // Whoever looks for its view has noticed.

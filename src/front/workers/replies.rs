@@ -7,27 +7,26 @@ use std::time::{Duration, Instant};
 use wire::Malformed;
 use wire::control::FromFront;
 use wire::reply::{Packet, Reply};
-use wire::transport::SocketFront;
 
 use super::exchange::SharedExchange;
-use super::reply_socket::{Next, ReplySocket};
-use super::worker::Worker;
+use super::reply_port::{Next, ReplyPort};
+use super::worker::{Way, Worker};
 use super::{Failure, RequestId, Workers};
 
 impl Workers {
-    /// Hears what `worker` says on a reply socket until it has gone. One that falls silent and lives is of no use to anybody, and would keep its
-    /// place in the pool.
-    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, port: Arc<SocketFront>) {
-        let socket = match ReplySocket::new(worker, self.thread, port) {
-            Ok(socket) => Rc::new(socket),
+    /// Hears what `worker` says to this thread until it has gone. One that falls silent and lives is of no use to anybody, and would keep
+    /// its place in the pool.
+    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: Way) {
+        let port = match ReplyPort::new(worker, self.thread, way) {
+            Ok(port) => Rc::new(port),
             Err(error) => return crate::log::error("front", format_args!("a worker cannot be listened to: {error}")),
         };
-        let worker = &socket.worker;
+        let worker = &port.worker;
         let heard = std::future::poll_fn(|cx| {
-            if let Some((request, after)) = socket.was_held() {
+            if let Some((request, after)) = port.was_held() {
                 self.tell(|pool| pool.resumed(worker.id, request, after));
             }
-            socket.poll_listen(cx, &mut self.packet.borrow_mut(), |heard| self.hear(&socket, heard))
+            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.hear(&port, heard))
         });
         match heard.await {
             Ok(()) if worker.has_ended() => {
@@ -41,28 +40,28 @@ impl Workers {
     }
 
     /// Takes a packet of a worker. One that breaks the protocol is as good as dead.
-    fn hear(self: &Rc<Self>, socket: &Rc<ReplySocket>, packet: &[u8]) -> Next {
-        match self.read(socket, packet) {
+    fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Next {
+        match self.read(port, packet) {
             Ok(next) => next,
             Err(malformed) => {
-                self.pool.discard(socket.worker.id, &malformed.to_string(), Failure::WorkerLied);
+                self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
                 Next::Nothing
             }
         }
     }
 
-    fn read(self: &Rc<Self>, socket: &Rc<ReplySocket>, packet: &[u8]) -> Result<Next, Malformed> {
+    fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<Next, Malformed> {
         let mut heard: Option<SharedExchange> = None;
         for message in Packet::new(packet) {
             let (id, reply) = message?;
             if id == 0 {
-                self.read_own(&socket.worker, reply)?;
+                self.read_own(&port.worker, reply)?;
                 continue;
             }
             let exchange = match &heard {
                 Some(exchange) if exchange.borrow().id == id => exchange,
                 Some(_) => return Err(Malformed("answers to two requests in one packet")),
-                None => match self.speaks_of(socket, id)? {
+                None => match self.speaks_of(port, id)? {
                     Some(exchange) => heard.insert(exchange),
                     // It is for a front that has died.
                     None => continue,
@@ -71,11 +70,18 @@ impl Workers {
             if let Reply::Extend(millis) = reply {
                 self.tell(|pool| pool.extend(id, Duration::from_millis(millis.into())));
             }
-            exchange.borrow_mut().hear(reply)?;
+            let mut exchange = exchange.borrow_mut();
+            match reply {
+                Reply::Lent { block, length } => {
+                    let piece = port.worker.take_block(block, length)?;
+                    exchange.hear_block(piece, port.worker.is_short_of_blocks())?;
+                }
+                reply => exchange.hear(reply)?,
+            }
         }
         Ok(match heard {
-            Some(exchange) => self.progress(socket, &exchange),
-            None if self.is_adopted(&socket.worker) => Next::Packet,
+            Some(exchange) => self.progress(port, &exchange),
+            None if self.is_adopted(&port.worker) => Next::Packet,
             None => Next::Nothing,
         })
     }
@@ -91,37 +97,34 @@ impl Workers {
     }
 
     fn ready(self: &Rc<Self>, worker: &Arc<Worker>, fork_us: u32) -> Result<(), Malformed> {
+        worker.set_ours();
         self.pool.say(FromFront::Ready { worker: worker.id, fork_us });
         self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 
     /// The exchange of a request that a worker speaks of, if it may; `None`: it is none of ours, and need not be.
-    fn speaks_of(
-        self: &Rc<Self>,
-        socket: &Rc<ReplySocket>,
-        id: RequestId,
-    ) -> Result<Option<SharedExchange>, Malformed> {
+    fn speaks_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
         let exchange = self.exchange(id);
         if let Some(exchange) = &exchange
-            && exchange.borrow().is_heard_from(socket)
+            && exchange.borrow().is_heard_from(port)
         {
             return Ok(Some(exchange.clone()));
         }
         let Some(exchange) = exchange else {
-            let is_ours = !self.is_adopted(&socket.worker);
+            let is_ours = !self.is_adopted(&port.worker);
             return if is_ours { Err(Malformed("an answer to no request")) } else { Ok(None) };
         };
-        let worker = socket.worker.id;
+        let worker = port.worker.id;
         self.tell(|pool| pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
-        exchange.borrow_mut().start(socket.clone());
+        exchange.borrow_mut().start(port.clone());
         Ok(Some(exchange))
     }
 
     /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(self: &Rc<Self>, socket: &Rc<ReplySocket>, exchange: &SharedExchange) -> Next {
+    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) -> Next {
         let mut heard = exchange.borrow_mut();
         heard.wake();
-        let (worker, id) = (socket.worker.id, heard.id);
+        let (worker, id) = (port.worker.id, heard.id);
         let Some(outcome) = &heard.outcome else {
             if heard.is_for_nobody() {
                 drop(heard);
@@ -132,7 +135,7 @@ impl Workers {
                 heard.spill();
             }
             if heard.is_full() {
-                socket.pause(id);
+                port.pause(id);
                 drop(heard);
                 self.tell(|pool| pool.hold(worker, id));
             }

@@ -67,9 +67,9 @@ impl Spool {
     }
 
     /// Keeps `bytes` behind the others.
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: Bytes) {
         if self.in_memory > HIGH_WATER && self.may_spill() {
-            match self.write(bytes) {
+            match self.write(&bytes) {
                 Ok(()) => return,
                 Err(error) => {
                     let folder = folder(&self.rules);
@@ -79,7 +79,7 @@ impl Spool {
             }
         }
         self.in_memory += bytes.len() + PIECE_COST;
-        self.pieces.push_back(Piece::Memory(Bytes::copy_from_slice(bytes)));
+        self.pieces.push_back(Piece::Memory(bytes));
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn fill(spool: &mut Spool, count: u32) {
-        (0..count).for_each(|number| spool.push(&[number as u8; 1000]));
+        (0..count).for_each(|number| spool.push(vec![number as u8; 1000].into()));
     }
 
     fn drain(spool: &mut Spool) -> Vec<u8> {
@@ -194,7 +194,7 @@ mod tests {
     fn small_pieces_weigh_more_than_their_bytes() {
         let mut dust = spool();
         while !dust.is_full() {
-            dust.push(b"x");
+            dust.push(Bytes::from_static(b"x"));
         }
         assert!(dust.pieces.len() <= HIGH_WATER / PIECE_COST, "{}", dust.pieces.len());
         drain(&mut dust);

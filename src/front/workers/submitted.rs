@@ -16,7 +16,7 @@ const SHOWN: usize = 200;
 pub struct Submitted {
     /// The thread that has it.
     pub thread: u8,
-    /// The encoded request; taken when a worker begins with it.
+    /// The encoded request. It is kept until the end: a worker that has not begun may give it back.
     pub frame: Vec<u8>,
     /// The request's body when it is in a file.
     pub body: Option<File>,

@@ -1,19 +1,30 @@
 //! A worker as all threads of the front have it: its socket, for what it is told.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use wire::Malformed;
 use wire::channel::MAX_FDS;
 use wire::control::WorkerId;
-use wire::frame::Frame;
+use wire::memory::FrontMemory;
+use wire::memory::blocks::Block;
 use wire::transport::{Order, SocketFront, socketpair};
 
 use crate::front::base::lock::lock;
 use crate::log;
+
+/// How the answers of a worker reach a thread.
+pub struct Way {
+    /// In packets of this.
+    pub socket: Option<Arc<SocketFront>>,
+    /// In its ring; this wakes it.
+    pub bell: Option<Arc<EventFd>>,
+}
 
 /// What the worker is at, the [`Pool`](super::pool::Pool) knows.
 pub struct Worker {
@@ -26,22 +37,25 @@ pub struct Worker {
     ended: AtomicBool,
     /// Nobody wants to hear it any more.
     closed: AtomicBool,
-    /// Reply sockets that are listened to.
+    /// It works for this front, and not for one that has died.
+    is_ours: AtomicBool,
+    /// Threads that listen to it.
     listened_to: AtomicUsize,
     /// Wake the tasks that listen to them.
     tasks: Mutex<Vec<Waker>>,
 }
 
 impl Worker {
-    /// The front's end of a worker's socket.
-    pub fn new(id: WorkerId, socket: SocketFront) -> Worker {
+    /// The front's end of a worker's socket; one that is adopted works for another front still.
+    pub fn new(id: WorkerId, socket: SocketFront, adopted: bool) -> Worker {
         Worker {
             id,
             pid: AtomicI32::new(0),
             socket: Arc::new(socket),
             ended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
-            listened_to: AtomicUsize::new(1),
+            is_ours: AtomicBool::new(!adopted),
+            listened_to: AtomicUsize::new(0),
             tasks: Mutex::default(),
         }
     }
@@ -61,16 +75,57 @@ impl Worker {
         self.socket.clone()
     }
 
-    /// Gives it `count` further reply sockets; our ends are given, that of number 1 first.
-    pub fn add_reply_sockets(&self, count: usize) -> io::Result<Vec<SocketFront>> {
-        let pairs = (0..count).map(|_| socketpair()).collect::<io::Result<Vec<_>>>()?;
+    /// The memory that it shares with us, if it does.
+    pub fn memory(&self) -> Option<&FrontMemory> {
+        self.socket.memory()
+    }
+
+    /// Makes the ways on which so many threads hear it, and tells it of them.
+    pub fn ways(&self, threads: usize) -> io::Result<Vec<Way>> {
+        let ways = if self.memory().is_some() { self.bells(threads)? } else { self.reply_sockets(threads)? };
+        self.listened_to.store(ways.len(), SeqCst);
+        Ok(ways)
+    }
+
+    fn bells(&self, threads: usize) -> io::Result<Vec<Way>> {
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
+        self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
+        let own = std::iter::once(Some(self.socket())).chain(std::iter::repeat(None));
+        Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { socket, bell: Some(bell.into()) }).collect())
+    }
+
+    fn reply_sockets(&self, threads: usize) -> io::Result<Vec<Way>> {
+        let pairs = (1..threads).map(|_| socketpair()).collect::<io::Result<Vec<_>>>()?;
         let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         if !theirs.is_empty() {
             let sockets: Vec<BorrowedFd<'_>> = theirs.iter().map(AsFd::as_fd).collect();
             self.socket.send(&Order::ReplySockets { first: 1, sockets: &sockets })?;
         }
-        self.listened_to.fetch_add(ours.len(), SeqCst);
-        Ok(ours)
+        let all = std::iter::once(self.socket()).chain(ours.into_iter().map(Arc::new));
+        Ok(all.map(|socket| Way { socket: Some(socket), bell: None }).collect())
+    }
+
+    /// What it says is for us.
+    pub(super) fn speaks_to_us(&self) -> bool {
+        self.is_ours.load(SeqCst)
+    }
+
+    /// It has ended what it had under way for another front.
+    pub(super) fn set_ours(&self) {
+        if !self.is_ours.swap(true, SeqCst) {
+            self.wake();
+        }
+    }
+
+    /// Takes over a piece of a body that it says it has left in its memory.
+    pub(super) fn take_block(&self, block: u32, length: u32) -> Result<Block, Malformed> {
+        self.memory().ok_or(Malformed("a block without memory"))?.lender().take(block, length)
+    }
+
+    /// Whether it has few blocks left.
+    pub(super) fn is_short_of_blocks(&self) -> bool {
+        self.memory().is_some_and(|memory| memory.lender().is_short())
     }
 
     /// Nobody listens to it any more.
@@ -84,7 +139,7 @@ impl Worker {
         self.closed.load(SeqCst)
     }
 
-    /// A reply socket has said all that it ever will. Says whether it was the last one.
+    /// A thread has heard all that it ever will. Says whether it was the last one.
     pub(super) fn is_all_heard(&self) -> bool {
         self.listened_to.fetch_sub(1, SeqCst) == 1
     }
@@ -99,8 +154,8 @@ impl Worker {
         self.socket.can_take_back()
     }
 
-    /// Takes back the requests that it has not begun, oldest first.
-    pub fn take_back(&self, buffer: &mut [u8]) -> Vec<(Frame, Option<OwnedFd>)> {
+    /// Takes back the requests that it has not begun, oldest first; their numbers are told.
+    pub fn take_back(&self, buffer: &mut [u8]) -> Vec<u64> {
         self.socket.take_back(buffer).unwrap_or_else(|error| {
             log::error("front", format_args!("worker={} gives nothing back: {error}", self.id.slot));
             Vec::new()

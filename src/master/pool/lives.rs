@@ -14,17 +14,17 @@ impl Master {
     pub(in crate::master) fn fork_worker(&mut self, number: GenerationNumber) {
         let id = self.workers.add(number, Instant::now());
         let slot = id.slot;
-        let (fronts, workers) = match wire::channel::pair() {
-            Ok(pair) => pair,
+        let socket = match Socket::new(self.checked.config.pool.shares_memory) {
+            Ok(socket) => socket,
             Err(error) => {
                 log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
                 return self.worker_gone(slot);
             }
         };
-        let socket = Socket { front: fronts.into(), worker: workers.into() };
         self.hand_to_front(number, id, &socket, false);
         if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
-            mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone()]);
+            let theirs = std::iter::once(&socket.worker).chain(&socket.memory).cloned().collect();
+            mold.peer.send(ToMold::Spawn { slot }, theirs);
         }
         if let Some(worker) = self.workers.get_mut(slot) {
             worker.socket = Some(socket);
@@ -39,7 +39,7 @@ impl Master {
         socket: &Socket,
         adopted: bool,
     ) {
-        let ends = vec![socket.front.clone(), socket.worker.clone()];
+        let ends = [&socket.front, &socket.worker].into_iter().chain(&socket.memory).cloned().collect();
         self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 

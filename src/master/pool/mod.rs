@@ -214,7 +214,7 @@ mod tests {
             max_clients: 4,
             max_requests: 0..=0,
             queue_length: 9,
-            queue_stale: Duration::ZERO,
+            ..Pool::default()
         };
         let now = Instant::now();
         assert_eq!(Policy::default().decide(counts(4, 0, 0), &PoolLimits::of(&pool, -1), now), Move::Retire(1));

@@ -39,13 +39,24 @@ pub struct Worker {
     leave_by: Option<Instant>,
 }
 
-/// Both ends of a worker's socket.
+/// What a worker and the front have in common.
 #[derive(Debug, Clone)]
 pub struct Socket {
-    /// The front's.
+    /// The front's end.
     pub front: Fd,
     /// The worker's.
     pub worker: Fd,
+    /// Memory, where they share any.
+    pub memory: Option<Fd>,
+}
+
+impl Socket {
+    /// A new one.
+    pub fn new(shares_memory: bool) -> io::Result<Socket> {
+        let memory = if shares_memory { Some(wire::memory::create()?.into()) } else { None };
+        let (front, worker) = wire::channel::pair()?;
+        Ok(Socket { front: front.into(), worker: worker.into(), memory })
+    }
 }
 
 /// A process that cannot be mistaken for another.

@@ -13,13 +13,14 @@ mod subrequest;
 mod translate;
 mod variables;
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use apache::Outcome;
 use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
+use wire::reply::Outgoing;
 use wire::transport::{Presence, in_memory};
 
 use self::phases::{DECLINED, OK, RequestKind, Stop};
@@ -36,11 +37,11 @@ struct ToFront {
 }
 
 impl apache::Client for ToFront {
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
+    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         if libperl::is_forked_child() {
             return Ok(());
         }
-        self.port.borrow_mut().send(packet)
+        self.port.borrow_mut().send(said)
     }
 
     fn presence(&mut self) -> Presence {

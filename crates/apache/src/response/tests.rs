@@ -51,6 +51,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Complete => " complete".into(),
         Reply::End(end) if end.truncated => " truncated".into(),
         Reply::End(_) => " end".into(),
+        Reply::Lent { length, .. } => format!(" lent {length}"),
         Reply::Ready { .. } | Reply::Greeted { .. } => "ready".into(),
     }
 }

@@ -2,10 +2,11 @@
 //! The unit tests of `request_rec` and `response` share it with the program `embedded`.
 
 use std::cell::RefCell;
-use std::io::{self, IoSlice};
+use std::io;
 use std::rc::Rc;
 
 use wire::frame::{Field, Frame, Request};
+use wire::reply::Outgoing;
 use wire::transport::Presence;
 
 use super::Client;
@@ -15,11 +16,13 @@ use super::Client;
 pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl Client for FakeFront {
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
-        let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
-        assert!(bytes.len() <= wire::reply::MAX_PACKET);
-        self.0.borrow_mut().push(bytes);
-        Ok(())
+    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+        said.as_packets(|packet| {
+            let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
+            assert!(bytes.len() <= wire::reply::MAX_PACKET);
+            self.0.borrow_mut().push(bytes);
+            Ok(())
+        })
     }
 
     fn presence(&mut self) -> Presence {

@@ -1,5 +1,13 @@
+use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::sys::eventfd::EventFd;
+
 use super::*;
+use crate::channel::{first_byte, send_packet};
 use crate::frame::{Field, Request};
+use crate::memory::{self, replies};
+use crate::reply::{Outgoing, Packet, Reply};
 
 fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
     let (front, worker) = socketpair().expect("socketpair");
@@ -8,7 +16,7 @@ fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
     let mut frame = Vec::new();
     request.encode(&mut frame);
     front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
-    match SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
+    match WorkerPort::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
         Some(Inbound::Request(frame, body)) => (frame, body),
         other => panic!("{other:?}"),
     }
@@ -28,7 +36,7 @@ fn small_and_large_frames_arrive_alike() {
 fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
     let (ours, theirs) = pair().expect("a pair");
     let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-    let mut worker = SocketWorker::new(theirs, packet_buffer());
+    let mut worker = WorkerPort::new(theirs, packet_buffer());
     for id in 1..=3 {
         let mut frame = Vec::new();
         Request { id, ..Default::default() }.encode(&mut frame);
@@ -38,7 +46,7 @@ fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
     let mut buffer = vec![0; MAX_ORDER];
     let taken = front.take_back(&mut buffer).expect("taken");
-    assert_eq!(taken.iter().map(|(frame, _)| frame.id()).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(taken, [2, 3]);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
     assert!(front.take_back(&mut buffer).expect("nothing").is_empty());
 }
@@ -62,7 +70,7 @@ fn what_is_no_file_is_not_read() {
 #[test]
 fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
     let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker, packet_buffer());
+    let mut worker = WorkerPort::new(worker, packet_buffer());
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
     front.send(&Order::Abandoned { request: 7 }).expect("sent");
@@ -82,7 +90,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
 #[test]
 fn another_front_that_greets_means_that_nobody_waits() {
     let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker, packet_buffer());
+    let mut worker = WorkerPort::new(worker, packet_buffer());
     front.send(&Order::Greet).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
@@ -92,25 +100,26 @@ fn another_front_that_greets_means_that_nobody_waits() {
 fn the_end_is_seen_when_the_other_side_has_gone() {
     let (front, worker) = socketpair().expect("socketpair");
     drop(front);
-    assert!(SocketWorker::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
+    assert!(WorkerPort::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
 }
 
 #[test]
 fn a_client_that_has_hung_up_may_be_gone_later() {
     let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker, packet_buffer());
+    let mut worker = WorkerPort::new(worker, packet_buffer());
     front.send(&Order::HungUp { request: 4 }).expect("sent");
     assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
     front.send(&Order::HungUp { request: 5 }).expect("sent");
     front.send(&Order::Abandoned { request: 5 }).expect("sent");
+    assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone, "the worse of the two");
+    front.send(&Order::HungUp { request: 5 }).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
-    assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
 }
 
 #[test]
 fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
     let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker, packet_buffer());
+    let mut worker = WorkerPort::new(worker, packet_buffer());
     let (further, theirs) = socketpair().expect("socketpair");
     front.send(&Order::ReplySockets { first: 1, sockets: &[theirs.as_fd()] }).expect("sent");
     drop(theirs);
@@ -124,14 +133,16 @@ fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
     for (asked, answered, silent) in [(1, &further, &front), (0, &front, &further)] {
         front.send(&Order::Request { frame: &frame, body: None, reply_to: asked }).expect("sent");
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(..)))));
-        worker.send(&[IoSlice::new(b"answer")]).expect("sent");
+        worker.send(&Outgoing { before: b"answer", ..Outgoing::default() }).expect("sent");
         assert_eq!(hear(answered).expect("an answer"), 6);
         assert_eq!(hear(silent).expect_err("nothing").kind(), io::ErrorKind::WouldBlock);
     }
     front.send(&Order::Request { frame: &frame, body: None, reply_to: 1 }).expect("sent");
     worker.next(Vec::new()).expect("a request");
     drop(further);
-    worker.send(&[IoSlice::new(b"for nobody")]).expect("what is for a front that has died is no error");
+    worker
+        .send(&Outgoing { before: b"for nobody", ..Outgoing::default() })
+        .expect("what is for a front that has died is no error");
     front.send(&Order::Request { frame: &frame, body: None, reply_to: 2 }).expect("sent");
     assert_eq!(worker.next(Vec::new()).expect_err("no such reply socket").kind(), io::ErrorKind::InvalidData);
 }
@@ -139,11 +150,195 @@ fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
 #[test]
 fn reply_sockets_follow_one_another_and_are_not_without_end() {
     let (_front, worker) = socketpair().expect("socketpair");
-    let mut worker = SocketWorker::new(worker, packet_buffer());
+    let mut worker = WorkerPort::new(worker, packet_buffer());
     let sockets = |count: usize| (0..count).map(|_| socketpair().expect("socketpair").1).collect::<Vec<_>>();
     assert!(worker.take_reply_sockets(0, sockets(1)).is_err() && worker.take_reply_sockets(2, sockets(1)).is_err());
     worker.take_reply_sockets(1, sockets(3)).expect("taken");
     worker.take_reply_sockets(2, sockets(1)).expect("taken");
     assert_eq!(worker.fds().count(), 3);
     assert!(worker.take_reply_sockets(3, sockets(MAX_REPLY_SOCKETS)).is_err());
+}
+
+/// A front and a worker with memory, and what the front hears in the ring of its only thread.
+fn with_memory(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
+    let (ours, theirs) = pair().expect("a pair");
+    let memory = memory::tests::memory();
+    let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
+    let front = front.with_memory(memory.clone(), blocks);
+    let mut worker = WorkerPort::new(theirs, packet_buffer()).with_memory(memory, blocks);
+    let bell = EventFd::new().expect("an eventfd");
+    front.send(&Order::Bells { bells: &[bell.as_fd()] }).expect("sent");
+    match worker.next(Vec::new()) {
+        Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),
+        other => panic!("{other:?}"),
+    }
+    let reader = front.memory().expect("given").reader(0);
+    (front, worker, reader)
+}
+
+fn ask_for(front: &SocketFront, id: u64, path: &[u8]) {
+    let mut request = Request { id, ..Default::default() };
+    request.fields[Field::Path as usize] = path;
+    let mut frame = Vec::new();
+    request.encode(&mut frame);
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
+}
+
+fn begin(worker: &mut WorkerPort) -> u64 {
+    match worker.next(Vec::new()) {
+        Ok(Some(Inbound::Request(frame, None))) => frame.id(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn with_memory_a_worker_that_is_awake_needs_no_packet() {
+    let (front, mut worker, mut ring) = with_memory(4);
+    (1..=3).for_each(|id| ask_for(&front, id, b"/"));
+    assert_eq!(first_byte(worker.as_fd()).expect("readable"), None, "no packet was sent");
+    assert_eq!(begin(&mut worker), 1);
+    worker.send(&Outgoing { id: 1, before: b"head,", body: b"", after: b"end" }).expect("sent");
+    let mut packet = Vec::new();
+    assert!(ring.read(&mut packet).expect("well formed"));
+    assert_eq!(packet, b"head,end");
+    assert_eq!(front.take_back(&mut vec![0; MAX_ORDER]).expect("taken"), [2, 3]);
+}
+
+#[test]
+fn with_memory_what_is_large_or_has_descriptors_still_arrives() {
+    let (front, mut worker, _ring) = with_memory(4);
+    ask_for(&front, 1, &[b'x'; 10_000]);
+    ask_for(&front, 2, &vec![b'x'; MAX_INLINE + 1]);
+    assert_eq!((begin(&mut worker), begin(&mut worker)), (1, 2));
+    let log = in_memory("log", b"").expect("a memfd");
+    ask_for(&front, 3, b"/");
+    front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).expect("sent");
+    // Between requests, and not when there are none any more.
+    assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { .. }))));
+    assert_eq!(begin(&mut worker), 3);
+    front.send(&Order::Leave).expect("sent");
+    assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
+}
+
+#[test]
+fn a_worker_that_sleeps_is_woken_for_what_comes_into_its_memory() {
+    let (front, mut worker, mut ring) = with_memory(4);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for expected in 1..=2000 {
+                let id = begin(&mut worker);
+                assert_eq!(id, expected);
+                worker.send(&Outgoing { id, before: &id.to_le_bytes(), ..Outgoing::default() }).expect("sent");
+            }
+        });
+        let mut packet = Vec::new();
+        for id in 1..=2000u64 {
+            ask_for(&front, id, b"/");
+            while !ring.read(&mut packet).expect("well formed") {
+                std::thread::yield_now();
+            }
+            assert_eq!(packet, id.to_le_bytes());
+        }
+    });
+}
+
+#[test]
+fn a_large_answer_comes_in_blocks_however_few_there_are() {
+    let text: Vec<u8> = (0..1_000_000).map(|at| (at % 251) as u8).collect();
+    for (blocks, length) in [(1, 100_000), (3, 1_000_000), (64, 1_000_000), (64, 2049), (64, 2048), (2, 0)] {
+        let (front, mut worker, mut ring) = with_memory(blocks);
+        ask_for(&front, 7, b"/");
+        let text = &text[..length];
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let id = begin(&mut worker);
+                worker.send(&Outgoing { id, before: &[], body: text, after: &[] }).expect("sent");
+                let mut end = Vec::new();
+                Reply::Complete.put(id, &mut end);
+                worker.send(&Outgoing { id, before: &end, ..Outgoing::default() }).expect("sent");
+            });
+            let (mut packet, mut heard, mut is_whole) = (Vec::new(), Vec::new(), false);
+            while !is_whole {
+                if !ring.read(&mut packet).expect("well formed") {
+                    std::thread::yield_now();
+                    continue;
+                }
+                if ring.makes_room() {
+                    front.wake();
+                }
+                for message in Packet::new(&packet) {
+                    match message.expect("well formed") {
+                        (7, Reply::Body(bytes)) => heard.extend_from_slice(bytes),
+                        (7, Reply::Lent { block, length }) => {
+                            let lender = front.memory().expect("given").lender();
+                            lender.take(block, length).expect("lent").copy_to(&mut heard);
+                        }
+                        (7, Reply::Complete) => is_whole = true,
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+            assert_eq!(heard, text);
+        });
+    }
+}
+
+#[test]
+fn many_small_answers_wait_for_room_in_the_ring() {
+    const PACKETS: u32 = 5000;
+    let (front, mut worker, mut ring) = with_memory(1);
+    ask_for(&front, 7, b"/");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let id = begin(&mut worker);
+            for number in 0..PACKETS {
+                let said = [number.to_le_bytes().as_slice(), &vec![1; number as usize % 6000]].concat();
+                worker.send(&Outgoing { id, before: &said, ..Outgoing::default() }).expect("sent");
+            }
+        });
+        let (mut packet, mut next) = (Vec::new(), 0u32);
+        while next < PACKETS {
+            if !ring.read(&mut packet).expect("well formed") {
+                std::thread::yield_now();
+                continue;
+            }
+            assert_eq!((&packet[..4], packet.len()), (&next.to_le_bytes()[..], 4 + next as usize % 6000));
+            next += 1;
+            if ring.makes_room() {
+                front.wake();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next() {
+    let (dead, mut worker, _ring) = with_memory(2);
+    (1..=2).for_each(|id| ask_for(&dead, id, b"/"));
+    let id = begin(&mut worker);
+    let (bell, buffer) = (EventFd::new().expect("an eventfd"), &mut vec![0; MAX_ORDER]);
+    std::thread::scope(|scope| {
+        let works = scope.spawn(move || {
+            // More than there is room for: it waits, and nobody reads.
+            worker.send(&Outgoing { id, before: &[], body: &[1; 100_000], after: &[] }).expect("it is for nobody");
+            assert_eq!(worker.presence(id).expect("well formed"), Presence::Gone);
+            worker
+        });
+        // As the master gives it to the next front.
+        let next = dead;
+        assert_eq!(next.take_back(buffer).expect("taken"), [2]);
+        next.send(&Order::Bells { bells: &[bell.as_fd()] }).expect("sent");
+        next.send(&Order::Greet).expect("sent");
+        let mut worker = works.join().expect("no panic");
+        match worker.next(Vec::new()) {
+            Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))));
+        let mut ring = next.memory().expect("given").reader(0);
+        worker.send(&Outgoing { id: 3, before: b"of the next", ..Outgoing::default() }).expect("sent");
+        let mut packet = Vec::new();
+        assert!(ring.read(&mut packet).expect("well formed"));
+        assert_eq!(packet, b"of the next");
+    });
 }

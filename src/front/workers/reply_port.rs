@@ -1,8 +1,8 @@
-//! A reply socket of a worker, as the thread that listens to it has it: what a worker answers to a request comes on the one
-//! of the thread that asked.
+//! Where the answers of a worker reach one thread: a socket, or a ring of the memory that they share.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
@@ -12,17 +12,27 @@ use tokio::io::unix::AsyncFd;
 use wire::transport::SocketFront;
 
 use super::pool::RequestId;
-use super::worker::Worker;
+use super::ring::Ring;
+use super::worker::{Way, Worker};
 
 /// So many packets of a worker that has ended are taken before others have their turn.
 const LAST_WORDS: usize = 64;
 
-pub struct ReplySocket {
+/// Where packets of workers are received, one after the other: clearing it for each would cost more than reading.
+pub struct Buffers {
+    /// As long as the longest packet of a socket.
+    pub packet: Vec<u8>,
+    /// For those that come through a ring.
+    pub entry: Vec<u8>,
+}
+
+pub struct ReplyPort {
     /// Whose it is.
     pub worker: Arc<Worker>,
-    /// Which of its reply sockets; 0 carries its orders, too.
-    number: u8,
-    port: AsyncFd<Arc<SocketFront>>,
+    socket: Option<AsyncFd<Arc<SocketFront>>>,
+    ring: Option<Ring>,
+    /// Whether the worker's own words come here, too.
+    is_first: bool,
     /// The request whose slow client holds it up, and since when; it is not read meanwhile.
     paused: Cell<Option<(RequestId, Instant)>>,
     /// For which request, and how long, a slow client held it up, until the pool is told.
@@ -35,14 +45,19 @@ pub struct ReplySocket {
     task: RefCell<Option<Waker>>,
 }
 
-impl ReplySocket {
-    /// Is listened to by this thread's runtime.
+impl ReplyPort {
+    /// The way of a thread, whose runtime listens to it.
     #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
-    pub fn new(worker: Arc<Worker>, number: u8, port: Arc<SocketFront>) -> io::Result<ReplySocket> {
-        Ok(ReplySocket {
+    pub fn new(worker: Arc<Worker>, number: u8, way: Way) -> io::Result<ReplyPort> {
+        let listen = |socket| AsyncFd::with_interest(socket, Interest::READABLE);
+        let memory = worker.memory();
+        let ring =
+            way.bell.zip(memory).map(|(bell, memory)| Ring::new(bell, memory.reader(number.into()))).transpose()?;
+        Ok(ReplyPort {
+            ring,
             worker,
-            number,
-            port: AsyncFd::with_interest(port, Interest::READABLE)?,
+            socket: way.socket.map(listen).transpose()?,
+            is_first: number == 0,
             paused: Cell::new(None),
             held: Cell::new(None),
             at_end: Cell::new(false),
@@ -51,7 +66,7 @@ impl ReplySocket {
         })
     }
 
-    /// Stops listening until [`ReplySocket::resume`]: the client of this request is slow.
+    /// Stops listening until [`ReplyPort::resume`]: the client of this request is slow.
     pub fn pause(&self, request: RequestId) {
         self.paused.set(Some((request, Instant::now())));
     }
@@ -61,9 +76,7 @@ impl ReplySocket {
         if let Some((request, since)) = self.paused.take() {
             let before = self.held.take().filter(|(held, _)| *held == request).map_or(Duration::ZERO, |(_, held)| held);
             self.held.set(Some((request, before + since.elapsed())));
-            if let Some(task) = &*self.task.borrow() {
-                task.wake_by_ref();
-            }
+            self.wake();
         }
     }
 
@@ -72,16 +85,28 @@ impl ReplySocket {
         self.held.take()
     }
 
-    fn is_paused(&self) -> bool {
+    pub(super) fn is_paused(&self) -> bool {
         self.paused.get().is_some()
+    }
+
+    /// Its ring, if it has one.
+    pub(super) fn ring(&self) -> Option<&Ring> {
+        self.ring.as_ref()
+    }
+
+    /// Has the task that listens to it look again.
+    pub(super) fn wake(&self) {
+        if let Some(task) = &*self.task.borrow() {
+            task.wake_by_ref();
+        }
     }
 
     /// Receives packets until the end and hands each to `hear`, which says whether another may be there already. `Ok`: the worker
     /// has ended or nobody wants to hear it. An error is a packet that no worker of ours sends.
     pub fn poll_listen(
-        &self,
+        self: &Rc<Self>,
         cx: &mut Context<'_>,
-        packet: &mut [u8],
+        buffers: &mut Buffers,
         mut hear: impl FnMut(&[u8]) -> Next,
     ) -> Poll<io::Result<()>> {
         self.remember(cx);
@@ -89,26 +114,34 @@ impl ReplySocket {
             if self.worker.is_closed() {
                 return Poll::Ready(Ok(()));
             }
-            if self.worker.has_ended() {
-                if !self.hears_last.replace(true) {
-                    self.paused.set(None);
-                }
-                return self.poll_last_words(cx, packet, hear);
+            if self.worker.has_ended() && !self.hears_last.replace(true) {
+                self.paused.set(None);
             }
+            if let Some(ring) = &self.ring
+                && self.worker.speaks_to_us()
+            {
+                ring.read(self, cx, &mut buffers.entry, |entry| {
+                    hear(entry);
+                })?;
+            }
+            if self.worker.has_ended() {
+                return self.poll_last_words(cx, &mut buffers.packet, hear);
+            }
+            let Some(socket) = &self.socket else { return Poll::Pending };
             if self.is_paused() || self.at_end.get() {
                 return Poll::Pending;
             }
-            let mut guard = ready!(self.port.poll_read_ready(cx))?;
-            match self.port.get_ref().receive(packet) {
+            let mut guard = ready!(socket.poll_read_ready(cx))?;
+            match socket.get_ref().receive(&mut buffers.packet) {
                 Ok(Some(n)) => {
                     // An idle worker has nothing to say: saves the receive that would only find the socket empty.
-                    if hear(packet.get(..n).unwrap_or_default()) == Next::Nothing {
+                    if hear(buffers.packet.get(..n).unwrap_or_default()) == Next::Nothing {
                         guard.clear_ready();
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
                 Err(error) => return Poll::Ready(Err(error)),
-                Ok(None) if self.number == 0 => return Poll::Ready(Ok(())),
+                Ok(None) if self.is_first => return Poll::Ready(Ok(())),
                 // It leaves or dies, and the master will say so; one that does neither is silent.
                 Ok(None) => self.at_end.set(true),
             }
@@ -123,8 +156,12 @@ impl ReplySocket {
         packet: &mut [u8],
         mut hear: impl FnMut(&[u8]) -> Next,
     ) -> Poll<io::Result<()>> {
+        if self.is_paused() {
+            return Poll::Pending;
+        }
+        let Some(socket) = &self.socket else { return Poll::Ready(Ok(())) };
         for _ in 0..LAST_WORDS {
-            match self.port.get_ref().receive(packet) {
+            match socket.get_ref().receive(packet) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Ready(Ok(())),
                 Ok(Some(n)) => drop(hear(packet.get(..n).unwrap_or_default())),
                 end => return Poll::Ready(end.map(drop)),
@@ -183,16 +220,18 @@ mod tests {
         let port = SocketFront::new(front, Some(theirs)).expect("a port");
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let heard = LocalSet::new().block_on(&runtime, async {
-            let worker = Arc::new(Worker::new(WorkerId { slot: 0, serial: 1 }, port));
-            let socket = ReplySocket::new(worker.clone(), 0, worker.socket()).expect("a reply socket");
+            let worker = Arc::new(Worker::new(WorkerId { slot: 0, serial: 1 }, port, false));
+            let way = worker.ways(1).expect("a way").remove(0);
+            let port = Rc::new(ReplyPort::new(worker.clone(), 0, way).expect("a port"));
             worker.set_ended();
             let listen = tokio::task::spawn_local(async move {
                 let mut heard = 0;
+                let mut buffers = Buffers { packet: vec![0; 16], entry: Vec::new() };
                 let mut hear = |_: &[u8]| {
                     heard += 1;
                     Next::Packet
                 };
-                std::future::poll_fn(|cx| socket.poll_listen(cx, &mut [0; 16], &mut hear)).await?;
+                std::future::poll_fn(|cx| port.poll_listen(cx, &mut buffers, &mut hear)).await?;
                 io::Result::Ok(heard)
             });
             listen.await.expect("no panic").expect("no error")

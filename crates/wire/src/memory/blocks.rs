@@ -1,0 +1,209 @@
+//! Large pieces of answers. The worker takes a free block, fills it and says its number in a packet; the front sends it from
+//! where it lies, and gives it back. What a worker writes into a block that is lent reaches the client of that very answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence};
+
+use super::{BLOCKS, FREE, Memory, WANTED, copy};
+use crate::Malformed;
+
+/// Bytes of a block.
+pub const SIZE: usize = 16 * 1024;
+/// A worker has no more.
+pub const MOST: usize = 64;
+pub(super) const WORDS: usize = MOST * SIZE / 8;
+
+fn at(block: usize) -> usize {
+    BLOCKS + block * (SIZE / 8)
+}
+
+/// The worker's side.
+pub struct Writer {
+    memory: Memory,
+    count: usize,
+}
+
+impl Writer {
+    /// With so many blocks, not more than [`MOST`]; all of them are free.
+    pub fn new(memory: &Memory, count: usize) -> Writer {
+        let writer = Writer { memory: memory.clone(), count: count.clamp(1, MOST) };
+        writer.reset();
+        writer
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        &self.memory.words()[at]
+    }
+
+    /// All are free: nobody has what was said to the front before.
+    pub fn reset(&self) {
+        self.word(FREE).store(u64::MAX >> (MOST - self.count), Relaxed);
+        self.word(WANTED).store(0, Relaxed);
+    }
+
+    /// Writes `bytes`, not more than [`SIZE`], into a free block; its number is told.
+    pub fn write(&self, bytes: &[u8]) -> Option<usize> {
+        let free = self.word(FREE);
+        // The lowest one: few are ever touched where answers are small.
+        let block = free.load(Acquire).trailing_zeros() as usize;
+        if block >= self.count || bytes.len() > SIZE {
+            return None;
+        }
+        free.fetch_and(!(1 << block), AcqRel);
+        copy::store(self.memory.words(), at(block), bytes);
+        Some(block)
+    }
+
+    /// Has the front send a packet when a quarter of the blocks are free. False: they are, and it may not.
+    pub fn wants_more(&self) -> bool {
+        let wanted = (self.count as u64 / 4).max(1);
+        self.word(WANTED).store(wanted, Relaxed);
+        fence(SeqCst);
+        u64::from(self.word(FREE).load(Acquire).count_ones()) < wanted
+    }
+}
+
+/// The front's side.
+pub struct Lender {
+    memory: Memory,
+    /// How many the worker has.
+    count: usize,
+    /// A bit for each block that the front has.
+    lent: AtomicU64,
+    /// Wakes the worker.
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Lender {
+    /// `wake` is called when a worker that waits for blocks has got some; it has `count` of them.
+    pub fn new(memory: &Memory, count: usize, wake: impl Fn() + Send + Sync + 'static) -> Arc<Lender> {
+        Arc::new(Lender { memory: memory.clone(), count, lent: AtomicU64::new(0), wake: Box::new(wake) })
+    }
+
+    /// Takes over what the worker says that it has written.
+    pub fn take(self: &Arc<Self>, block: u32, length: u32) -> Result<Block, Malformed> {
+        let (block, length) = (block as usize, length as usize);
+        if block >= MOST || length > SIZE {
+            return Err(Malformed("no such block"));
+        }
+        if self.lent.fetch_or(1 << block, AcqRel) & 1 << block != 0 {
+            return Err(Malformed("a block that the front has"));
+        }
+        Ok(Block { lender: self.clone(), number: block, length })
+    }
+
+    /// Whether the worker has few left for other requests: what a client does not take at once is better copied.
+    pub fn is_short(&self) -> bool {
+        self.lent.load(Relaxed).count_ones() as usize > self.count / 2
+    }
+
+    fn give_back(&self, block: usize) {
+        let (Some(free), Some(wanted)) = (self.memory.words().get(FREE), self.memory.words().get(WANTED)) else {
+            return;
+        };
+        self.lent.fetch_and(!(1 << block), AcqRel);
+        let now_free = free.fetch_or(1 << block, AcqRel) | 1 << block;
+        fence(SeqCst);
+        let enough = wanted.load(Relaxed);
+        if enough > 0 && u64::from(now_free.count_ones()) >= enough && wanted.swap(0, AcqRel) > 0 {
+            (self.wake)();
+        }
+    }
+}
+
+/// What lies in a block, until this goes.
+pub struct Block {
+    lender: Arc<Lender>,
+    number: usize,
+    length: usize,
+}
+
+impl Block {
+    /// Appends a copy of it.
+    pub fn copy_to(&self, into: &mut Vec<u8>) {
+        copy::load(self.lender.memory.words(), at(self.number), self.length, into);
+    }
+}
+
+impl AsRef<[u8]> for Block {
+    fn as_ref(&self) -> &[u8] {
+        self.lender.memory.bytes(at(self.number) * 8, self.length).unwrap_or_default()
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.lender.give_back(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::memory::tests::memory;
+
+    fn lender(memory: &Memory) -> (Arc<Lender>, Arc<AtomicUsize>) {
+        let woken = Arc::new(AtomicUsize::new(0));
+        let counted = woken.clone();
+        let wake = move || {
+            counted.fetch_add(1, SeqCst);
+        };
+        (Lender::new(memory, MOST, wake), woken)
+    }
+
+    #[test]
+    fn blocks_come_back_and_are_filled_again_from_the_lowest_one() {
+        let memory = memory();
+        let (worker, (front, _)) = (Writer::new(&memory, 4), lender(&memory));
+        assert_eq!(
+            (0..5).map(|_| worker.write(b"text")).collect::<Vec<_>>(),
+            [Some(0), Some(1), Some(2), Some(3), None]
+        );
+        let lent = front.take(1, 4).expect("written");
+        let mut copied = Vec::new();
+        lent.copy_to(&mut copied);
+        assert_eq!((lent.as_ref(), &copied[..]), (&b"text"[..], &b"text"[..]));
+        drop(lent);
+        assert_eq!(worker.write(&[1; SIZE]), Some(1));
+        assert_eq!(front.take(1, SIZE as u32).expect("written").as_ref(), [1; SIZE]);
+        assert_eq!(worker.write(&[1; SIZE + 1]), None);
+    }
+
+    #[test]
+    fn a_worker_that_waits_is_woken_once_and_by_enough() {
+        let memory = memory();
+        let (worker, (front, woken)) = (Writer::new(&memory, 8), lender(&memory));
+        assert!(!worker.wants_more(), "all are free");
+        worker.reset();
+        let lent: Vec<Block> = (0..8)
+            .map(|block| {
+                worker.write(b"x").expect("free");
+                front.take(block, 1).expect("written")
+            })
+            .collect();
+        assert!(worker.wants_more());
+        let mut woken_at = Vec::new();
+        for block in lent {
+            drop(block);
+            woken_at.push(woken.load(SeqCst));
+        }
+        assert_eq!(woken_at, [0, 1, 1, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn what_a_worker_says_of_blocks_is_checked() {
+        let memory = memory();
+        let (_worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
+        assert!(front.take(MOST as u32, 1).is_err() && front.take(0, SIZE as u32 + 1).is_err());
+        assert!(front.take(u32::MAX, u32::MAX).is_err());
+        let lent = front.take(3, 0).expect("it may be empty");
+        assert!(front.take(3, 1).is_err(), "it is lent");
+        drop(lent);
+        let many: Vec<_> = (0..=MOST as u32 / 2).map(|block| front.take(block, 1).expect("written")).collect();
+        assert!(front.is_short());
+        drop(many);
+        assert!(!front.is_short());
+    }
+}

@@ -1,0 +1,238 @@
+//! Requests on their way to a worker. A slot belongs to whoever swaps its state, so that of the front, which may want a request
+//! back, and the worker exactly one gets it.
+//!
+//! ```text
+//!   Free ──front writes──▶ Full ──worker claims──▶ Taken ──copied out──▶ Free
+//!    ▲                      │
+//!    └──front takes back────┘
+//! ```
+//!
+//! A worker that dies has begun what is `Taken` and what it has freed, and never saw what is `Full`.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+use super::{LINE, Memory, ORDERS, copy};
+
+/// More are never on their way: what a busy worker is sent ahead, and what it has not claimed yet.
+const SLOTS: usize = 4;
+/// A longer frame travels over the socket.
+pub const MAX_FRAME: usize = 4096;
+const SLOT: usize = LINE + MAX_FRAME / 8;
+pub(super) const WORDS: usize = SLOTS * SLOT;
+
+const FREE: u64 = 0;
+const FULL: u64 = 1;
+const TAKEN: u64 = 2;
+
+/// One slot, by its words: state, length and reply ring, then the frame.
+struct Slot<'a> {
+    words: &'a [AtomicU64],
+    at: usize,
+}
+
+impl<'a> Slot<'a> {
+    fn new(memory: &'a Memory, number: usize) -> Slot<'a> {
+        Slot { words: memory.words(), at: ORDERS + number % SLOTS * SLOT }
+    }
+
+    fn state(&self) -> &'a AtomicU64 {
+        &self.words[self.at]
+    }
+
+    fn about(&self) -> &'a AtomicU64 {
+        &self.words[self.at + 1]
+    }
+
+    fn frame_at(&self) -> usize {
+        self.at + LINE
+    }
+
+    fn swap(&self, from: u64, to: u64) -> bool {
+        self.state().compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+    }
+}
+
+/// The front's side.
+pub struct Sender {
+    memory: Memory,
+    next: usize,
+    /// The requests in the last slots, the newest behind. Those that the worker has claimed are among them.
+    sent: VecDeque<u64>,
+}
+
+impl Sender {
+    /// For memory whose slots are all free, or whose worker is asked to free them ([`Receiver::reset`]).
+    pub fn new(memory: &Memory) -> Sender {
+        Sender { memory: memory.clone(), next: 0, sent: VecDeque::new() }
+    }
+
+    /// Leaves a frame for the worker, which is then to be woken if it sleeps. False: there is no room for it.
+    pub fn send(&mut self, id: u64, frame: &[u8], reply_to: u8) -> bool {
+        let slot = Slot::new(&self.memory, self.next);
+        if frame.len() > MAX_FRAME || slot.state().load(Acquire) != FREE {
+            return false;
+        }
+        copy::store(slot.words, slot.frame_at(), frame);
+        slot.about().store(frame.len() as u64 | u64::from(reply_to) << 32, Relaxed);
+        slot.state().store(FULL, Release);
+        self.next += 1;
+        if self.sent.len() == SLOTS {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(id);
+        true
+    }
+
+    /// Takes back what the worker has not claimed, oldest first.
+    pub fn take_back(&mut self) -> Vec<u64> {
+        let mut back = VecDeque::new();
+        while let Some(id) = self.sent.pop_back() {
+            if !Slot::new(&self.memory, self.next - 1).swap(FULL, FREE) {
+                // It is begun, and so are those before it.
+                self.sent.clear();
+                break;
+            }
+            self.next -= 1;
+            back.push_front(id);
+        }
+        back.into()
+    }
+
+    /// What another front has left is for nobody.
+    pub fn clear(&self) {
+        (0..SLOTS).for_each(|number| {
+            Slot::new(&self.memory, number).swap(FULL, FREE);
+        });
+    }
+}
+
+/// The worker's side.
+pub struct Receiver {
+    memory: Memory,
+    next: usize,
+}
+
+impl Receiver {
+    /// Begins with the first slot.
+    pub fn new(memory: &Memory) -> Receiver {
+        Receiver { memory: memory.clone(), next: 0 }
+    }
+
+    /// Begins anew, with another front: what may lie there is of the one before.
+    pub fn reset(&mut self) {
+        self.next = 0;
+        (0..SLOTS).for_each(|number| Slot::new(&self.memory, number).state().store(FREE, Release));
+    }
+
+    /// Whether a request is there.
+    pub fn has_next(&self) -> bool {
+        Slot::new(&self.memory, self.next).state().load(Acquire) == FULL
+    }
+
+    /// Claims the next request: its frame goes into `buffer`, and the ring that it is to be answered in is told.
+    pub fn claim(&mut self, buffer: &mut Vec<u8>) -> Option<u8> {
+        let slot = Slot::new(&self.memory, self.next);
+        if slot.state().load(Relaxed) != FULL || !slot.swap(FULL, TAKEN) {
+            return None;
+        }
+        let about = slot.about().load(Relaxed);
+        let length = (about & u64::from(u32::MAX)) as usize;
+        buffer.clear();
+        copy::load(slot.words, slot.frame_at(), length.min(MAX_FRAME), buffer);
+        slot.state().store(FREE, Release);
+        self.next += 1;
+        Some((about >> 32) as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::{scope, yield_now};
+
+    use super::*;
+    use crate::memory::tests::memory;
+
+    #[test]
+    fn requests_arrive_in_order_and_what_has_no_room_is_refused() {
+        let memory = memory();
+        let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
+        let mut frame = Vec::new();
+        assert!(!worker.has_next() && worker.claim(&mut frame).is_none());
+        for id in 0..SLOTS as u64 {
+            assert!(front.send(id, format!("frame {id}").as_bytes(), id as u8));
+        }
+        assert!(!front.send(9, b"too many", 0));
+        assert!(!Sender::new(&self::memory()).send(9, &[0; MAX_FRAME + 1], 0));
+        for id in 0..SLOTS as u8 {
+            assert_eq!(worker.claim(&mut frame), Some(id));
+            assert_eq!(frame, format!("frame {id}").as_bytes());
+        }
+        assert!(front.send(9, &[7; MAX_FRAME], 3));
+        assert_eq!(worker.claim(&mut frame), Some(3));
+        assert_eq!(frame, [7; MAX_FRAME]);
+    }
+
+    #[test]
+    fn what_is_not_begun_comes_back_and_its_slots_serve_again() {
+        let memory = memory();
+        let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
+        let mut frame = Vec::new();
+        (1..=3).for_each(|id| assert!(front.send(id, b"frame", 0)));
+        assert_eq!(worker.claim(&mut frame), Some(0));
+        assert_eq!(front.take_back(), [2, 3]);
+        assert!(front.take_back().is_empty() && !worker.has_next());
+        assert!(front.send(4, b"another", 1));
+        assert_eq!((worker.claim(&mut frame), &frame[..]), (Some(1), &b"another"[..]));
+    }
+
+    #[test]
+    fn of_the_front_and_the_worker_exactly_one_gets_each_request() {
+        const REQUESTS: u64 = 20_000;
+        let memory = memory();
+        let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
+        let (back, claimed) = scope(|scope| {
+            let claims = scope.spawn(move || {
+                let (mut claimed, mut frame) = (Vec::new(), Vec::new());
+                while claimed.last() != Some(&u64::MAX) {
+                    match worker.claim(&mut frame) {
+                        Some(_) => claimed.push(u64::from_ne_bytes(frame[..8].try_into().expect("an id"))),
+                        None => yield_now(),
+                    }
+                }
+                claimed
+            });
+            let mut back = Vec::new();
+            let mut send = |id: u64, back: &mut Vec<u64>, wanted: bool| {
+                while !front.send(id, &id.to_ne_bytes(), 0) {
+                    yield_now();
+                }
+                if wanted {
+                    back.extend(front.take_back());
+                }
+            };
+            (0..REQUESTS).for_each(|id| send(id, &mut back, id % 3 == 0));
+            send(u64::MAX, &mut back, false);
+            (back, claims.join().expect("no panic"))
+        });
+        let mut all: Vec<u64> = back.iter().chain(&claimed).copied().filter(|id| *id < REQUESTS).collect();
+        assert!(claimed.is_sorted() && !claimed.is_empty());
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..REQUESTS));
+    }
+
+    #[test]
+    fn the_next_front_begins_anew() {
+        let memory = memory();
+        let (mut dead, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
+        let mut frame = Vec::new();
+        (1..=2).for_each(|id| assert!(dead.send(id, b"of the dead", 0)));
+        assert!(worker.claim(&mut frame).is_some());
+        let mut next = Sender::new(&memory);
+        next.clear();
+        assert!(!worker.has_next());
+        worker.reset();
+        assert!(next.send(1, b"of the next", 0) && worker.claim(&mut frame).is_some());
+        assert_eq!(frame, b"of the next");
+    }
+}

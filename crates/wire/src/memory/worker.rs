@@ -1,0 +1,185 @@
+//! The memory of a worker as it has it itself.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+
+use super::replies::{self, MAX_ENTRY};
+use super::{CONTROL, Flag, Memory, WORKER_SLEEPS, blocks, orders};
+use crate::Malformed;
+use crate::reply::{Outgoing, Reply};
+
+/// A longer piece of a body lies in blocks.
+const INLINE_BODY: usize = 2 * 1024;
+/// So many blocks are told of in one packet, so that the front sends the first ones while the worker fills others.
+const BLOCKS_A_PACKET: usize = 16;
+
+/// See the module.
+pub struct WorkerMemory {
+    /// Requests.
+    pub orders: orders::Receiver,
+    /// Raised while the worker waits for a packet, whatever else comes.
+    pub sleeps: Flag,
+    /// Raised when a packet of the front lies in the socket.
+    pub control: Flag,
+    blocks: blocks::Writer,
+    /// One for each thread of the front, with what wakes that.
+    rings: Vec<(replies::Writer, File)>,
+    memory: Memory,
+    /// A packet in the making.
+    packet: Vec<u8>,
+}
+
+/// What the worker has to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// Blocks that the front has not given back.
+    Blocks,
+    /// Room in the ring, for an entry of so many bytes.
+    Room(usize),
+}
+
+impl WorkerMemory {
+    /// With so many blocks; nobody has heard anything of this worker yet.
+    pub fn new(memory: Memory, blocks: usize) -> WorkerMemory {
+        WorkerMemory {
+            orders: orders::Receiver::new(&memory),
+            sleeps: Flag::new(&memory, WORKER_SLEEPS),
+            control: Flag::new(&memory, CONTROL),
+            blocks: blocks::Writer::new(&memory, blocks),
+            rings: Vec::new(),
+            memory,
+            packet: Vec::new(),
+        }
+    }
+
+    /// The threads of the front are woken by these, that of number 0 first. The front is another than the one before.
+    pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> Result<(), Malformed> {
+        if bells.len() > replies::MOST {
+            return Err(Malformed("more threads than rings"));
+        }
+        let rings = (0..bells.len()).map(|number| replies::Writer::new(&self.memory, number));
+        self.rings = rings.zip(bells.into_iter().map(File::from)).collect();
+        Ok(())
+    }
+
+    /// Nothing that was said before is heard any more.
+    pub fn reset(&mut self) {
+        self.orders.reset();
+        self.blocks.reset();
+        self.rings.iter().for_each(|(ring, _)| ring.reset());
+    }
+
+    /// What wakes the front.
+    pub fn bells(&self) -> impl Iterator<Item = &File> {
+        self.rings.iter().map(|(_, bell)| bell)
+    }
+
+    /// Says something to that thread. `wait` is called while something is lacking; it comes back when that may be there, or with
+    /// an error when nobody wants to hear more.
+    pub fn send(
+        &mut self,
+        said: &Outgoing<'_>,
+        reply_to: u8,
+        mut wait: impl FnMut(&Self, Lack) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut packet = std::mem::take(&mut self.packet);
+        packet.clear();
+        packet.extend_from_slice(said.before);
+        let sent = self.put_body(said, &mut packet, reply_to, &mut wait).and_then(|()| {
+            packet.extend_from_slice(said.after);
+            self.put(&packet, reply_to, &mut wait)
+        });
+        self.packet = packet;
+        sent
+    }
+
+    fn put_body(
+        &mut self,
+        said: &Outgoing<'_>,
+        packet: &mut Vec<u8>,
+        reply_to: u8,
+        wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if said.body.len() <= INLINE_BODY {
+            if !said.body.is_empty() {
+                Reply::Body(said.body).put(said.id, packet);
+            }
+            return Ok(());
+        }
+        let mut told = 0;
+        for piece in said.body.chunks(blocks::SIZE) {
+            if told == BLOCKS_A_PACKET {
+                self.flush(packet, reply_to, wait)?;
+                told = 0;
+            }
+            let block = match self.blocks.write(piece) {
+                Some(block) => block,
+                None => {
+                    // The front gives back only what it knows of.
+                    self.flush(packet, reply_to, wait)?;
+                    told = 0;
+                    self.write_block(piece, wait)?
+                }
+            };
+            Reply::Lent { block: block as u32, length: piece.len() as u32 }.put(said.id, packet);
+            told += 1;
+        }
+        Ok(())
+    }
+
+    fn write_block(&self, piece: &[u8], wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>) -> io::Result<usize> {
+        loop {
+            if let Some(block) = self.blocks.write(piece) {
+                return Ok(block);
+            }
+            wait(self, Lack::Blocks)?;
+        }
+    }
+
+    fn flush(
+        &mut self,
+        packet: &mut Vec<u8>,
+        reply_to: u8,
+        wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.put(packet, reply_to, wait)?;
+        packet.clear();
+        Ok(())
+    }
+
+    fn put(&self, packet: &[u8], reply_to: u8, wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>) -> io::Result<()> {
+        if packet.is_empty() {
+            return Ok(());
+        }
+        let (ring, bell) = self.rings.get(usize::from(reply_to)).ok_or(Malformed("no such thread"))?;
+        if packet.len() <= MAX_ENTRY {
+            while !ring.write(packet) {
+                wait(self, Lack::Room(packet.len()))?;
+            }
+        } else {
+            let pieces = packet.chunks(blocks::SIZE);
+            let named = pieces
+                .map(|piece| Ok((self.write_block(piece, wait)?, piece.len())))
+                .collect::<io::Result<Vec<_>>>()?;
+            while !ring.write_blocks(&named) {
+                wait(self, Lack::Room(named.len() * 8))?;
+            }
+        }
+        match ring.front_sleeps.take() {
+            true => (&*bell).write_all(&1u64.to_ne_bytes()),
+            false => Ok(()),
+        }
+    }
+
+    /// Has the front send a packet when what is lacking is there. False: it is there, and none may come.
+    pub fn announce(&self, lack: Lack, reply_to: u8) -> bool {
+        match lack {
+            Lack::Blocks => self.blocks.wants_more(),
+            Lack::Room(length) => self.rings.get(usize::from(reply_to)).is_some_and(|(ring, _)| {
+                ring.waits.raise();
+                !ring.has_room(length)
+            }),
+        }
+    }
+}

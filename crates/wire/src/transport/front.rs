@@ -1,0 +1,171 @@
+//! The front's end.
+
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use super::{
+    ABANDONED, BELL, BELLS, GREET, HUNG_UP, Inbound, LEAVE, LOGS, MAX_INLINE, Order, REPLY_SOCKETS, REQUEST,
+    REQUEST_IN_FD, decode, in_memory,
+};
+use crate::Malformed;
+use crate::channel::{receive_packet, send_packet, try_receive_packet};
+use crate::frame::id_of;
+use crate::memory::{FrontMemory, Memory};
+
+/// The front's end of a socketpair, with the memory that goes with it. Never blocks.
+///
+/// A worker that is quick may be sent requests ahead of time, so that it need not be woken for each. What it has not
+/// begun can be taken back: of the front and the worker exactly one gets an order.
+pub struct SocketFront {
+    socket: Arc<OwnedFd>,
+    /// The worker's end as well: receiving there takes back what the worker has not received. While the front holds
+    /// it, the worker's death is not an end of file here.
+    theirs: Option<OwnedFd>,
+    memory: Option<FrontMemory>,
+}
+
+impl SocketFront {
+    /// Takes an end of a pair over and makes it non-blocking.
+    pub fn new(socket: OwnedFd, theirs: Option<OwnedFd>) -> io::Result<SocketFront> {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(SocketFront { socket: Arc::new(socket), theirs, memory: None })
+    }
+
+    /// Uses the memory of the worker, which has so many blocks.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Memory, blocks: usize) -> SocketFront {
+        let socket = self.socket.clone();
+        self.memory = Some(FrontMemory::new(memory, blocks, move || ring(socket.as_fd())));
+        self
+    }
+
+    /// The memory of the worker, if it has one.
+    pub fn memory(&self) -> Option<&FrontMemory> {
+        self.memory.as_ref()
+    }
+
+    /// Wakes a worker that waits for room for its answers.
+    pub fn wake(&self) {
+        ring(self.socket.as_fd());
+    }
+
+    /// Sends an order whole, or fails with `WouldBlock`.
+    pub fn send(&self, order: &Order<'_>) -> io::Result<()> {
+        if let (Some(memory), Order::Request { frame, body: None, reply_to }) = (&self.memory, order)
+            && memory.send(id_of(frame), frame, *reply_to)
+        {
+            if memory.must_wake() {
+                ring(self.socket.as_fd());
+            }
+            return Ok(());
+        }
+        self.send_packet(order)?;
+        self.memory.iter().for_each(FrontMemory::announce_packet);
+        Ok(())
+    }
+
+    fn send_packet(&self, order: &Order<'_>) -> io::Result<()> {
+        let to = self.socket.as_fd();
+        match order {
+            Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
+            Order::Abandoned { request } => {
+                send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
+            }
+            Order::HungUp { request } => {
+                send_packet(to, &[IoSlice::new(&[HUNG_UP]), IoSlice::new(&request.to_le_bytes())], &[])
+            }
+            Order::Logs { first, logs } => {
+                send_packet(to, &[IoSlice::new(&[LOGS]), IoSlice::new(&first.to_le_bytes())], &raw(logs))
+            }
+            Order::ReplySockets { first, sockets } => {
+                send_packet(to, &[IoSlice::new(&[REPLY_SOCKETS, *first])], &raw(sockets))
+            }
+            Order::Bells { bells } => send_packet(to, &[IoSlice::new(&[BELLS])], &raw(bells)),
+            Order::Request { frame, body, reply_to } => {
+                let body = body.map(|body| body.as_raw_fd());
+                if frame.len() <= MAX_INLINE {
+                    let before = [REQUEST, *reply_to];
+                    return send_packet(to, &[IoSlice::new(&before), IoSlice::new(frame)], body.as_slice());
+                }
+                let memory = in_memory("request frame", frame)?;
+                let fds: Vec<RawFd> = [memory.as_raw_fd()].into_iter().chain(body).collect();
+                send_packet(to, &[IoSlice::new(&[REQUEST_IN_FD, *reply_to])], &fds)
+            }
+        }
+    }
+
+    /// Receives one packet of replies; `None` when the worker has gone.
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        let mut fds = Vec::new();
+        let received = receive_packet(self.socket.as_fd(), into, &mut fds)?;
+        if fds.is_empty() { Ok(received) } else { Err(Malformed("descriptors from a worker").into()) }
+    }
+
+    /// Whether [`SocketFront::take_back`] can.
+    pub fn can_take_back(&self) -> bool {
+        self.theirs.is_some()
+    }
+
+    /// Takes back the requests that the worker has not begun, oldest first. Their numbers are told.
+    pub fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
+        let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
+        let (mut requests, mut others) = (Vec::new(), Vec::new());
+        loop {
+            let mut fds = Vec::new();
+            let n = match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
+                Ok(Some(n)) => n,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+                Ok(None) | Err(_) => break,
+            };
+            let packet = buffer.get(..n).unwrap_or_default();
+            match decode(packet, fds, Vec::new())?.0 {
+                Inbound::Request(frame, _) => requests.push(frame.id()),
+                other => others.push(other),
+            }
+        }
+        // A request in a packet was sent when there was none in a slot.
+        requests.extend(self.memory.iter().flat_map(FrontMemory::take_back));
+        others.into_iter().try_for_each(|other| self.send_again(other))?;
+        Ok(requests)
+    }
+
+    fn send_again(&self, order: Inbound) -> io::Result<()> {
+        match order {
+            Inbound::Logs { first, logs } => self.send(&Order::Logs { first, logs: &borrowed(&logs) }),
+            Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
+            Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
+            Inbound::Greet => self.send(&Order::Greet),
+            Inbound::ReplySockets { first, sockets } => {
+                self.send(&Order::ReplySockets { first, sockets: &borrowed(&sockets) })
+            }
+            Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),
+            Inbound::Bell => {
+                self.wake();
+                Ok(())
+            }
+            Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave),
+        }
+    }
+}
+
+impl AsRawFd for SocketFront {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+fn borrowed(fds: &[OwnedFd]) -> Vec<BorrowedFd<'_>> {
+    fds.iter().map(AsFd::as_fd).collect()
+}
+
+fn raw(fds: &[BorrowedFd<'_>]) -> Vec<RawFd> {
+    fds.iter().map(AsRawFd::as_raw_fd).collect()
+}
+
+/// A worker whose socket is full has enough to wake for.
+fn ring(socket: BorrowedFd<'_>) {
+    let _ = send_packet(socket, &[IoSlice::new(&[BELL])], &[]);
+}

@@ -1,0 +1,233 @@
+//! The worker's end.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::{Inbound, MAX_ORDER, MAX_REPLY_SOCKETS, Presence, REQUEST, REQUEST_IN_FD, decode};
+use crate::Malformed;
+use crate::channel::{first_byte, receive_packet, send_packet, try_receive_packet};
+use crate::frame::Frame;
+use crate::memory::{Lack, Memory, WorkerMemory};
+use crate::reply::{Outgoing, Reply};
+
+/// The worker's end of a socketpair, with its memory if it has one. Blocks.
+pub struct WorkerPort {
+    line: Line,
+    /// Further reply sockets; the first of them is reply socket 1.
+    reply_sockets: Vec<OwnedFd>,
+    /// The reply socket, or the ring, that is answered on.
+    reply_to: u8,
+    memory: Option<WorkerMemory>,
+}
+
+/// The socket, and what came over it.
+struct Line {
+    socket: OwnedFd,
+    /// See [`packet_buffer`].
+    packet: Box<[u8]>,
+    /// What was heard in the middle of a request and is for afterwards.
+    heard: VecDeque<Inbound>,
+    /// The front for which the worker works has died.
+    is_for_nobody: bool,
+}
+
+/// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small
+/// request does. Made before a fork it is shared memory but for the pages that packets reach.
+pub fn packet_buffer() -> Box<[u8]> {
+    vec![0; MAX_ORDER].into()
+}
+
+impl AsFd for WorkerPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.line.socket.as_fd()
+    }
+}
+
+impl WorkerPort {
+    /// Takes an end of a pair over, and what [`packet_buffer`] made.
+    pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> WorkerPort {
+        let line = Line { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
+        WorkerPort { line, reply_sockets: Vec::new(), reply_to: 0, memory: None }
+    }
+
+    /// Uses this memory, with so many blocks.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory, blocks: usize) -> WorkerPort {
+        WorkerPort { memory: Some(WorkerMemory::new(memory, blocks)), ..self }
+    }
+
+    /// Whether something arrived in the middle of a request that [`WorkerPort::next`] will give.
+    pub fn has_heard(&self) -> bool {
+        !self.line.heard.is_empty()
+    }
+
+    /// Its socket, its reply sockets, and what wakes the front.
+    pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let bells = self.memory.iter().flat_map(WorkerMemory::bells).map(AsFd::as_fd);
+        std::iter::once(&self.line.socket).chain(&self.reply_sockets).map(AsFd::as_fd).chain(bells)
+    }
+
+    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame. What is sent from
+    /// here on goes where a request wants its answer.
+    pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        self.reply_to = 0;
+        loop {
+            if let Some(heard) = self.line.heard.pop_front() {
+                return Ok(Some(self.begins(heard)));
+            }
+            if let Some(memory) = &mut self.memory {
+                if memory.control.take() {
+                    self.line.hear_all()?;
+                    continue;
+                }
+                if let Some(reply_to) = memory.orders.claim(&mut buffer) {
+                    self.reply_to = reply_to;
+                    return Ok(Some(Inbound::Request(Frame::parse(buffer)?, None)));
+                }
+                memory.sleeps.raise();
+                if memory.orders.has_next() || memory.control.is_raised() {
+                    memory.sleeps.lower();
+                    continue;
+                }
+            }
+            let received = self.line.receive(std::mem::take(&mut buffer));
+            self.memory.iter().for_each(|memory| memory.sleeps.lower());
+            let Some((inbound, reply_to)) = received? else { return Ok(None) };
+            if matches!(inbound, Inbound::Bell) {
+                continue;
+            }
+            if usize::from(reply_to) > self.reply_sockets.len() && self.memory.is_none() {
+                return Err(Malformed("no such reply socket").into());
+            }
+            self.reply_to = reply_to;
+            return Ok(Some(self.begins(inbound)));
+        }
+    }
+
+    fn begins(&mut self, inbound: Inbound) -> Inbound {
+        if matches!(inbound, Inbound::Greet) {
+            self.line.is_for_nobody = false;
+            self.memory.iter_mut().for_each(WorkerMemory::reset);
+        }
+        inbound
+    }
+
+    /// Answers may be wanted on these reply sockets, as [`Order::ReplySockets`](super::Order) says.
+    pub fn take_reply_sockets(&mut self, first: u8, sockets: Vec<OwnedFd>) -> io::Result<()> {
+        let others = usize::from(first).checked_sub(1).filter(|others| *others <= self.reply_sockets.len());
+        self.reply_sockets.truncate(others.ok_or(Malformed("a reply socket without those before it"))?);
+        self.reply_sockets.extend(sockets);
+        if self.reply_sockets.len() >= MAX_REPLY_SOCKETS {
+            Err(Malformed("too many reply sockets").into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The threads of the front are woken by these, as [`Order::Bells`](super::Order) says.
+    pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> io::Result<()> {
+        let memory = self.memory.as_mut().ok_or(Malformed("bells without memory"))?;
+        Ok(memory.take_bells(bells)?)
+    }
+
+    /// Says something that is about no request.
+    pub fn say(&mut self, reply: &Reply<'_>) -> io::Result<()> {
+        let mut packet = Vec::new();
+        reply.put(0, &mut packet);
+        send_packet(self.line.socket.as_fd(), &[IoSlice::new(&packet)], &[])
+    }
+
+    /// Says something about a request. What was for a front that has died is for nobody.
+    pub fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+        let (line, reply_to) = (&mut self.line, self.reply_to);
+        if line.is_for_nobody {
+            return Ok(());
+        }
+        match &mut self.memory {
+            Some(memory) => {
+                let sent = memory.send(said, reply_to, |memory, lack| line.wait_for(memory, lack, reply_to));
+                if line.is_for_nobody { Ok(()) } else { sent }
+            }
+            None => said.as_packets(|parts| self.send_packet(parts)),
+        }
+    }
+
+    fn send_packet(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        match usize::from(self.reply_to).checked_sub(1).and_then(|further| self.reply_sockets.get(further)) {
+            None => send_packet(self.line.socket.as_fd(), parts, &[]),
+            Some(socket) => match send_packet(socket.as_fd(), parts, &[]) {
+                // It has gone with its front.
+                Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                    Ok(())
+                }
+                sent => sent,
+            },
+        }
+    }
+
+    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
+    /// back.
+    pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
+        if self.memory.as_ref().is_none_or(|memory| memory.control.take()) {
+            self.line.hear_all()?;
+        }
+        Ok(self.line.presence(request))
+    }
+}
+
+impl Line {
+    fn receive(&mut self, buffer: Vec<u8>) -> io::Result<Option<(Inbound, u8)>> {
+        let mut fds = Vec::new();
+        let Some(n) = receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { return Ok(None) };
+        decode(self.packet.get(..n).unwrap_or_default(), fds, buffer).map(Some)
+    }
+
+    /// Takes what is there, but no request.
+    fn hear_all(&mut self) -> io::Result<()> {
+        while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
+            let mut fds = Vec::new();
+            let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
+            match decode(self.packet.get(..n).unwrap_or_default(), fds, Vec::new())?.0 {
+                Inbound::Bell => {}
+                heard => self.heard.push_back(heard),
+            }
+        }
+        Ok(())
+    }
+
+    /// What was heard of who waits for this request. Of others, which are over, it is forgotten.
+    fn presence(&mut self, request: u64) -> Presence {
+        let mut presence = Presence::Here;
+        self.heard.retain(|heard| match heard {
+            Inbound::Abandoned(about) | Inbound::HungUp(about) => {
+                if *about == request && presence != Presence::Gone {
+                    presence = if matches!(heard, Inbound::HungUp(_)) { Presence::HungUp } else { Presence::Gone };
+                }
+                false
+            }
+            Inbound::Greet => {
+                presence = Presence::Gone;
+                true
+            }
+            _ => true,
+        });
+        presence
+    }
+
+    /// Waits until the front may have done something about what is lacking.
+    fn wait_for(&mut self, memory: &WorkerMemory, lack: Lack, reply_to: u8) -> io::Result<()> {
+        if !memory.announce(lack, reply_to) {
+            return Ok(());
+        }
+        match self.receive(Vec::new())? {
+            None => return Err(io::ErrorKind::BrokenPipe.into()),
+            Some((Inbound::Bell, _)) => {}
+            Some((heard, _)) => {
+                self.is_for_nobody |= matches!(heard, Inbound::Greet);
+                self.heard.push_back(heard);
+            }
+        }
+        if self.is_for_nobody { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    }
+}

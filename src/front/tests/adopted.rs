@@ -28,7 +28,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let mut frame = Vec::new();
     Request { id: 2, ..Default::default() }.encode(&mut frame);
     let old = SocketFront::new(front.try_clone().expect("a copy"), None).expect("a port");
-    old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
+    old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
 
     server.hand_over(1, 0, &[&front, &worker], true);
     let status = server.wait_for(|status| status.workers.len() == 1);

@@ -4,10 +4,12 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use wire::control::{FromFront, WorkerId};
+use wire::transport::Sent;
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
 use super::pool::{Action, Cause, RequestId};
+use super::ring::owe_bell;
 use super::shared_pool::{SharedPool, State};
 use super::submitted::Begun;
 use crate::front::base::failure::Failure;
@@ -76,8 +78,14 @@ impl SharedPool {
     fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
         let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
         match to.send(&sent.frame, sent.body.as_ref().map(|file| file.as_fd()), sent.thread) {
-            Ok(()) if ahead => {}
-            Ok(()) => self.begin(state, worker, request),
+            Ok(sent) => {
+                if sent == Sent::Left {
+                    owe_bell(to);
+                }
+                if !ahead {
+                    self.begin(state, worker, request);
+                }
+            }
             Err(error) => state.pool.not_sent(worker, request, &error.to_string(), Instant::now()),
         }
     }

@@ -17,10 +17,33 @@ use tokio::io::unix::AsyncFd;
 use wire::memory::replies::Reader;
 
 use super::reply_port::ReplyPort;
+use super::worker::Worker;
+
+/// A thread that does not come to sleep pays its bells after so many looks.
+const LOOKS: u32 = 16;
 
 thread_local! {
     /// Rings whose workers do not ring.
     static WATCHED: RefCell<Vec<Rc<ReplyPort>>> = const { RefCell::new(Vec::new()) };
+    /// Workers that may sleep beside what was left for them.
+    static OWED: RefCell<Vec<Arc<Worker>>> = const { RefCell::new(Vec::new()) };
+    /// Since the first of them was owed one.
+    static LOOKED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Requests lie in the memory of `worker`, and it is to be woken for them, once for all that come in this turn of the thread:
+/// to wake a worker costs more than a small request does.
+pub(super) fn owe_bell(worker: &Arc<Worker>) {
+    OWED.with_borrow_mut(|owed| {
+        if !owed.iter().any(|other| Arc::ptr_eq(other, worker)) {
+            owed.push(worker.clone());
+        }
+    });
+}
+
+fn pay_bells() {
+    LOOKED.set(0);
+    OWED.with_borrow_mut(|owed| owed.drain(..).for_each(|worker| worker.wake_if_asleep()));
 }
 
 /// Looks into the rings that this thread watches. Cheap: a look at a word for each.
@@ -28,10 +51,14 @@ pub fn look() {
     WATCHED.with_borrow(|watched| {
         watched.iter().filter(|port| has_something(port)).for_each(|port| port.wake());
     });
+    if !OWED.with_borrow(Vec::is_empty) && LOOKED.replace(LOOKED.get() + 1) >= LOOKS {
+        pay_bells();
+    }
 }
 
 /// The thread is about to sleep: from now on workers ring. What has come meanwhile keeps it awake.
 pub fn before_sleep() {
+    pay_bells();
     WATCHED.with_borrow_mut(|watched| watched.retain(|port| port.ring().is_some_and(|ring| ring.stays_awake(port))));
 }
 

@@ -13,7 +13,7 @@ use wire::channel::MAX_FDS;
 use wire::control::WorkerId;
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
-use wire::transport::{Order, SocketFront, socketpair};
+use wire::transport::{Order, Sent, SocketFront, socketpair};
 
 use crate::front::base::lock::lock;
 use crate::log;
@@ -90,7 +90,7 @@ impl Worker {
     fn bells(&self, threads: usize) -> io::Result<Vec<Way>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
-        self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
+        let _: Sent = self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
         let own = std::iter::once(Some(self.socket())).chain(std::iter::repeat(None));
         Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { socket, bell: Some(bell.into()) }).collect())
     }
@@ -100,7 +100,7 @@ impl Worker {
         let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         if !theirs.is_empty() {
             let sockets: Vec<BorrowedFd<'_>> = theirs.iter().map(AsFd::as_fd).collect();
-            self.socket.send(&Order::ReplySockets { first: 1, sockets: &sockets })?;
+            let _: Sent = self.socket.send(&Order::ReplySockets { first: 1, sockets: &sockets })?;
         }
         let all = std::iter::once(self.socket()).chain(ours.into_iter().map(Arc::new));
         Ok(all.map(|socket| Way { socket: Some(socket), bell: None }).collect())
@@ -144,9 +144,14 @@ impl Worker {
         self.listened_to.fetch_sub(1, SeqCst) == 1
     }
 
-    /// Sends it a request, to be answered on that reply socket.
-    pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>, reply_to: u8) -> io::Result<()> {
+    /// Sends it a request, to be answered to that thread.
+    pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>, reply_to: u8) -> io::Result<Sent> {
         self.socket.send(&Order::Request { frame, body, reply_to })
+    }
+
+    /// Wakes it, if it sleeps beside what was left in its memory.
+    pub(super) fn wake_if_asleep(&self) {
+        self.socket.wake_if_asleep();
     }
 
     /// Whether [`Worker::take_back`] can.
@@ -169,7 +174,7 @@ impl Worker {
 
     /// Asks it to say when it has done with the requests of the front before this one.
     pub fn greet(&self) -> io::Result<()> {
-        self.socket.send(&Order::Greet)
+        self.socket.send(&Order::Greet).map(drop)
     }
 
     /// Tells it that nobody waits for its request any more. One that cannot hear it works on.

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
     ABANDONED, BELL, BELLS, GREET, HUNG_UP, Inbound, LEAVE, LOGS, MAX_INLINE, Order, REPLY_SOCKETS, REQUEST,
@@ -12,6 +13,16 @@ use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
 use crate::frame::id_of;
 use crate::memory::{FrontMemory, Memory};
+
+/// What became of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Sent {
+    /// It wakes a worker that sleeps.
+    Arrives,
+    /// It lies in the worker's memory: [`SocketFront::wake_if_asleep`] is due, for this one and those that follow soon.
+    Left,
+}
 
 /// The front's end of a socketpair, with the memory that goes with it. Never blocks.
 ///
@@ -23,6 +34,8 @@ pub struct SocketFront {
     /// it, the worker's death is not an end of file here.
     theirs: Option<OwnedFd>,
     memory: Option<FrontMemory>,
+    /// A request was sent in a packet, and may lie in the socket.
+    has_packet: AtomicBool,
 }
 
 impl SocketFront {
@@ -30,7 +43,7 @@ impl SocketFront {
     pub fn new(socket: OwnedFd, theirs: Option<OwnedFd>) -> io::Result<SocketFront> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(SocketFront { socket: Arc::new(socket), theirs, memory: None })
+        Ok(SocketFront { socket: Arc::new(socket), theirs, memory: None, has_packet: AtomicBool::new(true) })
     }
 
     /// Uses the memory of the worker, which has so many blocks.
@@ -51,19 +64,26 @@ impl SocketFront {
         ring(self.socket.as_fd());
     }
 
+    /// Wakes the worker if it sleeps beside what was left in its memory.
+    pub fn wake_if_asleep(&self) {
+        if self.memory.as_ref().is_some_and(FrontMemory::must_wake) {
+            self.wake();
+        }
+    }
+
     /// Sends an order whole, or fails with `WouldBlock`.
-    pub fn send(&self, order: &Order<'_>) -> io::Result<()> {
+    pub fn send(&self, order: &Order<'_>) -> io::Result<Sent> {
         if let (Some(memory), Order::Request { frame, body: None, reply_to }) = (&self.memory, order)
             && memory.send(id_of(frame), frame, *reply_to)
         {
-            if memory.must_wake() {
-                ring(self.socket.as_fd());
-            }
-            return Ok(());
+            return Ok(Sent::Left);
+        }
+        if matches!(order, Order::Request { .. }) {
+            self.has_packet.store(true, SeqCst);
         }
         self.send_packet(order)?;
         self.memory.iter().for_each(FrontMemory::announce_packet);
-        Ok(())
+        Ok(Sent::Arrives)
     }
 
     fn send_packet(&self, order: &Order<'_>) -> io::Result<()> {
@@ -113,12 +133,15 @@ impl SocketFront {
     pub fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
         let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
         let (mut requests, mut others) = (Vec::new(), Vec::new());
-        loop {
+        while self.has_packet.load(SeqCst) {
             let mut fds = Vec::new();
             let n = match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
                 Ok(Some(n)) => n,
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                Ok(None) | Err(_) => break,
+                Ok(None) | Err(_) => {
+                    self.has_packet.store(false, SeqCst);
+                    break;
+                }
             };
             let packet = buffer.get(..n).unwrap_or_default();
             match decode(packet, fds, Vec::new())?.0 {
@@ -133,7 +156,7 @@ impl SocketFront {
     }
 
     fn send_again(&self, order: Inbound) -> io::Result<()> {
-        match order {
+        let sent = match order {
             Inbound::Logs { first, logs } => self.send(&Order::Logs { first, logs: &borrowed(&logs) }),
             Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
@@ -144,10 +167,11 @@ impl SocketFront {
             Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),
             Inbound::Bell => {
                 self.wake();
-                Ok(())
+                return Ok(());
             }
             Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave),
-        }
+        };
+        sent.map(drop)
     }
 }
 

@@ -16,7 +16,7 @@
 mod front;
 mod worker;
 
-pub use front::SocketFront;
+pub use front::{Sent, SocketFront};
 pub use worker::{WorkerPort, packet_buffer};
 
 use std::fs::File;

@@ -15,7 +15,7 @@ fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
     request.fields[Field::Path as usize] = path;
     let mut frame = Vec::new();
     request.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
     match WorkerPort::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
         Some(Inbound::Request(frame, body)) => (frame, body),
         other => panic!("{other:?}"),
@@ -40,9 +40,9 @@ fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
     for id in 1..=3 {
         let mut frame = Vec::new();
         Request { id, ..Default::default() }.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
+        front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
     }
-    front.send(&Order::Leave).expect("sent");
+    front.send(&Order::Leave).map(drop).expect("sent");
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
     let mut buffer = vec![0; MAX_ORDER];
     let taken = front.take_back(&mut buffer).expect("taken");
@@ -73,15 +73,15 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
     let mut worker = WorkerPort::new(worker, packet_buffer());
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
-    front.send(&Order::Abandoned { request: 7 }).expect("sent");
-    front.send(&Order::Logs { first: 2, logs: &[log.as_fd(), log.as_fd()] }).expect("sent");
-    front.send(&Order::Abandoned { request: 8 }).expect("sent");
+    front.send(&Order::Abandoned { request: 7 }).map(drop).expect("sent");
+    front.send(&Order::Logs { first: 2, logs: &[log.as_fd(), log.as_fd()] }).map(drop).expect("sent");
+    front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { first: 2, logs })) if logs.len() == 2));
     let mut frame = Vec::new();
     Request { id: 9, ..Default::default() }.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
-    front.send(&Order::Abandoned { request: 8 }).expect("sent");
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("it lies behind a request"), Presence::Here);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
@@ -91,7 +91,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
 fn another_front_that_greets_means_that_nobody_waits() {
     let (front, worker) = socketpair().expect("socketpair");
     let mut worker = WorkerPort::new(worker, packet_buffer());
-    front.send(&Order::Greet).expect("sent");
+    front.send(&Order::Greet).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
 }
@@ -107,12 +107,12 @@ fn the_end_is_seen_when_the_other_side_has_gone() {
 fn a_client_that_has_hung_up_may_be_gone_later() {
     let (front, worker) = socketpair().expect("socketpair");
     let mut worker = WorkerPort::new(worker, packet_buffer());
-    front.send(&Order::HungUp { request: 4 }).expect("sent");
+    front.send(&Order::HungUp { request: 4 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
-    front.send(&Order::HungUp { request: 5 }).expect("sent");
-    front.send(&Order::Abandoned { request: 5 }).expect("sent");
+    front.send(&Order::HungUp { request: 5 }).map(drop).expect("sent");
+    front.send(&Order::Abandoned { request: 5 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone, "the worse of the two");
-    front.send(&Order::HungUp { request: 5 }).expect("sent");
+    front.send(&Order::HungUp { request: 5 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
 }
 
@@ -121,7 +121,7 @@ fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
     let (front, worker) = socketpair().expect("socketpair");
     let mut worker = WorkerPort::new(worker, packet_buffer());
     let (further, theirs) = socketpair().expect("socketpair");
-    front.send(&Order::ReplySockets { first: 1, sockets: &[theirs.as_fd()] }).expect("sent");
+    front.send(&Order::ReplySockets { first: 1, sockets: &[theirs.as_fd()] }).map(drop).expect("sent");
     drop(theirs);
     match worker.next(Vec::new()) {
         Ok(Some(Inbound::ReplySockets { first, sockets })) => worker.take_reply_sockets(first, sockets).expect("taken"),
@@ -131,19 +131,19 @@ fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
     Request { id: 1, ..Default::default() }.encode(&mut frame);
     let hear = |on: &SocketFront| on.receive(&mut [0; 16]).map(|heard| heard.unwrap_or_default());
     for (asked, answered, silent) in [(1, &further, &front), (0, &front, &further)] {
-        front.send(&Order::Request { frame: &frame, body: None, reply_to: asked }).expect("sent");
+        front.send(&Order::Request { frame: &frame, body: None, reply_to: asked }).map(drop).expect("sent");
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(..)))));
         worker.send(&Outgoing { before: b"answer", ..Outgoing::default() }).expect("sent");
         assert_eq!(hear(answered).expect("an answer"), 6);
         assert_eq!(hear(silent).expect_err("nothing").kind(), io::ErrorKind::WouldBlock);
     }
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 1 }).expect("sent");
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 1 }).map(drop).expect("sent");
     worker.next(Vec::new()).expect("a request");
     drop(further);
     worker
         .send(&Outgoing { before: b"for nobody", ..Outgoing::default() })
         .expect("what is for a front that has died is no error");
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 2 }).expect("sent");
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 2 }).map(drop).expect("sent");
     assert_eq!(worker.next(Vec::new()).expect_err("no such reply socket").kind(), io::ErrorKind::InvalidData);
 }
 
@@ -167,7 +167,7 @@ fn with_memory(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
     let front = front.with_memory(memory.clone(), blocks);
     let mut worker = WorkerPort::new(theirs, packet_buffer()).with_memory(memory, blocks);
     let bell = EventFd::new().expect("an eventfd");
-    front.send(&Order::Bells { bells: &[bell.as_fd()] }).expect("sent");
+    front.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
     match worker.next(Vec::new()) {
         Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),
         other => panic!("{other:?}"),
@@ -181,7 +181,8 @@ fn ask_for(front: &SocketFront, id: u64, path: &[u8]) {
     request.fields[Field::Path as usize] = path;
     let mut frame = Vec::new();
     request.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).expect("sent");
+    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    front.wake_if_asleep();
 }
 
 fn begin(worker: &mut WorkerPort) -> u64 {
@@ -212,11 +213,11 @@ fn with_memory_what_is_large_or_has_descriptors_still_arrives() {
     assert_eq!((begin(&mut worker), begin(&mut worker)), (1, 2));
     let log = in_memory("log", b"").expect("a memfd");
     ask_for(&front, 3, b"/");
-    front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).expect("sent");
+    front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).map(drop).expect("sent");
     // Between requests, and not when there are none any more.
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { .. }))));
     assert_eq!(begin(&mut worker), 3);
-    front.send(&Order::Leave).expect("sent");
+    front.send(&Order::Leave).map(drop).expect("sent");
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
 }
 
@@ -327,8 +328,8 @@ fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next
         // As the master gives it to the next front.
         let next = dead;
         assert_eq!(next.take_back(buffer).expect("taken"), [2]);
-        next.send(&Order::Bells { bells: &[bell.as_fd()] }).expect("sent");
-        next.send(&Order::Greet).expect("sent");
+        next.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
+        next.send(&Order::Greet).map(drop).expect("sent");
         let mut worker = works.join().expect("no panic");
         match worker.next(Vec::new()) {
             Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),

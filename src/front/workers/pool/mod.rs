@@ -59,6 +59,8 @@ pub struct Pool {
     ending: u32,
     /// Workers that a slow client holds up.
     held: u32,
+    /// The worker that had been idle and was given a request last, and when.
+    latest: Option<(WorkerId, Instant)>,
     pace: Pace,
     /// How fast clients ask, where that is limited.
     clients: Clients,
@@ -84,6 +86,7 @@ impl Pool {
             ahead: 0,
             ending: 0,
             held: 0,
+            latest: None,
             pace: Pace::default(),
             clients: Clients::default(),
             under_way: UnderWay::default(),
@@ -256,7 +259,7 @@ impl Pool {
     /// Gives `worker` the next request that waits, or lets it rest, or leave.
     fn free(&mut self, worker: WorkerId, now: Instant) {
         self.rest(worker, now);
-        if self.ahead > 0 && self.queue.peek().is_none() {
+        if self.ahead > 0 && self.queue.peek().is_none() && !self.pace.is_very_quick() {
             let loaded = self.workers.iter().find(|(_, other)| !other.ahead.is_empty()).map(|(id, _)| *id);
             // What it gives back is served at once.
             loaded.into_iter().for_each(|other| self.take_back(other));

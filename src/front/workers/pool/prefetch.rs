@@ -14,6 +14,10 @@ use crate::front::base::failure::Failure;
 
 /// Up to this typical time, in microseconds, a worker is sent requests ahead.
 const QUICK: u64 = 500;
+/// Up to this typical time a worker is given several at once, though others are idle.
+const VERY_QUICK: u64 = 150;
+/// Requests that come so soon one after the other come together.
+const TOGETHER: Duration = Duration::from_micros(40);
 /// A worker that is at one request for longer gives back what it was sent ahead.
 const SLOW: Duration = Duration::from_millis(2);
 /// More than this saves nothing: the worker is awake already.
@@ -43,6 +47,10 @@ impl Pace {
 
     fn is_quick(&self) -> bool {
         self.0 < QUICK
+    }
+
+    pub(super) fn is_very_quick(&self) -> bool {
+        self.0 < VERY_QUICK
     }
 }
 
@@ -77,15 +85,27 @@ impl Pool {
                 return;
             };
             self.queue.pop();
-            if let Some(request) = self.requests.get_mut(&id) {
-                request.stage = Stage::Ahead(worker);
-            }
-            if let Some(worker) = self.workers.get_mut(&worker) {
-                worker.ahead.push_back(id);
-            }
-            self.ahead += 1;
-            self.act(Action::Send { worker, request: id, ahead: true });
+            self.put_ahead(worker, id);
         }
+    }
+
+    /// A worker that was given a request a moment ago, and is most likely still on its way to it: while requests take less than it
+    /// takes to wake another worker, it does the next ones, too.
+    pub(super) fn joins(&self, now: Instant) -> Option<WorkerId> {
+        let (worker, since) = self.latest?;
+        let is_fresh = now.saturating_duration_since(since) < TOGETHER;
+        (is_fresh && self.pace.is_very_quick() && self.can_take_ahead(worker)).then_some(worker)
+    }
+
+    pub(super) fn put_ahead(&mut self, worker: WorkerId, id: RequestId) {
+        if let Some(request) = self.requests.get_mut(&id) {
+            request.stage = Stage::Ahead(worker);
+        }
+        if let Some(worker) = self.workers.get_mut(&worker) {
+            worker.ahead.push_back(id);
+        }
+        self.ahead += 1;
+        self.act(Action::Send { worker, request: id, ahead: true });
     }
 
     fn can_take_ahead(&self, worker: WorkerId) -> bool {

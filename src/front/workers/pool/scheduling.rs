@@ -14,14 +14,25 @@ impl Pool {
     pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
         let NewRequest { id, lane, .. } = new;
         self.requests.insert(id, Request::new(new, now));
-        let idle = if self.queue.arrives(lane) { self.idle.pop() } else { None };
-        match idle {
+        if !self.queue.arrives(lane) || self.idle.is_empty() {
+            return self.wait(id, lane, now);
+        }
+        match self.joins(now).filter(|_| new.small) {
             Some(worker) => {
                 self.queue.occupy(lane);
-                self.assign(worker, id, now);
-                Ok(())
+                self.queued += 1;
+                self.put_ahead(worker, id);
             }
-            None => self.wait(id, lane, now),
+            None => self.give_to_idle(id, lane, now),
+        }
+        Ok(())
+    }
+
+    fn give_to_idle(&mut self, id: RequestId, lane: usize, now: Instant) {
+        if let Some(worker) = self.idle.pop() {
+            self.queue.occupy(lane);
+            self.assign(worker, id, now);
+            self.latest = Some((worker, now));
         }
     }
 

@@ -11,6 +11,7 @@
 #   make faults  what clients lose when things go wrong, beside Apache + mod_perl 2 and nginx + Starman
 #   make fuzz    parsers of strangers' bytes, 60 s each
 #   make asan    the suite of the API with the C part under AddressSanitizer
+#   make loom    what front and worker may see of one another's writing in their memory, played through
 #   make valgrind   a worker in miniature under memcheck
 #   make audit   licences, sources and known vulnerabilities of what we depend on
 #   make mutants    each method of the API taken away: the tests that its row names must fail
@@ -27,7 +28,7 @@ PACKAGES = sh pkg/debian-packages/install
 # libtest takes names of tests as its last words.
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 
-.PHONY: run build check test suites lint doc bench asan valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+.PHONY: run build check test suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -84,6 +85,9 @@ fuzz:
 asan:
 	$(PACKAGES) build demo test
 	sh tests/sanitize/asan
+
+loom:
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --locked --package wire --lib memory::model
 
 valgrind:
 	$(PACKAGES) build sanitize

@@ -31,6 +31,7 @@ mod program_kind;
 mod request_limit;
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -39,7 +40,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::reply::Reply;
 use wire::transport::{Inbound, WorkerPort};
 
-use crate::config::Phase;
+use crate::config::{Config, Phase};
 use crate::log;
 use request_limit::RequestLimit;
 use site::Site;
@@ -58,6 +59,14 @@ pub struct WorkerIdentity {
     pub master: u32,
     /// When the mold forked it.
     pub forked: Instant,
+}
+
+/// With the memory that came with the socket.
+fn port(port: WorkerPort, memory: Option<OwnedFd>, config: &Config) -> io::Result<WorkerPort> {
+    match (memory, config.pool.shared_blocks()) {
+        (Some(memory), Some(blocks)) => Ok(port.with_memory(crate::sys::map_memory(&memory)?, blocks)),
+        _ => Ok(port),
+    }
 }
 
 /// A forked worker.

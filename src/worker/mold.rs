@@ -58,11 +58,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
             let Birth { socket, memory, identity } = birth;
             site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
-            let port = WorkerPort::new(socket, packet);
-            let port = match (memory, site.config.pool.shared_blocks()) {
-                (Some(memory), Some(blocks)) => port.with_memory(sys::map_memory(&memory)?, blocks),
-                _ => port,
-            };
+            let port = super::port(WorkerPort::new(socket, packet), memory, &site.config)?;
             Worker::new(site, port, identity).run()
         }
         None => Ok(()),

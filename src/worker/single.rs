@@ -11,11 +11,18 @@ use super::{Worker, WorkerIdentity, start_up};
 use crate::config::{Config, Facts};
 
 /// Loads the site and answers on `socket` until the front leaves; ends the process.
-pub fn run(config: Config, facts: &Facts, socket: OwnedFd, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+pub fn run(
+    config: Config,
+    facts: &Facts,
+    socket: OwnedFd,
+    memory: Option<OwnedFd>,
+    logs: Vec<OwnedFd>,
+) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
-    Worker::new(site, WorkerPort::new(socket, packet_buffer()), identity).run()
+    let port = super::port(WorkerPort::new(socket, packet_buffer()), memory, &site.config)?;
+    Worker::new(site, port, identity).run()
 }
 
 /// What clients are told that the server is, before any Perl was loaded.

@@ -30,6 +30,10 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let old = SocketFront::new(front.try_clone().expect("a copy"), None).expect("a port");
     old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
 
+    // It has the number that the other front's had.
+    let mut waits = server.client();
+    waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_for(|status| status.queued == 1);
     server.hand_over(1, 0, &[&front, &worker], true);
     let status = server.wait_for(|status| status.workers.len() == 1);
     assert_eq!(status.workers[0].state, WorkerState::Busy, "it has not greeted");
@@ -37,7 +41,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let begun = script.begun.clone();
     let runs = std::thread::spawn(move || run(port(worker, None), &script));
     server.hear(|said| matches!(said, FromFront::Ready { worker: WorkerId { slot: 0, .. }, fork_us: 7 }));
-    assert_eq!(server.client().get("/").text(), "hello");
+    assert_eq!(waits.answer().text(), "hello");
     assert_eq!(begun.load(Ordering::SeqCst), 1, "the request of the dead was begun");
     assert_eq!(server.client().get("/app/leave").text(), "bye");
     runs.join().expect("no panic");

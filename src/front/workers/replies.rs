@@ -104,16 +104,14 @@ impl Workers {
 
     /// The exchange of a request that a worker speaks of, if it may; `None`: it is none of ours, and need not be.
     fn speaks_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
-        let exchange = self.exchange(id);
-        if let Some(exchange) = &exchange
-            && exchange.borrow().is_heard_from(port)
-        {
-            return Ok(Some(exchange.clone()));
+        if !port.worker.speaks_to_us() {
+            // The front before us has counted its requests from 1, too.
+            return Ok(None);
         }
-        let Some(exchange) = exchange else {
-            let is_ours = !self.is_adopted(&port.worker);
-            return if is_ours { Err(Malformed("an answer to no request")) } else { Ok(None) };
-        };
+        let exchange = self.exchange(id).ok_or(Malformed("an answer to no request"))?;
+        if exchange.borrow().is_heard_from(port) {
+            return Ok(Some(exchange));
+        }
         let worker = port.worker.id;
         self.tell(|pool| pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
         exchange.borrow_mut().start(port.clone());

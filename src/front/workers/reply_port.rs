@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use wire::memory::FrontMemory;
 use wire::transport::SocketFront;
 
 use super::pool::RequestId;
@@ -30,7 +31,7 @@ pub struct ReplyPort {
     /// Whose it is.
     pub worker: Arc<Worker>,
     socket: Option<AsyncFd<Arc<SocketFront>>>,
-    ring: Option<Ring>,
+    ring: Option<Rc<Ring>>,
     /// Whether the worker's own words come here, too.
     is_first: bool,
     /// The request whose slow client holds it up, and since when; it is not read meanwhile.
@@ -51,11 +52,10 @@ impl ReplyPort {
     pub fn new(worker: Arc<Worker>, number: u8, way: Way) -> io::Result<ReplyPort> {
         let listen = |socket| AsyncFd::with_interest(socket, Interest::READABLE);
         let memory = worker.memory();
-        let ring =
-            way.bell.zip(memory).map(|(bell, memory)| Ring::new(bell, memory.reader(number.into()))).transpose()?;
+        let ring = |(bell, memory): (_, &FrontMemory)| Ring::new(worker.clone(), bell, memory.reader(number.into()));
         Ok(ReplyPort {
-            ring,
-            worker,
+            ring: way.bell.zip(memory).map(ring).transpose()?,
+            worker: worker.clone(),
             socket: way.socket.map(listen).transpose()?,
             is_first: number == 0,
             paused: Cell::new(None),
@@ -69,6 +69,7 @@ impl ReplyPort {
     /// Stops listening until [`ReplyPort::resume`]: the client of this request is slow.
     pub fn pause(&self, request: RequestId) {
         self.paused.set(Some((request, Instant::now())));
+        self.ring.iter().for_each(|ring| ring.pause(true));
     }
 
     /// Listens again.
@@ -76,7 +77,8 @@ impl ReplyPort {
         if let Some((request, since)) = self.paused.take() {
             let before = self.held.take().filter(|(held, _)| *held == request).map_or(Duration::ZERO, |(_, held)| held);
             self.held.set(Some((request, before + since.elapsed())));
-            self.wake();
+            self.ring.iter().for_each(|ring| ring.pause(false));
+            self.task.borrow().iter().for_each(Waker::wake_by_ref);
         }
     }
 
@@ -85,26 +87,14 @@ impl ReplyPort {
         self.held.take()
     }
 
-    pub(super) fn is_paused(&self) -> bool {
+    fn is_paused(&self) -> bool {
         self.paused.get().is_some()
-    }
-
-    /// Its ring, if it has one.
-    pub(super) fn ring(&self) -> Option<&Ring> {
-        self.ring.as_ref()
-    }
-
-    /// Has the task that listens to it look again.
-    pub(super) fn wake(&self) {
-        if let Some(task) = &*self.task.borrow() {
-            task.wake_by_ref();
-        }
     }
 
     /// Receives packets until the end and hands each to `hear`, which says whether another may be there already. `Ok`: the worker
     /// has ended or nobody wants to hear it. An error is a packet that no worker of ours sends.
     pub fn poll_listen(
-        self: &Rc<Self>,
+        &self,
         cx: &mut Context<'_>,
         buffers: &mut Buffers,
         mut hear: impl FnMut(&[u8]) -> Next,
@@ -116,11 +106,12 @@ impl ReplyPort {
             }
             if self.worker.has_ended() && !self.hears_last.replace(true) {
                 self.paused.set(None);
+                self.ring.iter().for_each(|ring| ring.pause(false));
             }
             if let Some(ring) = &self.ring
                 && self.worker.speaks_to_us()
             {
-                ring.read(self, cx, &mut buffers.entry, |entry| {
+                ring.read(cx, &mut buffers.entry, |entry| {
                     hear(entry);
                 })?;
             }

@@ -9,14 +9,13 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Context;
+use std::task::{Context, Poll, Waker};
 
 use nix::sys::eventfd::EventFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wire::memory::replies::Reader;
 
-use super::reply_port::ReplyPort;
 use super::worker::Worker;
 
 /// A thread that does not come to sleep pays its bells after so many looks.
@@ -24,7 +23,7 @@ const LOOKS: u32 = 16;
 
 thread_local! {
     /// Rings whose workers do not ring.
-    static WATCHED: RefCell<Vec<Rc<ReplyPort>>> = const { RefCell::new(Vec::new()) };
+    static WATCHED: RefCell<Vec<Rc<Ring>>> = const { RefCell::new(Vec::new()) };
     /// Workers that may sleep beside what was left for them.
     static OWED: RefCell<Vec<Arc<Worker>>> = const { RefCell::new(Vec::new()) };
     /// Since the first of them was owed one.
@@ -49,7 +48,7 @@ fn pay_bells() {
 /// Looks into the rings that this thread watches. Cheap: a look at a word for each.
 pub fn look() {
     WATCHED.with_borrow(|watched| {
-        watched.iter().filter(|port| has_something(port)).for_each(|port| port.wake());
+        watched.iter().filter(|ring| ring.has_news()).for_each(|ring| ring.wake());
     });
     if !OWED.with_borrow(Vec::is_empty) && LOOKED.replace(LOOKED.get() + 1) >= LOOKS {
         pay_bells();
@@ -59,70 +58,93 @@ pub fn look() {
 /// The thread is about to sleep: from now on workers ring. What has come meanwhile keeps it awake.
 pub fn before_sleep() {
     pay_bells();
-    WATCHED.with_borrow_mut(|watched| watched.retain(|port| port.ring().is_some_and(|ring| ring.stays_awake(port))));
-}
-
-fn has_something(port: &ReplyPort) -> bool {
-    !port.is_paused() && port.ring().is_some_and(|ring| !ring.reader.borrow().is_empty())
+    WATCHED.with_borrow_mut(|watched| watched.retain(|ring| ring.stays_awake()));
 }
 
 pub struct Ring {
+    worker: Arc<Worker>,
     reader: RefCell<Reader>,
     /// Written by the worker to wake the thread. It is never read: each writing is news to epoll.
     bell: AsyncFd<Arc<EventFd>>,
+    /// It is not read now, because of a slow client.
+    is_paused: Cell<bool>,
     is_watched: Cell<bool>,
+    /// The task that reads it.
+    task: RefCell<Option<Waker>>,
 }
 
 impl Ring {
     /// Is listened to by this thread's runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a bell owns its descriptor and never changes it")]
-    pub fn new(bell: Arc<EventFd>, reader: Reader) -> io::Result<Ring> {
-        let bell = AsyncFd::with_interest(bell, Interest::READABLE)?;
-        Ok(Ring { reader: reader.into(), bell, is_watched: Cell::new(false) })
+    pub fn new(worker: Arc<Worker>, bell: Arc<EventFd>, reader: Reader) -> io::Result<Rc<Ring>> {
+        Ok(Rc::new(Ring {
+            worker,
+            reader: reader.into(),
+            bell: AsyncFd::with_interest(bell, Interest::READABLE)?,
+            is_paused: Cell::new(false),
+            is_watched: Cell::new(false),
+            task: RefCell::new(None),
+        }))
+    }
+
+    /// Whether it is left unread.
+    pub(super) fn pause(&self, is_paused: bool) {
+        self.is_paused.set(is_paused);
     }
 
     /// Hands all that is there to `hear`. The task of `cx` is woken when there is more.
     pub(super) fn read(
-        &self,
-        port: &Rc<ReplyPort>,
+        self: &Rc<Self>,
         cx: &mut Context<'_>,
         entry: &mut Vec<u8>,
         mut hear: impl FnMut(&[u8]),
     ) -> io::Result<()> {
+        self.task.borrow_mut().get_or_insert_with(|| cx.waker().clone());
         loop {
-            while !port.is_paused() && !port.worker.is_closed() && self.reader.borrow_mut().read(entry)? {
+            while self.is_heard() && self.reader.borrow_mut().read(entry)? {
                 if self.reader.borrow().makes_room() {
-                    port.worker.socket().wake();
+                    self.worker.socket().wake();
                 }
                 hear(entry);
             }
-            if !port.is_paused() {
-                self.watch(port);
+            if self.is_heard() {
+                self.watch();
             }
             match self.bell.poll_read_ready(cx) {
-                std::task::Poll::Ready(guard) => guard?.clear_ready(),
-                std::task::Poll::Pending => return Ok(()),
+                Poll::Ready(guard) => guard?.clear_ready(),
+                Poll::Pending => return Ok(()),
             }
         }
     }
 
-    fn watch(&self, port: &Rc<ReplyPort>) {
+    fn is_heard(&self) -> bool {
+        !self.is_paused.get() && !self.worker.is_closed()
+    }
+
+    fn has_news(&self) -> bool {
+        self.is_heard() && !self.reader.borrow().is_empty()
+    }
+
+    fn wake(&self) {
+        self.task.borrow().iter().for_each(Waker::wake_by_ref);
+    }
+
+    fn watch(self: &Rc<Self>) {
         if !self.is_watched.replace(true) {
             self.reader.borrow().sleeps.lower();
-            WATCHED.with_borrow_mut(|watched| watched.push(port.clone()));
+            WATCHED.with_borrow_mut(|watched| watched.push(self.clone()));
         }
     }
 
-    /// Whether something is there; otherwise the worker rings from now on. One whose client is slow is not waited for.
-    fn stays_awake(&self, port: &ReplyPort) -> bool {
-        let reader = self.reader.borrow();
-        reader.sleeps.raise();
-        if !reader.is_empty() && !port.is_paused() {
-            reader.sleeps.lower();
-            port.wake();
-            return true;
+    /// Whether something is there; otherwise the worker rings from now on.
+    fn stays_awake(&self) -> bool {
+        self.reader.borrow().sleeps.raise();
+        let stays = self.has_news();
+        if stays {
+            self.reader.borrow().sleeps.lower();
+            self.wake();
         }
-        self.is_watched.set(false);
-        false
+        self.is_watched.set(stays);
+        stays
     }
 }

@@ -2,6 +2,7 @@
 
 mod children;
 mod fronts;
+mod kill_loop;
 mod life_cycle;
 mod logs;
 mod many_hosts;

@@ -2,15 +2,16 @@
 //! where it lies, and gives it back. What a worker writes into a block that is lent reaches the client of that very answer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence};
 
+use super::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use super::sync::{AtomicU64, fence, sized};
 use super::{BLOCKS, FREE, Memory, WANTED, copy};
 use crate::Malformed;
 
 /// Bytes of a block.
-pub const SIZE: usize = 16 * 1024;
+pub const SIZE: usize = sized(16 * 1024, 8);
 /// A worker has no more.
-pub const MOST: usize = 64;
+pub const MOST: usize = sized(64, 2);
 pub(super) const WORDS: usize = MOST * SIZE / 8;
 
 fn at(block: usize) -> usize {
@@ -37,7 +38,7 @@ impl Writer {
 
     /// All are free: nobody has what was said to the front before.
     pub fn reset(&self) {
-        self.word(FREE).store(u64::MAX >> (MOST - self.count), Relaxed);
+        self.word(FREE).store(u64::MAX >> (u64::BITS as usize - self.count), Relaxed);
         self.word(WANTED).store(0, Relaxed);
     }
 

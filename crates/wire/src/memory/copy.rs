@@ -1,6 +1,6 @@
 //! Bytes into shared words and out of them.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use super::sync::{AtomicU64, Ordering::Relaxed};
 
 /// Copies `bytes` to the words from `at` on, which must be there; the rest of the last word is zero.
 pub fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {

@@ -14,8 +14,11 @@
 pub mod blocks;
 mod copy;
 mod front;
+#[cfg(test)]
+mod model;
 pub mod orders;
 pub mod replies;
+mod sync;
 mod waiting;
 mod worker;
 
@@ -23,12 +26,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 pub use front::FrontMemory;
+use sync::{AtomicU64, sized};
 pub use waiting::Flag;
 pub use worker::{Lack, WorkerMemory};
 
@@ -46,9 +49,9 @@ pub trait SharedMemory: Send + Sync {
 pub type Memory = Arc<dyn SharedMemory>;
 
 /// Words that two processors can write without waiting for one another.
-const LINE: usize = 8;
+const LINE: usize = sized(8, 1);
 /// In words.
-const PAGE: usize = 4096 / 8;
+const PAGE: usize = sized(4096 / 8, 1);
 
 /// Set by a worker that waits for a packet: whoever fills a slot or frees a block sends one.
 const WORKER_SLEEPS: usize = 0;

@@ -10,15 +10,16 @@
 //! A worker that dies has begun what is `Taken` and what it has freed, and never saw what is `Full`.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
+use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use super::sync::{AtomicU64, sized};
 use super::{LINE, Memory, ORDERS, copy};
 
 /// More are never on their way: what a busy worker is sent ahead, and what it has not claimed yet.
-const SLOTS: usize = 4;
+const SLOTS: usize = sized(4, 2);
 /// A longer frame travels over the socket.
-pub const MAX_FRAME: usize = 4096;
-const SLOT: usize = LINE + MAX_FRAME / 8;
+pub const MAX_FRAME: usize = sized(4096, 8);
+const SLOT: usize = 2 * LINE + MAX_FRAME / 8;
 pub(super) const WORDS: usize = SLOTS * SLOT;
 
 const FREE: u64 = 0;
@@ -41,11 +42,11 @@ impl<'a> Slot<'a> {
     }
 
     fn about(&self) -> &'a AtomicU64 {
-        &self.words[self.at + 1]
+        &self.words[self.at + LINE]
     }
 
     fn frame_at(&self) -> usize {
-        self.at + LINE
+        self.at + 2 * LINE
     }
 
     fn swap(&self, from: u64, to: u64) -> bool {

@@ -8,20 +8,21 @@
 //! A packet that is too long for the ring lies in blocks, and its entry names them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use super::blocks::Lender;
+use super::sync::Ordering::{Acquire, Relaxed, Release};
+use super::sync::{AtomicU64, sized};
 use super::{Flag, LINE, Memory, copy, ring_at};
 use crate::Malformed;
 use crate::reply::MAX_PACKET;
 
 /// A front has no more threads.
-pub const MOST: usize = 64;
+pub const MOST: usize = sized(64, 1);
 /// A longer packet lies in blocks.
 pub const MAX_ENTRY: usize = ROOM * 8 / 2 - 8;
 
 /// In words; a power of two.
-const ROOM: usize = 1024;
+const ROOM: usize = sized(1024, 4);
 const TAIL: usize = 0;
 const HEAD: usize = LINE;
 const FRONT_SLEEPS: usize = 2 * LINE;

@@ -4,9 +4,8 @@
 //! down; if it was up, a wake-up is due. Of the two looks at least one comes after the other's writing, so that nobody
 //! sleeps beside what lies there.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
-
 use super::Memory;
+use super::sync::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
 /// A word that says that somebody sleeps.
 #[derive(Clone)]

@@ -1,0 +1,57 @@
+//! Workers are killed one after the other while all of them are busy, wherever they are just then: on their way to a request, in it, or
+//! in the middle of what they say. `CAMELEER_KILLS` says how many.
+
+use nix::sys::signal::Signal;
+
+use super::serve;
+use crate::support::{Load, Response, signal, until};
+
+/// A minute of it takes about three thousand.
+const KILLS: u64 = 150;
+/// Between two kills.
+const ANSWERS: u64 = 30;
+
+/// A word, or 117,000 bytes in three pieces.
+const APP: &str = "package Pieces;
+    my $piece = join ' ', 1 .. 8000;
+    sub getline { $_[0]{left}-- > 0 ? $piece : undef }
+    sub close {}
+    sub { $_[0]{PATH_INFO} eq '/large' ? [200, [], bless { left => 3 }] : [200, [], ['small']] }";
+
+fn is_small(response: &Response) -> bool {
+    response.status == 200 && response.body == b"small"
+}
+
+fn is_large(response: &Response) -> bool {
+    let piece: Vec<String> = (1..=8000).map(|number| number.to_string()).collect();
+    response.status == 200 && response.body == piece.join(" ").repeat(3).as_bytes()
+}
+
+#[test]
+fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
+    let kills = std::env::var("CAMELEER_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
+    for wire in ["memory", "socket"] {
+        let pool = "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nFrontThreads 2";
+        let server = serve(APP, &format!("{pool}\nWire {wire}"));
+        server.until_idle(4);
+        let loads = [Load::start(&server, 12, "/", is_small), Load::start(&server, 4, "/large", is_large)];
+        for kill in 0..kills {
+            loads[0].until_answered(ANSWERS);
+            until("there is a worker to kill", || {
+                let workers = server.workers();
+                let victim = workers.get(kill as usize % workers.len().max(1)).map(|(pid, _)| *pid);
+                victim.filter(|pid| *pid > 0).inspect(|pid| signal(*pid, Signal::SIGKILL)).is_some()
+            });
+        }
+        let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
+        // One that is killed twice counts once, and one that is idle costs nothing.
+        assert!(lost.len() as u64 <= kills, "{wire}: {kills} kills cost {} requests", lost.len());
+        let is_cut_or_502 = |said: &&String| !said.contains("status: 200");
+        assert!(
+            lost.iter().all(|said| is_cut_or_502(&said)),
+            "{wire}: {:?}",
+            lost.iter().find(|said| !is_cut_or_502(said))
+        );
+        assert_eq!(server.text("/"), "small");
+    }
+}

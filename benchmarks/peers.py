@@ -39,6 +39,14 @@ def starman(site, port, preload):
     ]
 
 
+def uwsgi(site, port, preload):
+    need(Path("/usr/bin/uwsgi"))
+    return [
+        "uwsgi", "--plugins", "psgi", "--http11-socket", f"127.0.0.1:{port}", "--psgi", str(site.root / "app.psgi"),
+        "--master", "--processes", str(site.settings.workers), "--disable-logging", "--die-on-term",
+    ]
+
+
 def cameleer(site, port, preload, binary=None):
     return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
 
@@ -118,6 +126,7 @@ def processes(settings):
 PEERS = {peer.name: peer for peer in [
     Peer("mod_perl2", "mod_perl2", mod_perl2, is_child),
     Peer("starman", "starman", starman, is_child),
+    Peer("uwsgi", "uwsgi", uwsgi, is_child),
     Peer("cameleer", "cameleer", cameleer, is_cameleer_worker),
     Peer("cameleer_psgi", "cameleer", cameleer_psgi, is_cameleer_worker),
     Peer("before", "before", before(cameleer), is_cameleer_worker),

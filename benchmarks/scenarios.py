@@ -29,13 +29,27 @@ class Row:
     path: str
     servers: tuple  # the first is the peer that the others are compared with
     modes: tuple = tuple(MODES)
+    headers: tuple = ()
 
+
+# 26 pairs, 207 bytes.
+PARAMS = "/params?" + "&".join(f"{letter}=value{number}" for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz"))
+# mod_perl 2's handler is what PSGI is compared with, too.
+PSGI = ("starman", "uwsgi", "mod_perl2", "before_psgi", "cameleer_psgi")
+HANDLER = ("mod_perl2", "before", "cameleer")
+KEPT = ("keep-alive",)
 
 ROWS = [
-    Row("r_hello", "`$r` hello", "/hello", ("mod_perl2", "before", "cameleer")),
-    Row("psgi_hello", "PSGI hello", "/hello", ("starman", "before_psgi", "cameleer_psgi")),
-    Row("registry_hello", "Registry hello", "/registry/hello.pl", ("mod_perl2", "before", "cameleer")),
-    Row("work", "1 ms handler (`$r`)", "/work", ("mod_perl2", "before", "cameleer")),
+    Row("r_hello", "`$r` hello", "/hello", HANDLER),
+    Row("psgi_hello", "PSGI hello", "/hello", PSGI),
+    Row("registry_hello", "Registry hello", "/registry/hello.pl", HANDLER),
+    Row("page", "100 kB page (`$r`)", "/page", HANDLER, KEPT),
+    Row("psgi_page", "100 kB page (PSGI)", "/page", PSGI, KEPT),
+    Row("packed", "100 kB page (`$r`), gzip", "/packed", HANDLER, KEPT, ("Accept-Encoding: gzip",)),
+    Row("params", "26 parameters (`$r`)", PARAMS, HANDLER, KEPT),
+    Row("psgi_params", "26 parameters (Plack::Request)", PARAMS, PSGI, KEPT),
+    Row("hits", "hits in SQLite (`$r`)", "/hits", HANDLER, KEPT),
+    Row("work", "1 ms handler (`$r`)", "/work", HANDLER),
 ]
 # Measured only when named: no target speaks of them.
 EXTRA_ROWS = [
@@ -81,7 +95,7 @@ class Run:
                 for mode in row.modes:
                     for server in servers:
                         self.attempt(row.name, server, lambda results: results.setdefault(mode, []).append(
-                            wrk.measure(server, row.path, mode)))
+                            wrk.measure(server, row.path, mode, row.headers)))
 
     def fairness(self, name, peers):
         settings = self.site.settings

@@ -37,7 +37,21 @@ WORK = ("work", "cameleer", "mod_perl2")
 
 NGINX = [("static_10k", "10 kB"), ("static_100k", "100 kB"), ("static_10m", "10 MB")]
 
+MOD_PERL = "mod_perl2"
+
 TARGETS = [
+    ratio("`$r` hello: ≤ 0.40 × mod_perl 2's CPU", *HELLO, KEEP, "cpu_us", at_most(0.40)),
+    ratio("`$r` hello: ≥ 2.5 × its req/s", *HELLO, KEEP, "rps", at_least(2.5)),
+    ratio("PSGI hello: ≤ 0.42 × its handler's CPU", "psgi_hello", "cameleer_psgi", MOD_PERL, KEEP, "cpu_us", at_most(0.42)),
+    ratio("`$r` hello, close: ≤ 0.65 × its CPU", *HELLO, CLOSE, "cpu_us", at_most(0.65)),
+    ratio("100 kB page (`$r`): ≤ 0.70 × its CPU", "page", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.70)),
+    ratio("100 kB page (`$r`): ≥ 1.6 × its req/s", "page", "cameleer", MOD_PERL, KEEP, "rps", at_least(1.6)),
+    ratio("100 kB page (PSGI): ≤ 0.70 × its handler's CPU", "psgi_page", "cameleer_psgi", MOD_PERL, KEEP, "cpu_us", at_most(0.70)),
+    ratio("100 kB page, gzip: ≤ 0.50 × its CPU", "packed", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.50)),
+    ratio("100 kB page, gzip: ≥ 1.5 × its req/s", "packed", "cameleer", MOD_PERL, KEEP, "rps", at_least(1.5)),
+    ratio("Registry hello: ≤ 0.55 × mod_perl 2's handler's CPU", "registry_hello", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.55)),
+    ratio("26 parameters (Apache::Request): ≤ 0.60 × its CPU", "params", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.60)),
+    ratio("hits in SQLite: ≤ 0.60 × its CPU", "hits", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.60)),
     ratio("`$r` hello, keep-alive: ≥ 1.2 × mod_perl2's req/s", *HELLO, KEEP, "rps", at_least(1.2)),
     ratio("… at no more CPU per request", *HELLO, KEEP, "cpu_us", at_most(1.0)),
     ratio("PSGI hello, keep-alive: ≥ 1.5 × Starman's req/s", *PSGI, KEEP, "rps", at_least(1.5)),

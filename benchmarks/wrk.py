@@ -12,17 +12,17 @@ UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_0
 CLOSE = ("-H", "Connection: close")
 
 
-def command(url, connections, seconds, mode="keep-alive"):
-    headers = CLOSE if mode == "close" else ()
-    return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *headers, url]
+def command(url, connections, seconds, mode="keep-alive", headers=()):
+    sent = [word for header in headers for word in ("-H", header)] + list(CLOSE if mode == "close" else ())
+    return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *sent, url]
 
 
-def measure(server, path, mode="keep-alive"):
+def measure(server, path, mode="keep-alive", headers=()):
     """Warm up, then load and account. CPU is the server's alone: wrk has its own."""
     settings = server.site.settings
-    load(server.url(path), settings, settings.warm_up_seconds, mode)
+    load(server.url(path), settings, settings.warm_up_seconds, mode, headers)
     before = Spent.so_far(server)
-    result = load(server.url(path), settings, settings.seconds, mode)
+    result = load(server.url(path), settings, settings.seconds, mode, headers)
     spent = Spent.so_far(server).since(before)
     result["cpu_us"] = spent.server / result["requests"] * 1e6 if result["requests"] else None
     result["others"] = spent.others_share()
@@ -50,8 +50,8 @@ class Spent:
         return max(0, self.busy - self.server - self.wrk) / self.total
 
 
-def load(url, settings, seconds, mode):
-    argv = command(url, settings.connections, seconds, mode)
+def load(url, settings, seconds, mode, headers=()):
+    argv = command(url, settings.connections, seconds, mode, headers)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 30)
     if done.returncode != 0:
         raise Failed(f"wrk: {done.stdout.strip() or done.stderr.strip()}")

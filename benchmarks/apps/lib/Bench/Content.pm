@@ -1,0 +1,59 @@
+package Bench::Content;
+
+# What the handlers of all servers answer with, so that they do the same work.
+
+use strict;
+use warnings;
+use DBI ();
+use File::Basename qw(dirname);
+
+my $page = "<html><head><title>Orders</title></head><body><table>\n";
+for my $row (1 .. 5_000) {
+    my $next = sprintf qq{<tr class="%s"><td>%d</td><td>Order %06d</td><td>%.2f</td></tr>\n},
+        ($row % 2 ? 'odd' : 'even'), $row, $row * 7919 % 1_000_003, $row * 3.17;
+    last if length($page) + length($next) > 99_970;
+    $page .= $next;
+}
+$page .= "</table></body></html>\n";
+$page .= ' ' x (100_000 - length $page);
+
+sub page { $page }
+
+# Each process counts in a file of its own: it is work that is compared, not waiting for a lock.
+my $folder = dirname(dirname(dirname(__FILE__))) . '/db';
+my ($owner, $count, $read) = (0);
+
+sub hits {
+    connect_db() if $owner != $$;
+    $count->execute;
+    $read->execute;
+    my ($hits) = $read->fetchrow_array;
+    $read->finish;
+    return $hits > 0 ? "hits\n" : "none\n";
+}
+
+sub connect_db {
+    $owner = $$;
+    my $db = DBI->connect("dbi:SQLite:dbname=$folder/hits-$$.db", '', '', { RaiseError => 1, AutoCommit => 1 });
+    $db->do('PRAGMA synchronous = OFF');
+    $db->do('PRAGMA journal_mode = MEMORY');
+    $db->do('CREATE TABLE IF NOT EXISTS hits (page TEXT PRIMARY KEY, hits INTEGER)');
+    $db->do(q{INSERT OR IGNORE INTO hits VALUES ('/hits', 0)});
+    $count = $db->prepare(q{UPDATE hits SET hits = hits + 1 WHERE page = '/hits'});
+    $read  = $db->prepare(q{SELECT hits FROM hits WHERE page = '/hits'});
+}
+
+# A query as a program reads it that has no module for that.
+sub split_query {
+    my %value;
+    for my $pair (split /[&;]/, shift) {
+        my ($name, $value) = split /=/, $pair, 2;
+        tr/+/ /, s/%([0-9a-fA-F]{2})/chr hex $1/ge for $name, $value;
+        push @{ $value{$name} }, $value;
+    }
+    return \%value;
+}
+
+sub counted { my $pairs = shift; "$pairs pairs\n" }
+
+1;

@@ -1,0 +1,21 @@
+package Bench::ModPerl2::Hits;
+
+use strict;
+use warnings;
+use Apache2::Const -compile => qw(OK);
+use Apache2::RequestIO  ();
+use Apache2::RequestRec ();
+use Apache2::Response   ();
+use Bench::Content;
+
+sub handler {
+    my $r    = shift;
+    my $text = Bench::Content::hits();
+
+    $r->content_type('text/plain');
+    $r->set_content_length(length $text);
+    $r->print($text);
+    return Apache2::Const::OK;
+}
+
+1;

@@ -8,6 +8,8 @@ mod concurrency;
 mod connections;
 /// What a client sends costs by its length.
 mod cost_by_length;
+/// What requests of each kind cost.
+mod instructions_per_request;
 /// Large bodies, large answers, a full disk.
 mod large_bodies;
 /// Heads and bodies that come too slowly.

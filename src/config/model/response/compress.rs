@@ -63,7 +63,7 @@ settings! {
         pub types: Vec<(String, Coding)>, append;
         /// `AddOutputFilter`: extensions in lower case, and how files with them are compressed.
         pub extensions: BTreeMap<String, Vec<Coding>>, by_key;
-        /// `DeflateCompressionLevel`; default 6.
+        /// `DeflateCompressionLevel`; default 5.
         pub gzip_level: Option<u32>, keep;
         /// `BrotliCompressionQuality`; default 5.
         pub brotli_quality: Option<u32>, keep;
@@ -100,7 +100,7 @@ impl Compress {
         match coding {
             Coding::Brotli => self.brotli_quality.unwrap_or(5),
             Coding::Zstd => 0,
-            Coding::Gzip => self.gzip_level.unwrap_or(6),
+            Coding::Gzip => self.gzip_level.unwrap_or(5),
         }
     }
 }

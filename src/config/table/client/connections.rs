@@ -22,8 +22,8 @@ pub static ROWS: &[Row] = &[
         name: "FrontThreads",
         contexts: SERVER,
         takes: Takes::Word("auto|a number from 1 to 64", front_threads),
-        default: Some("1"),
-        because: "several are young: with two of them a test of stops and one of slow clients failed once each, and why is not known yet",
+        default: Some("auto"),
+        because: "TLS, compression and every byte of every answer are the front's; the workers need the other half of the cores",
         about: "Threads of the front; auto is one for two cores, up to 8. Each has its own connections, and speaks TLS, compresses and reads files for them. Limits hold for all \
             threads together. A reload can add threads; those that it takes away get no new connections.",
         ..ROW

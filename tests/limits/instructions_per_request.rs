@@ -1,0 +1,81 @@
+//! What five kinds of request cost the whole server, front and worker, in instructions of a debug build. They stand in
+//! `tests/limits/instructions_per_request.txt`; whoever makes one 5 % dearer is told. `CAMELEER_BLESS=1` writes them anew.
+//!
+//! Instructions are not time, and a debug build is not what serves: this finds work that somebody added without noticing. Another compiler
+//! makes other instructions of the same code: then a quarter more is allowed, and the figures are to be written anew.
+
+use std::process::Command;
+
+use crate::support::{Counter, PATIENCE, Request, Site};
+
+const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/limits/instructions_per_request.txt");
+const REQUESTS: u64 = 60;
+const ROUNDS: usize = 3;
+
+const KINDS: [(&str, &str); 5] = [
+    ("a file of 13 bytes", "/file.txt"),
+    ("a handler that says hello", "/hello"),
+    ("an application that says hello", "/app/"),
+    ("a Registry script that says hello", "/perl/hello.pl"),
+    ("a handler with a page of 100 kB", "/page"),
+];
+
+const HELLO: &str = "package Hello; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('Hello, World\n'); 0 } 1;";
+const PAGE: &str = "package Page; my $page = 'x' x 100_000;
+    sub handler { my $r = shift; $r->send_http_header('text/html'); $r->print($page); 0 } 1;";
+
+#[test]
+fn no_kind_of_request_costs_more_instructions_than_is_committed() {
+    let site = Site::new()
+        .file("htdocs/file.txt", "Hello, World\n")
+        .file("lib/Hello.pm", HELLO)
+        .file("lib/Page.pm", PAGE)
+        .file("app.psgi", "sub { [200, ['Content-Type', 'text/plain', 'Content-Length', 13], [\"Hello, World\\n\"]] }")
+        .script("scripts/hello.pl", "print \"Content-Type: text/plain\\n\\nHello, World\\n\";\n");
+    let counter = Counter::serve(
+        site,
+        "PerlLib lib\nPerlModule Apache::Registry Hello Page\nMaxKeepAliveRequests 0\nTimeout 300\n\
+         <Location /hello>\nSetHandler perl-script\nPerlHandler Hello\n</Location>\n\
+         <Location /page>\nSetHandler perl-script\nPerlHandler Page\n</Location>\n\
+         <Location /app>\nPsgiApp app.psgi\n</Location>\n\
+         Alias /perl/ @DIR@/scripts/\n\
+         <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>",
+    );
+    let counted: Vec<(&str, u64)> = KINDS.iter().map(|(name, target)| (*name, cost(&counter, target))).collect();
+    let compiler = compiler();
+    let lines: String = counted.iter().map(|(name, cost)| format!("{cost:>9}  {name}\n")).collect();
+    let text = format!("{compiler}\n{lines}");
+    if std::env::var_os("CAMELEER_BLESS").is_some() {
+        std::fs::write(COMMITTED, &text).expect("written");
+    }
+    let committed = std::fs::read_to_string(COMMITTED).expect("committed");
+    let percent = if committed.starts_with(&compiler) { 105 } else { 125 };
+    let dearer: Vec<String> = counted
+        .iter()
+        .filter_map(|(name, cost)| {
+            let before = figure(&committed, name);
+            (cost * 100 > before * percent).then(|| format!("{name}: {cost} instructions, {before} are committed"))
+        })
+        .collect();
+    assert!(dearer.is_empty(), "{dearer:#?}\nall of them:\n{text}");
+}
+
+/// The least of several rounds: a timer that runs out meanwhile is nobody's cost.
+fn cost(counter: &Counter, target: &str) -> u64 {
+    let mut connection = counter.server.connect();
+    connection.patience(PATIENCE);
+    let mut round = || (0..REQUESTS).for_each(|_| drop(connection.ask(Request::get(target)).is(200)));
+    round();
+    (0..ROUNDS).map(|_| counter.of(&mut round)).min().unwrap_or_default() / REQUESTS
+}
+
+fn compiler() -> String {
+    let said =
+        Command::new(option_env!("RUSTC").unwrap_or("rustc")).arg("--version").output().expect("it compiled this");
+    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+}
+
+fn figure(committed: &str, name: &str) -> u64 {
+    let line = committed.lines().find_map(|line| line.trim().strip_suffix(name)).expect("each kind has its line");
+    line.trim().parse().expect("a number")
+}

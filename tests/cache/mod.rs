@@ -28,13 +28,19 @@ use crate::support::{Request, Response, Server, Site};
 const APP: &str = r#"
 use strict;
 my $dir = '@DIR@';
-sub number { open my $f, '<', "$dir/runs" or die $!; my @lines = <$f>; scalar @lines }
+# Two workers that run at once have two numbers.
+sub run {
+    open my $f, '+>>', "$dir/runs" or die $!;
+    flock $f, 2 or die $!;
+    syswrite $f, shift;
+    seek $f, 0, 0;
+    my @lines = <$f>;
+    scalar @lines;
+}
 sub {
     my $env = shift;
     my $known = $env->{HTTP_IF_NONE_MATCH} // '';
-    open my $f, '>>', "$dir/runs" or die $!;
-    syswrite $f, "$env->{REQUEST_METHOD} $env->{REQUEST_URI} [$known] [" . ($env->{HTTP_IF_MODIFIED_SINCE} // '') . "]\n";
-    close $f;
+    my $run = run("$env->{REQUEST_METHOD} $env->{REQUEST_URI} [$known] [" . ($env->{HTTP_IF_MODIFIED_SINCE} // '') . "]\n");
     my ($status, @fields) = split /\|/, -s "$dir/answer" ? do { open my $a, '<', "$dir/answer" or die $!; <$a> } : $env->{HTTP_X_ANSWER} // '200';
     my @headers = map { split /: /, $_, 2 } @fields;
     my $do = $env->{HTTP_X_DO} // '';
@@ -43,7 +49,7 @@ sub {
     my %first = @headers;
     return [304, [map { ($_, $first{$_}) } grep { exists $first{$_} } qw(ETag Cache-Control Set-Cookie X-Own)], []]
         if $status == 200 && $known && ($first{ETag} // '') eq $known;
-    my $body = 'run ' . number() . ($do eq 'env' ? join '', map { "\n$_=" . ($env->{$_} // '') } qw(HTTP_HOST REQUEST_URI SERVER_NAME SERVER_PORT MOBILE HTTP_X_FORWARDED_HOST) : '');
+    my $body = "run $run" . ($do eq 'env' ? join '', map { "\n$_=" . ($env->{$_} // '') } qw(HTTP_HOST REQUEST_URI SERVER_NAME SERVER_PORT MOBILE HTTP_X_FORWARDED_HOST) : '');
     return [$status, [@headers, 'Content-Type' => 'text/plain'], [$body]] unless $do =~ /^(stream|cut|long|wait-stream)$/;
     return sub {
         my $writer = $_[0]->([$status, [@headers, 'Content-Type' => 'text/plain']]);

@@ -222,6 +222,19 @@ fn with_memory_what_is_large_or_has_descriptors_still_arrives() {
 }
 
 #[test]
+fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it() {
+    let (front, mut worker, _ring) = with_memory(4);
+    ask_for(&front, 1, &[b'x'; 10_000]);
+    ask_for(&front, 2, b"/");
+    // Looking who waits, in the middle of the request before, must not hide it.
+    assert_eq!(worker.presence(0).expect("well formed"), Presence::Here);
+    front.send(&Order::HungUp { request: 9 }).map(drop).expect("sent");
+    assert_eq!(begin(&mut worker), 1);
+    assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::HungUp(9)))));
+    assert_eq!(begin(&mut worker), 2);
+}
+
+#[test]
 fn a_worker_that_sleeps_is_woken_for_what_comes_into_its_memory() {
     let (front, mut worker, mut ring) = with_memory(4);
     std::thread::scope(|scope| {

@@ -77,18 +77,21 @@ impl WorkerPort {
                 return Ok(Some(self.begins(heard)));
             }
             if let Some(memory) = &mut self.memory {
-                if memory.control.take() {
-                    self.line.hear_all()?;
+                let request_lies_in_socket = self.line.hear_what_is_announced(memory)?;
+                if !self.line.heard.is_empty() {
                     continue;
                 }
-                if let Some(reply_to) = memory.orders.claim(&mut buffer) {
-                    self.reply_to = reply_to;
-                    return Ok(Some(Inbound::Request(Frame::parse(buffer)?, None)));
-                }
-                memory.sleeps.raise();
-                if memory.orders.has_next() || memory.control.is_raised() {
-                    memory.sleeps.lower();
-                    continue;
+                // It was sent when there was none in the slots, and comes before those that are there now.
+                if !request_lies_in_socket {
+                    if let Some(reply_to) = memory.orders.claim(&mut buffer) {
+                        self.reply_to = reply_to;
+                        return Ok(Some(Inbound::Request(Frame::parse(buffer)?, None)));
+                    }
+                    memory.sleeps.raise();
+                    if memory.orders.has_next() || memory.control.is_raised() {
+                        memory.sleeps.lower();
+                        continue;
+                    }
                 }
             }
             let received = self.line.receive(std::mem::take(&mut buffer));
@@ -169,9 +172,10 @@ impl WorkerPort {
     /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
     /// back.
     pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
-        if self.memory.as_ref().is_none_or(|memory| memory.control.take()) {
-            self.line.hear_all()?;
-        }
+        match &self.memory {
+            Some(memory) => self.line.hear_what_is_announced(memory)?,
+            None => self.line.hear_all()?,
+        };
         Ok(self.line.presence(request))
     }
 }
@@ -183,17 +187,32 @@ impl Line {
         decode(self.packet.get(..n).unwrap_or_default(), fds, buffer).map(Some)
     }
 
-    /// Takes what is there, but no request.
-    fn hear_all(&mut self) -> io::Result<()> {
-        while !matches!(first_byte(self.socket.as_fd())?, None | Some(REQUEST | REQUEST_IN_FD)) {
+    /// Takes what the front says that it has sent, but no request: says whether one lies there, which stays announced.
+    fn hear_what_is_announced(&mut self, memory: &WorkerMemory) -> io::Result<bool> {
+        let request_lies_there = memory.control.take() && self.hear_all()?;
+        if request_lies_there {
+            memory.control.raise();
+        }
+        Ok(request_lies_there)
+    }
+
+    /// Takes what is there, but no request: says whether one lies there.
+    fn hear_all(&mut self) -> io::Result<bool> {
+        loop {
+            match first_byte(self.socket.as_fd())? {
+                None => return Ok(false),
+                Some(REQUEST | REQUEST_IN_FD) => return Ok(true),
+                Some(_) => {}
+            }
             let mut fds = Vec::new();
-            let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { break };
+            let Some(n) = try_receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else {
+                return Ok(false);
+            };
             match decode(self.packet.get(..n).unwrap_or_default(), fds, Vec::new())?.0 {
                 Inbound::Bell => {}
                 heard => self.heard.push_back(heard),
             }
         }
-        Ok(())
     }
 
     /// What was heard of who waits for this request. Of others, which are over, it is forgotten.

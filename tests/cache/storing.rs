@@ -8,7 +8,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::Linger;
 
 use super::{serve, serve_with};
-use crate::support::{Request, Site, until};
+use crate::support::{Request, Server, Site, until};
 
 /// A date so many seconds from now.
 pub fn date(seconds: i64) -> String {
@@ -245,7 +245,7 @@ fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
     let answer = "X-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60";
     write!(client, "GET /a HTTP/1.1\r\nHost: localhost\r\n{answer}\r\n\r\n").expect("it reads");
     client.read_exact(&mut [0; 20]).expect("the head of an answer");
-    // Broken, not ended: the program is told nothing of it.
+    // Broken, not ended.
     let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
     setsockopt(&client, Linger, &at_once).expect("our own socket");
     drop(client);
@@ -313,28 +313,53 @@ fn what_is_kept_is_compressed_for_those_who_want_it() {
     );
 }
 
-/// A handler that looks whether its client is there, and stops when it is not: nothing tells its answer from a whole one.
-#[test]
-fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
-    let server = Site::new()
+/// A handler that looks whether its client is there, before it answers or in the middle, and says so.
+fn site_that_looks_for_its_client() -> Server {
+    Site::new()
         .file(
             "lib/Half.pm",
             "package Half;\nuse Apache::Constants qw(:common);\n\
-             sub handler { my $r = shift; my $dir = $r->dir_config('Dir');\n\
+             sub is_left { my $r = shift; for (1 .. $_[0]) { return 1 if $r->connection->aborted; select undef, undef, undef, 0.01 } 0 }\n\
+             sub handler { my $r = shift; my $dir = $r->dir_config('Dir'); my $args = $r->args || ''; open my $begun, '>', \"$dir/begun\";\n\
+             my $left = $args eq 'before' && is_left($r, 2000);\n\
              $r->header_out('Cache-Control' => 'max-age=60'); $r->send_http_header('text/plain'); $r->print('half '); $r->rflush;\n\
-             if ($r->args) { select undef, undef, undef, 0.01 until $r->connection->aborted; open my $f, '>', \"$dir/left\"; return OK }\n\
-             $r->print('whole'); OK }\n1;\n",
+             $left ||= $args eq 'amid' && is_left($r, 30);\n\
+             $r->print('whole') unless $left;\n\
+             if ($args) { open my $f, '>', \"$dir/ended\" or die; print $f $left ? 'left' : 'here'; close $f; rename \"$dir/ended\", \"$dir/$args\" }\n\
+             OK }\n1;\n",
         )
         .serve(
             "PerlLib lib\nPerlModule Half\nPerlSetVar Dir @DIR@\nCacheEnable memory /\nCacheIgnoreQueryString On\n\
              <Location />\nSetHandler perl-script\nPerlHandler Half\n</Location>",
-        );
+        )
+}
+
+/// Nothing tells the answer of a program that has stopped for its client from a whole one.
+#[test]
+fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
+    let server = site_that_looks_for_its_client();
     let mut connection = server.connect();
-    connection.raw("GET /a?wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    connection.head();
+    connection.raw("GET /a?before HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("the program has begun", || server.site.has("begun"));
     drop(connection);
-    until("the program has stopped", || server.site.has("left"));
+    until("the program has ended", || server.site.has("before"));
+    assert_eq!(server.site.read("before"), "left");
     server.until_idle(2);
     assert_eq!(server.text("/a"), "half whole");
     assert_eq!(server.text("/a"), "half whole");
+}
+
+/// The cache waits for it, and perhaps others.
+#[test]
+fn a_program_whose_answer_is_being_kept_is_not_told_that_its_client_left() {
+    let server = site_that_looks_for_its_client();
+    let mut connection = server.connect();
+    connection.raw("GET /a?amid HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    connection.finish_sending();
+    until("the program has ended", || server.site.has("amid"));
+    assert_eq!(server.site.read("amid"), "here");
+    let kept = || server.send(Request::get("/a").header("Cache-Control", "only-if-cached"));
+    until("its answer is kept", || kept().status == 200);
+    assert_eq!(kept().text(), "half whole");
 }

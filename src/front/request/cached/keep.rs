@@ -131,6 +131,7 @@ impl Visit<'_> {
             }
             body => {
                 self.context.itself().inspect(|context| body.measure(context));
+                self.context.is_for_cache.set(true);
                 let room = self.rules().largest.saturating_sub(answer::size(&newcomer.headers, 0) as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
@@ -157,9 +158,12 @@ impl Newcomer {
     /// Its body is whole, or never will be, or is too large.
     fn arrives(self, body: Option<Bytes>) {
         let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
-        if context.is_some_and(|context| context.told_hung_up.get()) {
-            // A program that looks whether its client is there ends its answer early, and nothing tells that from a whole one.
-            return drop(leader);
+        if let Some(context) = context {
+            context.is_for_cache.set(false);
+            if context.told_hung_up.get() {
+                // A program that looks whether its client is there ends its answer early, and nothing tells that from a whole one.
+                return drop(leader);
+            }
         }
         let outcome = match body {
             Some(body) => {

@@ -79,6 +79,8 @@ pub struct RequestContext {
     pub visitor: RefCell<Visitor>,
     /// The client sends nothing more, and its program may have been told: it may have stopped in the middle of its answer.
     pub told_hung_up: Cell<bool>,
+    /// Its answer is on its way into the response cache, which waits for all of it: its program is not told when the client leaves.
+    pub is_for_cache: Cell<bool>,
     pub status: Cell<u16>,
     /// The answer's headers, kept only when a format names one.
     pub answer: OnceCell<HeaderMap>,
@@ -218,6 +220,9 @@ impl Pending for RequestContext {
     }
 
     fn hang_up(&self) -> bool {
+        if self.is_for_cache.get() {
+            return true;
+        }
         let exchange = self.exchange.borrow().clone();
         self.told_hung_up.set(self.told_hung_up.get() || exchange.is_some());
         exchange.is_none_or(|exchange| self.generation.workers.hang_up(&exchange))
@@ -257,6 +262,7 @@ impl RequestGuard {
             exchange: RefCell::default(),
             visitor: RefCell::default(),
             told_hung_up: Cell::default(),
+            is_for_cache: Cell::default(),
             status: Cell::new(CLIENT_LEFT),
             answer: OnceCell::new(),
             took: Cell::default(),

@@ -2,7 +2,6 @@
 
 mod built_in;
 mod check;
-mod client;
 mod compat;
 mod completions;
 mod conf;
@@ -10,15 +9,12 @@ mod daemon;
 mod development;
 mod directives;
 mod man;
-mod memory;
 mod options;
 mod ready;
-mod reload;
 mod run;
+mod running;
 mod serve;
 mod single;
-mod status;
-mod stop;
 mod tips;
 
 use std::io::Write;
@@ -29,6 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, printable, sys, worker};
+use running::{purge, reload, status, stop};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -65,6 +62,8 @@ enum Command {
     Reload(reload::Reload),
     /// End a server after the requests under way
     Stop(stop::Stop),
+    /// Make the cache of a running server forget answers
+    Purge(purge::Purge),
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -94,6 +93,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Status(status) => status.run(),
         Command::Reload(reload) => reload.run(),
         Command::Stop(stop) => stop.run(),
+        Command::Purge(purge) => purge.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| {

@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
-use super::client::Which;
 use super::conf::Conf;
-use super::{Unfit, built_in, check, daemon, print, ready, reload, report, single, stop};
+use super::running::client::Which;
+use super::running::{reload, stop};
+use super::{Unfit, built_in, check, daemon, print, ready, report, single};
 use crate::master::configuration::{ConfigOrigin, From};
 use crate::master::sockets::control_socket::How;
 use crate::master::{self, Options};

@@ -90,6 +90,9 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("reload", "-p", "--pid-file FILE"),
     ("stop", "--pid", "--pid-file FILE"),
     ("stop", "-p", "--pid-file FILE"),
+    ("purge", "--pid", "--pid-file FILE"),
+    ("purge", "-p", "--pid-file FILE"),
+    ("purge", "-a", "--all"),
     ("stop", "--force", "--fast"),
     ("stop", "--now", "--fast"),
 ];

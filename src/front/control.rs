@@ -11,6 +11,7 @@ use wire::transport::SocketFront;
 use super::Front;
 use super::base::lock::lock;
 use super::generation::{Generation, Prepared};
+use super::request::purge_url;
 use super::workers::{Worker, spool, take_over};
 use crate::log;
 
@@ -97,11 +98,21 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Status => master.say(FromFront::Status(front.services.status())),
+        ToFront::Purge { client, url } => purge(front, client, url),
         ToFront::Ping => master.say(FromFront::Alive),
         ToFront::Stop => front.stop(),
         ToFront::Exit => {}
     }
     Ok(())
+}
+
+/// It may take a while, in which clients are served.
+fn purge(front: &Rc<Front>, client: u64, url: String) {
+    let front = front.clone();
+    tokio::task::spawn_local(async move {
+        let outcome = purge_url(front.generations(), &url).await;
+        front.shared().master.say(FromFront::Purged { client, outcome });
+    });
 }
 
 fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<Vec<(String, OwnedFd)>> {

@@ -150,6 +150,7 @@ impl Master {
                     self.reopen_logs();
                     self.tell(Some(client), &super::ControlReply::ok());
                 }
+                Command::Purge { url } => self.ask_purge(client, url),
                 Command::Stop { how } => {
                     self.tell(Some(client), &super::ControlReply::ok());
                     self.ask_stop(how);

@@ -84,6 +84,7 @@ impl Master {
             }
             FromFront::Retired { generation } => self.retired(generation),
             FromFront::Status(status) => self.answer_status(Some(status)),
+            FromFront::Purged { client, outcome } => self.purged(client, outcome),
             FromFront::Drained => self.drained(),
         }
     }
@@ -95,6 +96,7 @@ impl Master {
         let serving = self.serving().filter(|_| self.stop.is_none());
         self.workers.lose_front(serving, now + LEAVE);
         self.answer_status(None);
+        self.end_purges();
         if self.stop.is_some() {
             return self.drained();
         }

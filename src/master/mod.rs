@@ -20,6 +20,7 @@ pub mod generation;
 
 pub mod certificates;
 pub mod logs;
+mod purge;
 pub mod reload;
 pub mod watchdog;
 
@@ -122,6 +123,8 @@ struct Master {
     expansion: Option<Expansion>,
     status_asked: Vec<Client>,
     status_by: Option<Instant>,
+    /// Who waits for the front to have purged its cache.
+    purges: Vec<Client>,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
     control: ControlSocket,
@@ -169,6 +172,7 @@ impl Master {
             expansion: None,
             status_asked: Vec::new(),
             status_by: None,
+            purges: Vec::new(),
             stop: None,
         };
         master.begin_generation(checked)?;

@@ -8,6 +8,8 @@ mod freshness;
 mod keys;
 /// One cache for HTTP/1 and HTTP/2, and for all threads.
 mod protocols;
+/// `cameleer purge`.
+mod purge;
 /// `X-Cache`, the log, and directives.
 mod reports;
 /// What requests ask of caches.

@@ -52,16 +52,16 @@ const LAYERS: &[Layers] = &[
         of: "src/cli",
         order: &[
             &["completions", "man", "serve", "tips"],
-            &["check", "reload", "single", "status", "stop"],
+            &["check", "running", "single"],
             &["run"],
-            &["built_in", "client", "compat", "daemon", "directives", "memory"],
+            &["built_in", "compat", "daemon", "directives"],
             &["conf", "development", "options", "ready"],
         ],
     },
     Layers {
         of: "src/master",
         order: &[
-            &["certificates", "events", "front", "reload", "stop"],
+            &["certificates", "events", "front", "purge", "reload", "stop"],
             &["generation", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration", "status"],

@@ -59,6 +59,13 @@ pub enum ToFront {
     Logs,
     /// Describe yourself: answered by `FromFront::Status`.
     Status,
+    /// Forget answers that are kept: answered by `FromFront::Purged`.
+    Purge {
+        /// Who asks, for the answer.
+        client: u64,
+        /// Which: see `cameleer purge --help`. `*`: all.
+        url: String,
+    },
     /// Are you there? Answered by `FromFront::Alive`.
     Ping,
     /// Stop accepting; finish what is under way; answer `Drained`, then exit.
@@ -108,6 +115,12 @@ pub enum FromFront {
     Retired { generation: GenerationNumber },
     /// Answer to `ToFront::Status`.
     Status(FrontStatus),
+    /// Answer to `ToFront::Purge`.
+    Purged {
+        client: u64,
+        /// How many answers were forgotten, or what is wrong with the URL.
+        outcome: Result<u64, String>,
+    },
     /// Answer to `ToFront::Ping`.
     Alive,
     /// Nothing is under way any more; sent after `ToFront::Stop`.

@@ -67,7 +67,7 @@ impl Host {
 }
 
 /// An address in `<VirtualHost>`; `None` is `*`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostAddress {
     /// The address that the client connected to.
     pub ip: Option<std::net::IpAddr>,

@@ -1,5 +1,6 @@
 //! Which virtual host answers: httpd's choice, first by address, then by name. Whether TLS is spoken at an address.
 
+use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use crate::config::model::config::Config;
@@ -23,6 +24,21 @@ impl Config {
         let fitting = self.virtual_hosts().filter(move |(_, host)| best.is_some() && addresses_fit(host, local, best));
         let main = if best.is_none() { Some(0) } else { None };
         fitting.map(|(index, _)| index).chain(main)
+    }
+
+    /// All hosts that may answer requests with this name: those that have it, and where none of an address has it, the first
+    /// of that address. The main server answers any name at addresses that are no virtual host's.
+    pub fn hosts_that_answer(&self, name: &str) -> Vec<u16> {
+        let mut by_address: HashMap<HostAddress, Vec<u16>> = HashMap::new();
+        for (index, host) in self.virtual_hosts() {
+            host.addresses.iter().for_each(|address| by_address.entry(*address).or_default().push(index));
+        }
+        let is_called = |host: &u16| self.hosts[usize::from(*host)].has_name(name);
+        let answering = by_address.values().flat_map(|hosts| {
+            let named: Vec<u16> = hosts.iter().copied().filter(is_called).collect();
+            if named.is_empty() { hosts.first().copied().into_iter().collect() } else { named }
+        });
+        BTreeSet::from_iter(answering.chain([0])).into_iter().collect()
     }
 
     fn virtual_hosts(&self) -> impl Iterator<Item = (u16, &Host)> {

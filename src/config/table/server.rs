@@ -76,7 +76,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Path(|d, path| d.config.control_socket = Some(path)),
         because: "the master chooses a private place",
         effect: Effect::Start,
-        about: "The unix socket over which `cameleer status`, `reload` and `stop` talk to the master.",
+        about: "The unix socket over which `cameleer status`, `reload`, `stop` and `purge` talk to the master.",
         ..ROW
     },
     Row {

@@ -1,5 +1,7 @@
 //! What of a request decides which answer it gets.
 
+use std::collections::HashSet;
+
 use http::HeaderMap;
 use http::header::HeaderName;
 
@@ -35,6 +37,15 @@ impl Key {
         }
         variant
     }
+}
+
+/// Whether a resource is of one of these hosts and begins like this one, of whatever host that is.
+pub fn is_below(resource: &[u8], hosts: &HashSet<u16>, beginning: &[u8]) -> bool {
+    let (Some((host, rest)), Some((_, beginning))) = (resource.split_first_chunk(), beginning.split_first_chunk::<2>())
+    else {
+        return false;
+    };
+    hosts.contains(&u16::from_le_bytes(*host)) && rest.starts_with(beginning)
 }
 
 /// Adds a part; its length stands before it, so that no two lists of parts look alike.
@@ -122,5 +133,19 @@ mod tests {
         assert_ne!(Key::resource(0, b"/a", Some("b")), Key::resource(0, b"/a?b", None));
         assert_ne!(Key::resource(0, b"/a", Some("")), Key::resource(0, b"/a", None));
         assert_ne!(Key::resource(0, b"/a", None), Key::resource(1, b"/a", None));
+    }
+
+    #[test]
+    fn a_beginning_is_of_path_or_query_and_of_its_hosts() {
+        let is_below = |host, resource: (&[u8], Option<&str>), beginning: (&[u8], Option<&str>)| {
+            let beginning = Key::resource(7, beginning.0, beginning.1);
+            super::is_below(&Key::resource(host, resource.0, resource.1), &HashSet::from([1, 2]), &beginning)
+        };
+        assert!(
+            is_below(2, (b"/a/b", Some("c")), (b"/a", None)) && is_below(1, (b"/a", Some("bc")), (b"/a", Some("b")))
+        );
+        assert!(!is_below(3, (b"/a/b", None), (b"/a", None)), "another host");
+        assert!(!is_below(1, (b"/a/b", Some("b")), (b"/a", Some("b"))), "another path");
+        assert!(!super::is_below(b"", &HashSet::from([0]), b""));
     }
 }

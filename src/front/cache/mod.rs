@@ -34,6 +34,9 @@ pub use store::{Found, Kept};
 /// For so long requests do not wait for each other after an answer to one of them could not be kept.
 const PASSED_FOR: Duration = Duration::from_secs(60);
 
+/// So many answers are looked at in one go by a purge: a fraction of a millisecond.
+const HANDFUL: usize = 1000;
+
 /// The cache of one generation.
 pub struct Cache {
     store: Mutex<Store>,
@@ -77,6 +80,19 @@ impl Cache {
     /// Forgets all answers of a resource, and says how many there were.
     pub fn forget(&self, resource: &[u8]) -> usize {
         lock(&self.store).forget(resource)
+    }
+
+    /// Forgets all answers of the resources that are meant, and says how many there were. However many are kept, others have
+    /// their turn meanwhile.
+    pub async fn forget_all(&self, is_meant: impl Fn(&[u8]) -> bool) -> usize {
+        let (mut gone, mut next) = (0, Some(0));
+        while let Some(turn) = next {
+            let forgotten;
+            (forgotten, next) = lock(&self.store).forget_some(turn, HANDFUL, &is_meant);
+            gone += forgotten;
+            tokio::task::yield_now().await;
+        }
+        gone
     }
 
     /// Begins to ask for the answer to such a request, or says who does.

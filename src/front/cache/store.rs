@@ -126,6 +126,16 @@ impl Store {
         gone.variants.values().filter(|variant| matches!(variant.known, Known::Answer(_))).count()
     }
 
+    /// Of the next `most` that were asked for in this turn or later, forgets all resources that are meant. Says how many answers
+    /// they had, and the turn from which to go on: who is asked for meanwhile comes later.
+    pub fn forget_some(&mut self, turn: u64, most: usize, is_meant: impl Fn(&[u8]) -> bool) -> (usize, Option<u64>) {
+        let some: Vec<_> =
+            self.order.range(turn..).take(most).map(|(turn, (resource, _))| (*turn, resource.clone())).collect();
+        let next = some.last().filter(|_| some.len() == most).map(|(turn, _)| turn + 1);
+        let meant = some.iter().filter(|(_, resource)| is_meant(resource));
+        (meant.map(|(_, resource)| self.forget(resource)).sum(), next)
+    }
+
     /// An answer that depends on a header that none did before: the others are found by too little, and are forgotten.
     fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
         let known = self.resources.get(&key.resource[..]).map(|resource| resource.vary.clone()).unwrap_or_default();

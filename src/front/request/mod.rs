@@ -35,6 +35,8 @@ use respond::body::{BodySource, ResponseBody};
 use respond::{Ending, compress, headers};
 use services::Connection;
 
+pub use cached::purge_url::purge as purge_url;
+
 /// Answers a request; `stream` is where it came from when its connection carries several at once.
 pub async fn answer(
     connection: &Connection,

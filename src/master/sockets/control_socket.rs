@@ -1,4 +1,4 @@
-//! The socket that `cameleer status | reload | stop` talk to: a JSON line each way.
+//! The socket that `cameleer status | reload | stop | purge` talk to: a JSON line each way.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, Permissions, metadata, remove_file, set_permissions};
@@ -25,7 +25,7 @@ const MAX_LINE: usize = 64 * 1024;
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
 /// What one asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {
     /// Describe yourself.
@@ -34,6 +34,11 @@ pub enum Command {
     Reload,
     /// Open the logs anew.
     Reopen,
+    /// Make the cache forget.
+    Purge {
+        /// Which answers, as `cameleer purge` takes it; `*`: all.
+        url: String,
+    },
     /// End; answered at once, and the connection closes when the last process has ended.
     Stop {
         /// In what manner.
@@ -64,6 +69,9 @@ pub struct ControlReply {
     /// Answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<Status>,
+    /// Answer to `purge`: how many answers were forgotten.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub purged: Option<u64>,
 }
 
 impl ControlReply {
@@ -195,8 +203,9 @@ impl Connection {
     }
 
     fn refuse(&mut self, error: &serde_json::Error) -> io::Result<()> {
-        let answer =
-            ControlReply::failed(format!("expected {{\"command\":\"status\"}}, reload, reopen or stop: {error}"));
+        let answer = ControlReply::failed(format!(
+            "expected {{\"command\":\"status\"}}, reload, reopen, stop or purge: {error}"
+        ));
         serde_json::to_writer(&mut self.output, &answer)?;
         self.output.push(b'\n');
         Ok(())

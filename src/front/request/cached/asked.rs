@@ -61,10 +61,14 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
 
 /// What is asked for by this address of the route's host.
 pub fn resource(route: &Route, uri: &Uri) -> Option<Box<[u8]>> {
-    let rules = &route.settings.caching;
+    resource_at(route.host, &route.settings.caching, uri)
+}
+
+/// The same where a place's rules say what of an address counts.
+pub fn resource_at(host: u16, rules: &Caching, uri: &Uri) -> Option<Box<[u8]>> {
     let path = if uri.path().is_empty() { "/" } else { uri.path() };
     let path = normalise(without_parameters(path, rules).as_bytes()).ok()?;
-    Some(Key::resource(route.host, &path, query(uri, rules).as_deref()))
+    Some(Key::resource(host, &path, query(uri, rules).as_deref()))
 }
 
 /// The query, as far as it counts.

@@ -16,6 +16,7 @@ mod changed;
 mod give;
 mod keep;
 pub mod purge;
+pub mod purge_url;
 mod tell;
 
 use std::rc::Rc;

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
-use super::conf::Conf;
+use crate::cli::conf::Conf;
 use crate::master::configuration::Reading;
 use crate::master::pid_file;
 use crate::master::sockets::control_socket::{Command, ControlReply, default_folder};

@@ -1,0 +1,8 @@
+//! The subcommands that ask a running server, by its control socket.
+
+pub mod client;
+mod memory;
+pub mod purge;
+pub mod reload;
+pub mod status;
+pub mod stop;

@@ -9,7 +9,7 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
+use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 
 use super::identity::Wrong;
 use super::names::{self, Variables};
@@ -21,6 +21,8 @@ use crate::config::{Config, Host};
 
 /// As long as tickets have a key.
 const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
+/// Signatures that a key makes at once.
+const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ED25519];
 
 /// One for each host that has a certificate.
 #[derive(Default)]
@@ -84,6 +86,11 @@ impl Server {
         }
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(names::variables).unwrap_or_default());
         Ok(Server { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
+    }
+
+    /// Whether a signature may take more than 0.1 ms: all but those of Ed25519 and of the curve P-256.
+    pub fn signs_slowly(&self) -> bool {
+        self.keys.iter().any(|key| key.bare.key.choose_scheme(QUICK).is_none())
     }
 
     /// For a client that is to be greeted.

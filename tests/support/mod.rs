@@ -14,7 +14,9 @@ pub use client::{Address, Connection, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
-pub use processes::{alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state};
+pub use processes::{
+    alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state, threads,
+};
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, is_tainted};
 pub use wait::{eventually, until, within};

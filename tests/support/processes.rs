@@ -36,6 +36,19 @@ pub fn cpu_time(pid: i32) -> Duration {
     Duration::from_nanos(nanos.expect("a number"))
 }
 
+/// Its threads: how each is called and what it has used of the processors so far.
+#[track_caller]
+pub fn threads(pid: i32) -> Vec<(String, Duration)> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs").flatten();
+    let thread = |folder: &Path| {
+        let name = fs::read_to_string(folder.join("comm")).ok()?;
+        let used = fs::read_to_string(folder.join("schedstat")).ok()?;
+        let nanos = used.split_whitespace().next()?.parse().ok()?;
+        Some((name.trim_end().to_owned(), Duration::from_nanos(nanos)))
+    };
+    tasks.filter_map(|task| thread(&task.path())).collect()
+}
+
 /// How many descriptors it has open.
 #[track_caller]
 pub fn descriptors(pid: i32) -> usize {

@@ -5,6 +5,7 @@ mod hosts;
 mod mistakes;
 mod programs;
 mod renewal;
+mod slow_handshakes;
 mod stops;
 mod truncation;
 mod versions;

@@ -6,6 +6,7 @@ pub mod listener;
 mod negotiate;
 pub mod proxy_header;
 mod proxy_protocol;
+mod slow_handshake;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

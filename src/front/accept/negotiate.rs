@@ -13,6 +13,7 @@ use std::io;
 use rustls::server::Acceptor;
 use tokio_rustls::LazyConfigAcceptor;
 
+use super::slow_handshake;
 use crate::config::Host;
 use crate::config::protocols::Protocol;
 use crate::front::client::Client;
@@ -90,7 +91,10 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
         return Err(io::Error::other("no host of this address has a certificate"));
     };
     let handshake = server.handshake();
-    let stream = start.into_stream(handshake.config.clone()).await?;
+    let stream = match server.signs_slowly() {
+        true => slow_handshake::finish(start, handshake.config.clone()).await?,
+        false => start.into_stream(handshake.config.clone()).await?,
+    };
     let is_http2 = match stream.get_ref().1.alpn_protocol() {
         Some(agreed) => agreed == b"h2",
         None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),

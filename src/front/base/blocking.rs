@@ -1,5 +1,6 @@
 //! Work that waits or computes for long, on threads of its own, so that the one that has all clients never does: files
-//! that may be slow, names, hashes by [`run`], compression by [`compute`]. There is no other way to a thread in the front.
+//! that may be slow, names, hashes by [`run`], compression and slow signatures by [`compute`]. There is no other way to a
+//! thread in the front.
 //!
 //! tokio's own `spawn_blocking` panics when the system gives it no thread (`ulimit -u`, systemd's `TasksMax`), and its
 //! runtime does not end before the last of them has. Here the first is a [`NoThread`], which becomes a 503, and the second
@@ -67,6 +68,11 @@ where
         job();
     }
     result
+}
+
+/// How many threads compute, at most.
+pub fn processors() -> usize {
+    *PROCESSORS
 }
 
 impl From<NoThread> for Refusal {

@@ -1,0 +1,63 @@
+//! Signatures that take milliseconds: they are made beside the thread that has the clients.
+
+use std::thread::scope;
+use std::time::Duration;
+
+use super::{GET, TLS, openssl, s_client, site};
+use crate::support::{Address, Connection, Request, Server, threads};
+
+/// What a signature takes of the fastest processor, with a key of 4096 bits: on ours it is 3.6 ms.
+const SIGNATURE: Duration = Duration::from_millis(1);
+
+/// A site with a slow key and one thread for all clients. Those that do without TLS come by a unix socket.
+fn serve(conf: &str) -> Server {
+    let site = site();
+    let make = "req -batch -x509 -nodes -newkey rsa:4096 -keyout localhost.key -out localhost.crt -days 30";
+    openssl(&site, &format!("{make} -subj /CN=localhost"));
+    let tls = format!("<VirtualHost 127.0.0.1:@PORT@>\n{TLS}</VirtualHost>\n");
+    site.serve(&format!("FrontThreads 1\nListen \"@DIR@/plain.sock\"\n{conf}\n{tls}"))
+}
+
+/// What those of the front's threads have used of the processors that compute.
+fn computed(server: &Server) -> Duration {
+    let front = server.status()["front_pid"].as_i64().expect("the front has a number");
+    let all = threads(front.try_into().expect("the number of a process"));
+    all.iter().filter(|(name, _)| name == "cameleer-comput").map(|(_, used)| *used).sum()
+}
+
+#[test]
+fn many_at_once_are_signed_beside_the_thread_that_answers_everybody_else() {
+    let server = serve("");
+    let mut neighbour = Connection::open(&Address::Unix(server.site.path("plain.sock"))).expect("it listens");
+    assert_eq!(computed(&server), Duration::ZERO);
+    scope(|scope| {
+        let clients: Vec<_> = (0..16).map(|_| scope.spawn(|| s_client(&server, &[], GET))).collect();
+        while clients.iter().any(|client| !client.is_finished()) {
+            assert_eq!(neighbour.ask(Request::get("/a.txt")).is(200).text(), "hello\n");
+        }
+        for client in clients {
+            let said = client.join().expect("no panic");
+            assert!(said.contains("hello"), "{said}");
+        }
+    });
+    assert!(computed(&server) > 16 * SIGNATURE, "{:?}", computed(&server));
+}
+
+#[test]
+fn a_client_that_is_asked_for_another_key_share_is_signed_for_there_too() {
+    let server = serve("");
+    for client in 1..=4 {
+        // It sends a share of the first group, which nobody here speaks.
+        let said = s_client(&server, &["-tls1_3", "-groups X448:P-384"], GET);
+        assert!(said.contains("hello") && said.contains("Server Temp Key: ECDH, secp384r1"), "{said}");
+        assert!(computed(&server) > client * SIGNATURE, "{:?}", computed(&server));
+    }
+}
+
+#[test]
+fn a_client_that_does_not_go_on_as_it_began_is_told_so() {
+    let server = serve("LogLevel info");
+    let said = s_client(&server, &["-tls1_2", "-cipher ECDHE-ECDSA-AES128-GCM-SHA256"], GET);
+    assert!(said.contains("alert handshake failure"), "{said}");
+    server.logged("no connection: peer is incompatible");
+}

@@ -3,15 +3,19 @@
 //!
 //! `FollowSymLinks` opens as anybody would. Without it the kernel refuses every link on the way (openat2). With
 //! `SymLinksIfOwnerMatch` a way with links is walked from link to link, and then believed for a second.
+//!
+//! To find a name the kernel may have to read a folder from a disk, or ask another machine. Whoever must not wait for that
+//! says so ([`Patience::None`]), and is told `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older ones wait).
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::errno::Errno;
@@ -55,6 +59,26 @@ impl Links {
     }
 }
 
+/// A path, and what is done about links in it. Those above `root`, or in it, are the administrator's and followed.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// The folder that the rules begin at.
+    pub root: &'a Path,
+    /// Where to.
+    pub path: &'a Path,
+    /// What the rules are.
+    pub links: Links,
+}
+
+/// Whether the opener has the time to wait for a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as it takes.
+    Unlimited,
+    /// Not at all.
+    None,
+}
+
 /// A file or folder that was opened.
 #[derive(Debug, Clone)]
 pub struct Opened {
@@ -70,6 +94,8 @@ pub struct Opened {
     pub modified: SystemTime,
     /// The state in which it was opened.
     pub stamp: Stamp,
+    /// Whether its path leads through no link, where that was looked at.
+    pub has_plain_path: Option<bool>,
 }
 
 /// Opens files, and remembers for a moment which ways with links were right.
@@ -81,11 +107,11 @@ pub struct Opener {
     refused: RefCell<LinkCache<bool>>,
 }
 
-type LinkCache<T> = Cache<PathBuf, Way<T>, MAX_KNOWN>;
+type LinkCache<T> = Cache<PathBuf, FoundOn<T>, MAX_KNOWN>;
 
 /// What was found on a way, when, and by which root and rules.
 #[derive(Debug)]
-struct Way<T> {
+struct FoundOn<T> {
     what: T,
     since: Instant,
     root: PathBuf,
@@ -95,75 +121,96 @@ struct Way<T> {
 type Identity = (u64, u64);
 
 impl Opener {
-    /// Opens `path` for reading, without waiting for the other end of a named pipe. Links above `root`, or in it, are
-    /// the administrator's and followed. [`Errno::ELOOP`]: a link that is not to be followed.
-    pub fn open(&self, root: &Path, path: &Path, links: Links) -> io::Result<Opened> {
+    /// Opens for reading, without waiting for the other end of a named pipe. [`Errno::ELOOP`]: a link that is not to be followed.
+    pub fn open(&self, way: Way<'_>, patience: Patience) -> io::Result<Opened> {
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-        match self.open_as(root, path, links, flags).and_then(opened) {
+        match self.open_as(way, flags, patience).and_then(opened) {
             // A folder that may be entered but not listed can still hold an index.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => self
-                .open_as(root, path, links, FOLDER)
+                .open_as(way, FOLDER, patience)
                 .and_then(opened)
                 .and_then(|it| if it.kind.is_dir() { Ok(it) } else { Err(error) }),
             answer => answer,
         }
     }
 
-    /// Whether a link that is not to be followed stands in `path`, or in as much of it as exists; or did a moment ago.
-    pub fn is_refused(&self, root: &Path, path: &Path, links: Links) -> bool {
-        if links == Links::Follow {
-            return false;
+    /// Whether a link that is not to be followed stands in the way, or in as much of it as exists; or did a moment ago.
+    pub fn is_refused(&self, way: Way<'_>, patience: Patience) -> io::Result<bool> {
+        if way.links == Links::Follow {
+            return Ok(false);
         }
-        if let Some(refused) = recall(&self.refused, root, path, links) {
-            return refused;
+        if let Some(refused) = recall(&self.refused, way) {
+            return Ok(refused);
         }
-        let found = self.open_as(root, path, links, FOLDER);
-        let refused = found.is_err_and(|error| is_link(&error));
-        remember(&self.refused, root, path, links, refused);
-        refused
+        let refused = match self.open_as(way, FOLDER, patience) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(error),
+            found => found.is_err_and(|error| is_link(&error)),
+        };
+        remember(&self.refused, way, refused);
+        Ok(refused)
     }
 
-    fn open_as(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
-        if links == Links::Follow {
-            return follow(path, flags);
+    /// Believes for a moment that this is where a way leads.
+    pub fn believe(&self, way: Way<'_>, opened: &Opened) -> io::Result<()> {
+        remember(&self.known, way, identity(&fstat(&opened.file)?));
+        Ok(())
+    }
+
+    fn open_as(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+        if way.links == Links::Follow {
+            return follow(way.path, flags, patience);
         }
-        if let Some(believed) = self.open_believed(root, path, links, flags) {
+        if let Some(believed) = self.open_believed(way, flags, patience) {
             return Ok(believed);
         }
-        match no_links(AT_FDCWD, path, flags) {
-            Err(Errno::ELOOP) if links == Links::Refuse => below(root, path, flags),
+        match no_links(AT_FDCWD, way.path, flags, patience) {
+            Err(Errno::ELOOP) if way.links == Links::Refuse => below(way, flags, patience),
+            // Many calls, of which each may have to wait.
+            Err(Errno::ELOOP) if patience == Patience::None => Err(Errno::EAGAIN.into()),
             // An old kernel, or a container that does not know the call.
             Err(Errno::ELOOP | Errno::ENOSYS | Errno::EPERM) => {
-                let walked = walk(root, path, links, flags)?;
-                remember(&self.known, root, path, links, identity(&fstat(&walked)?));
+                let walked = walk(way, flags)?;
+                remember(&self.known, way, identity(&fstat(&walked)?));
                 Ok(walked)
             }
             answer => Ok(answer?),
         }
     }
 
-    fn open_believed(&self, root: &Path, path: &Path, links: Links, flags: OFlag) -> Option<OwnedFd> {
-        let known = recall(&self.known, root, path, links)?;
-        let file = openat(AT_FDCWD, path, flags, Mode::empty()).ok()?;
+    fn open_believed(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> Option<OwnedFd> {
+        let known = recall(&self.known, way)?;
+        let file = follow(way.path, flags, patience).ok()?;
         (identity(&fstat(&file).ok()?) == known).then_some(file)
     }
 }
 
-fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, links: Links) -> Option<T> {
+fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, way: Way<'_>) -> Option<T> {
     let mut known = known.borrow_mut();
-    let way = known.get(path)?;
-    (way.since.elapsed() < BELIEVED && way.root == root && way.links == links).then_some(way.what)
+    let before = known.get(way.path)?;
+    let is_it = before.since.elapsed() < BELIEVED && before.root == way.root && before.links == way.links;
+    is_it.then_some(before.what)
 }
 
-fn remember<T>(known: &RefCell<LinkCache<T>>, root: &Path, path: &Path, links: Links, what: T) {
-    let way = Way { what, since: Instant::now(), root: root.to_owned(), links };
-    known.borrow_mut().put(path.to_owned(), way);
+fn remember<T>(known: &RefCell<LinkCache<T>>, way: Way<'_>, what: T) {
+    let found = FoundOn { what, since: Instant::now(), root: way.root.to_owned(), links: way.links };
+    known.borrow_mut().put(way.path.to_owned(), found);
+}
+
+/// Whether something is there.
+pub fn is_there(path: &Path, patience: Patience) -> io::Result<bool> {
+    match follow(path, FOLDER, patience) {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(error),
+        found => Ok(found.is_ok()),
+    }
 }
 
 /// Whether `path` still leads to what was opened by it, and through no symbolic link.
-pub fn leads_through_no_link(path: &Path, opened: &Opened) -> bool {
-    let there = no_links(AT_FDCWD, path, FOLDER).map_err(io::Error::from).and_then(|file| File::from(file).metadata());
-    there.is_ok_and(|it| Stamp::of(&it) == opened.stamp)
+pub fn leads_through_no_link(path: &Path, opened: &Opened, patience: Patience) -> io::Result<bool> {
+    let there = match no_links(AT_FDCWD, path, FOLDER, patience) {
+        Err(Errno::EAGAIN) => return Err(Errno::EAGAIN.into()),
+        there => there.map_err(io::Error::from).and_then(|file| File::from(file).metadata()),
+    };
+    Ok(there.is_ok_and(|it| Stamp::of(&it) == opened.stamp))
 }
 
 /// Whether the error means that no descriptor or memory is left for one more file: a state of the server that passes.
@@ -185,6 +232,7 @@ fn opened(file: OwnedFd) -> io::Result<Opened> {
         inode: it.ino(),
         modified: it.modified()?,
         stamp: Stamp::of(&it),
+        has_plain_path: None,
         file: Arc::new(file),
     })
 }
@@ -195,16 +243,43 @@ fn identity(it: &FileStat) -> Identity {
 
 /// `/proc/self/fd/7` is no link to a file's name but the front's own descriptor: a worker that names it would read what
 /// the front alone has open, another client's upload perhaps.
-fn follow(path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
-    match openat2(AT_FDCWD, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_MAGICLINKS)) {
+fn follow(path: &Path, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+    match resolve(AT_FDCWD, path, flags, ResolveFlag::RESOLVE_NO_MAGICLINKS, patience) {
         // An old kernel, or a container that does not know the call.
         Err(Errno::ENOSYS | Errno::EPERM) => Ok(openat(AT_FDCWD, path, flags, Mode::empty())?),
         answer => Ok(answer?),
     }
 }
 
-fn no_links(folder: impl std::os::fd::AsFd, path: &Path, flags: OFlag) -> nix::Result<OwnedFd> {
-    openat2(folder, path, OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_SYMLINKS))
+fn no_links(folder: impl AsFd, path: &Path, flags: OFlag, patience: Patience) -> nix::Result<OwnedFd> {
+    resolve(folder, path, flags, ResolveFlag::RESOLVE_NO_SYMLINKS, patience)
+}
+
+/// The kernel refuses what it does not have in memory.
+const IN_MEMORY: ResolveFlag = ResolveFlag::from_bits_retain(nix::libc::RESOLVE_CACHED);
+/// Linux before 5.12 does not know `IN_MEMORY`.
+static IS_UNKNOWN: AtomicBool = AtomicBool::new(false);
+
+fn resolve(
+    folder: impl AsFd,
+    path: &Path,
+    flags: OFlag,
+    rules: ResolveFlag,
+    patience: Patience,
+) -> nix::Result<OwnedFd> {
+    let folder = folder.as_fd();
+    let open = |rules| openat2(folder, path, OpenHow::new().flags(flags).resolve(rules));
+    if patience == Patience::Unlimited || IS_UNKNOWN.load(Relaxed) {
+        return open(rules);
+    }
+    match open(rules | IN_MEMORY) {
+        Err(Errno::EINVAL) => {
+            let answer = open(rules);
+            IS_UNKNOWN.fetch_or(!matches!(answer, Err(Errno::EINVAL)), Relaxed);
+            answer
+        }
+        answer => answer,
+    }
 }
 
 /// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
@@ -216,34 +291,35 @@ pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
 }
 
 /// The root, links in its own path followed.
-fn open_root(root: &Path) -> nix::Result<OwnedFd> {
-    openat(AT_FDCWD, root, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())
+fn open_root(root: &Path, patience: Patience) -> io::Result<OwnedFd> {
+    follow(root, FOLDER | OFlag::O_DIRECTORY, patience)
 }
 
-/// With no link below `root`.
-fn below(root: &Path, path: &Path, flags: OFlag) -> io::Result<OwnedFd> {
-    match path.strip_prefix(root) {
-        Ok(rest) if rest == Path::new("") => Ok(openat(AT_FDCWD, root, flags, Mode::empty())?),
-        Ok(rest) => Ok(no_links(open_root(root)?, rest, flags)?),
+/// With no link below the root.
+fn below(way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+    match way.path.strip_prefix(way.root) {
+        Ok(rest) if rest == Path::new("") => follow(way.root, flags, patience),
+        Ok(rest) => Ok(no_links(open_root(way.root, patience)?, rest, flags, patience)?),
         Err(_) => Err(Errno::ELOOP.into()),
     }
 }
 
-/// From `root` on with a look at each link; where there is none, the kernel goes a whole stretch at once.
-fn walk(root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<OwnedFd> {
+/// From the root on with a look at each link; where there is none, the kernel goes a whole stretch at once.
+fn walk(way: Way<'_>, flags: OFlag) -> io::Result<OwnedFd> {
     // A path outside of every root begins at the real one.
+    let Way { root, path, links } = way;
     let (root, rest) =
         path.strip_prefix(root).map_or((Path::new("/"), path.strip_prefix("/").unwrap_or(path)), |rest| (root, rest));
     let parts: Vec<&OsStr> = rest.components().map(|part| part.as_os_str()).collect();
     if parts.is_empty() {
         return Ok(openat(AT_FDCWD, root, flags, Mode::empty())?);
     }
-    let (mut folder, mut rest, mut followed) = (open_root(root)?, &parts[..], 0);
+    let (mut folder, mut rest, mut followed) = (open_root(root, Patience::Unlimited)?, &parts[..], 0);
     while !rest.is_empty() && followed <= MAX_LINKS {
         let (plain, behind) = rest.split_at(until_link(&folder, rest));
         if !plain.is_empty() {
             let flags = if behind.is_empty() { flags } else { FOLDER };
-            folder = no_links(&folder, &PathBuf::from_iter(plain), flags)?;
+            folder = no_links(&folder, &PathBuf::from_iter(plain), flags, Patience::Unlimited)?;
         }
         let Some((name, behind)) = behind.split_first() else { return Ok(folder) };
         let (next, is_link) = step(&folder, name, links, if behind.is_empty() { flags } else { FOLDER })?;
@@ -254,7 +330,7 @@ fn walk(root: &Path, path: &Path, links: Links, flags: OFlag) -> io::Result<Owne
 
 /// How many of these names come before the first that is a link: all of them when none is, or one before it is missing.
 fn until_link(folder: &OwnedFd, names: &[&OsStr]) -> usize {
-    let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER);
+    let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER, Patience::Unlimited);
     match find(names) {
         Err(Errno::ELOOP) => {}
         // Where the call is not known, `step` looks at each name.
@@ -307,7 +383,8 @@ mod tests {
         }
 
         fn read(&self, opener: &Opener, name: &str, links: Links) -> Result<String, Option<i32>> {
-            let opened = opener.open(&self.at("root"), &self.at("root").join(name), links);
+            let (root, path) = (self.at("root"), self.at("root").join(name));
+            let opened = opener.open(Way { root: &root, path: &path, links }, Patience::Unlimited);
             let mut text = String::new();
             opened.map_err(|error| error.raw_os_error())?.file.read_to_string(&mut text).unwrap();
             Ok(text)
@@ -329,8 +406,11 @@ mod tests {
         }
         assert_eq!(tree.read(&opener, "sub/file", Links::Refuse).as_deref(), Ok("inside"));
         assert_eq!(tree.read(&opener, "none", Links::Refuse), Err(Some(Errno::ENOENT as i32)));
-        assert!(opener.is_refused(&tree.at("root"), &tree.at("root/folder/none/deeper"), Links::Refuse));
-        assert!(!opener.is_refused(&tree.at("root"), &tree.at("root/sub/none/deeper"), Links::Refuse));
+        let is_refused = |name: &str| {
+            let (root, path) = (tree.at("root"), tree.at(name));
+            opener.is_refused(Way { root: &root, path: &path, links: Links::Refuse }, Patience::Unlimited).unwrap()
+        };
+        assert!(is_refused("root/folder/none/deeper") && !is_refused("root/sub/none/deeper"));
     }
 
     #[test]
@@ -339,10 +419,38 @@ mod tests {
         symlink("root", tree.at("current")).unwrap();
         let opener = Opener::default();
         for links in [Links::Refuse, Links::OwnersMatch] {
-            let opened = opener.open(&tree.at("current"), &tree.at("current/sub/file"), links);
-            assert!(opened.is_ok(), "{opened:?}");
+            for patience in [Patience::Unlimited, Patience::None] {
+                let opened =
+                    opener.open(Way { root: &tree.at("current"), path: &tree.at("current/sub/file"), links }, patience);
+                assert!(opened.is_ok() || links == Links::OwnersMatch && is_wait(&opened), "{opened:?}");
+            }
         }
-        assert!(opener.open(&tree.at("elsewhere"), &tree.at("current/sub/file"), Links::Refuse).is_err());
+        let way = Way { root: &tree.at("elsewhere"), path: &tree.at("current/sub/file"), links: Links::Refuse };
+        assert!(opener.open(way, Patience::Unlimited).is_err());
+    }
+
+    fn is_wait<T>(answer: &io::Result<T>) -> bool {
+        answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    }
+
+    /// What lies in /proc/sys is looked up anew each time, as on a network file system.
+    #[test]
+    fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
+        let tree = Tree::new();
+        let (opener, root) = (Opener::default(), Path::new("/"));
+        for links in [Links::Follow, Links::OwnersMatch, Links::Refuse] {
+            let near = Way { root, path: &tree.at("root/sub/file"), links };
+            assert!(opener.open(near, Patience::None).is_ok());
+            assert_eq!(opener.is_refused(near, Patience::None).ok(), Some(false));
+            let far = Way { root, path: Path::new("/proc/sys/kernel/ostype"), links };
+            assert!(is_wait(&opener.open(far, Patience::None)));
+            assert!(links == Links::Follow || is_wait(&opener.is_refused(far, Patience::None)));
+            let opened = opener.open(far, Patience::Unlimited).expect("it is there");
+            assert!(is_wait(&leads_through_no_link(far.path, &opened, Patience::None)));
+        }
+        assert_eq!(is_there(&tree.at("root/sub"), Patience::None).ok(), Some(true));
+        assert!(is_wait(&is_there(Path::new("/proc/sys/kernel/none"), Patience::None)));
+        assert_eq!(is_there(Path::new("/proc/sys/kernel/none"), Patience::Unlimited).ok(), Some(false));
     }
 
     #[test]

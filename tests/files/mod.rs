@@ -1,5 +1,7 @@
 //! Files and folders that the front sends itself.
 
+/// Files whose names are not in memory.
+mod aside;
 /// Lists of folders, their slashes, entity tags.
 mod folders;
 /// What httpd's manual says of index files, PATH_INFO, asis files, ranges and entity tags.

@@ -2,6 +2,7 @@
 //! threads have of it, a [`View`] what one thread makes of that: caches are each thread's own, so that no other waits for them.
 
 mod all;
+mod aside;
 mod open_files;
 mod view;
 

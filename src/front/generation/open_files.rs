@@ -21,8 +21,9 @@ use nix::sys::resource::{Resource, getrlimit};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
+use super::aside::{Attempt, Goal};
 use crate::config::Config;
-use crate::open::{Links, Opened, Opener, is_shortage, leads_through_no_link};
+use crate::open::{Links, Opened, Opener, Patience, Way, is_shortage, is_there, leads_through_no_link};
 use crate::stamp::Stamp;
 
 /// How long the folders above a file are taken to be as they were.
@@ -38,6 +39,8 @@ pub struct OpenFiles {
     opener: Opener,
     most: usize,
     known: Rc<KnownPaths>,
+    /// Of the question that is being asked.
+    attempt: RefCell<Attempt>,
 }
 
 #[derive(Debug, Default)]
@@ -69,68 +72,106 @@ impl OpenFiles {
         let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
         let share = descriptors / SHARE / config.clients.threads() as u64;
         let most = usize::try_from(share).unwrap_or(usize::MAX).min(config.open_file_cache as usize);
-        OpenFiles { opener: Opener::default(), most, known: Rc::default() }
+        OpenFiles { opener: Opener::default(), most, known: Rc::default(), attempt: RefCell::default() }
     }
 
-    /// Opens `path` as [`Opener::open`] does, or gives the file that is open.
-    pub fn open(&self, root: &Path, path: &Path, links: Links) -> io::Result<Opened> {
+    /// Opens a file as [`Opener::open`] does, or gives the one that is open. Asked by a question ([`OpenFiles::within`]).
+    pub fn open(&self, way: Way<'_>) -> io::Result<Opened> {
         if self.most == 0 {
-            return self.opener.open(root, path, links);
+            return self.reach(way);
         }
-        if let Some(opened) = self.recall(root, path, links) {
+        if let Some(opened) = self.recall(way) {
             return Ok(opened);
         }
-        let opened = match self.opener.open(root, path, links) {
+        let opened = match self.reach(way) {
             Err(error) if is_shortage(&error) => {
                 self.known.paths.borrow_mut().clear();
-                self.opener.open(root, path, links)
+                self.reach(way)
             }
             answer => answer,
         }?;
-        self.keep(root, path, links, &opened);
+        self.keep(way, &opened);
         Ok(opened)
     }
 
     /// See [`Opener::is_refused`].
-    pub fn is_refused(&self, root: &Path, path: &Path, links: Links) -> bool {
-        self.opener.is_refused(root, path, links)
+    pub fn is_refused(&self, way: Way<'_>) -> bool {
+        let answer =
+            self.attempt.borrow_mut().answer(Goal::Refused, way, || self.opener.is_refused(way, Patience::None));
+        answer.unwrap_or(true)
+    }
+
+    /// Whether something is there, whatever it is.
+    pub fn is_there(&self, path: &Path) -> bool {
+        let way = Way { root: path, path, links: Links::Follow };
+        let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, Patience::None));
+        answer.unwrap_or(false)
+    }
+
+    fn reach(&self, way: Way<'_>) -> io::Result<Opened> {
+        self.attempt.borrow_mut().file(way, || self.opener.open(way, Patience::None))
+    }
+
+    /// Asks a question with what was opened aside for it.
+    pub fn within<T>(&self, attempt: &RefCell<Attempt>, ask: impl FnOnce() -> T) -> T {
+        self.attempt.swap(attempt);
+        let answer = ask();
+        self.attempt.swap(attempt);
+        answer
     }
 
     /// The open file, if it is as it was.
-    fn recall(&self, root: &Path, path: &Path, links: Links) -> Option<Opened> {
+    fn recall(&self, way: Way<'_>) -> Option<Opened> {
         let mut paths = self.known.paths.borrow_mut();
-        let known = paths.get(path.as_os_str()).filter(|known| known.is_about(root, links))?;
+        let known = paths.get(way.path.as_os_str()).filter(|known| known.is_about(way))?;
         let State::Open(opened) = &known.state else { return None };
         match Stamp::of_open(&opened.file) {
             Ok(now) if now == opened.stamp => Some(opened.clone()),
             _ => {
-                paths.remove(path.as_os_str());
+                paths.remove(way.path.as_os_str());
                 None
             }
         }
     }
 
     /// Takes note that `opened` was asked for, and keeps it when that is often.
-    fn keep(&self, root: &Path, path: &Path, links: Links, opened: &Opened) {
+    fn keep(&self, way: Way<'_>, opened: &Opened) {
         let is_settled = opened.stamp.age_at(SystemTime::now()) > TICK;
         if !is_settled || !(opened.kind.is_file() || opened.kind.is_dir()) {
             return;
         }
+        let name = way.path.as_os_str();
         let mut paths = self.known.paths.borrow_mut();
-        let state =
-            match paths.get(path.as_os_str()).filter(|known| known.is_about(root, links)).map(|known| &known.state) {
-                Some(State::Open(_) | State::OpenedEachTime) => return,
-                Some(State::Seen) if leads_through_no_link(path, opened) => State::Open(opened.clone()),
-                Some(State::Seen) => State::OpenedEachTime,
-                None => State::Seen,
-            };
-        if paths.len() < self.most || paths.contains_key(path.as_os_str()) {
-            paths.insert(path.into(), Known { state, since: Instant::now(), root: root.into(), links });
+        let state = match paths.get(name).filter(|known| known.is_about(way)).map(|known| &known.state) {
+            Some(State::Open(_) | State::OpenedEachTime) => return,
+            Some(State::Seen) => match has_plain_path(way.path, opened) {
+                Ok(true) => State::Open(opened.clone()),
+                Ok(false) => State::OpenedEachTime,
+                // Who finds that out, aside, will say it with the file.
+                Err(_) => return,
+            },
+            None => State::Seen,
+        };
+        if paths.len() < self.most || paths.contains_key(name) {
+            let (root, links) = (way.root.into(), way.links);
+            paths.insert(name.into(), Known { state, since: Instant::now(), root, links });
             if !self.known.is_watched.replace(true) {
                 spawn_local(forget_in_time(Rc::downgrade(&self.known)));
             }
         }
     }
+
+    /// Believes what was found aside, as [`Opener::open`] does what it finds.
+    pub fn believe(&self, way: Way<'_>, opened: &Opened) {
+        if way.links == Links::OwnersMatch {
+            // Otherwise the way is walked again.
+            let _ = self.opener.believe(way, opened);
+        }
+    }
+}
+
+fn has_plain_path(path: &Path, opened: &Opened) -> io::Result<bool> {
+    opened.has_plain_path.map_or_else(|| leads_through_no_link(path, opened, Patience::None), Ok)
 }
 
 impl Known {
@@ -139,8 +180,8 @@ impl Known {
     }
 
     /// Whether it was found by this root and these rules, not too long ago.
-    fn is_about(&self, root: &Path, links: Links) -> bool {
-        self.root == root.as_os_str() && self.links == links && self.is_fresh()
+    fn is_about(&self, way: Way<'_>) -> bool {
+        self.root == way.root.as_os_str() && self.links == way.links && self.is_fresh()
     }
 }
 

@@ -9,9 +9,12 @@ use std::sync::atomic::Ordering::SeqCst;
 use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
+use super::aside::{Attempt, Fetched};
 use super::open_files::OpenFiles;
 use super::{Generation, Generations};
-use crate::front::routing::Routes;
+use crate::front::base::blocking;
+use crate::front::base::refusal::Refusal;
+use crate::front::routing::{NotYet, Routes, once_read};
 use crate::front::workers::{Buffers, Workers};
 
 /// What a thread makes of a [`Generation`].
@@ -30,6 +33,26 @@ impl Deref for View {
 
     fn deref(&self) -> &Generation {
         &self.generation
+    }
+}
+
+impl View {
+    /// The answer to a question about files, and about `.htaccess` files on the way to them. It may be asked several times: see `aside`.
+    pub async fn ask<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+        let attempt = RefCell::new(Attempt::default());
+        loop {
+            let ask = || {
+                attempt.borrow_mut().take_lacking();
+                self.opener.within(&attempt, &ask)
+            };
+            let answer = once_read(&self.routes, ask).await;
+            let Some(lacking) = attempt.borrow_mut().take_lacking() else { return answer };
+            let (lacking, fetched) = blocking::run("open a file", move || lacking.fetch()).await?;
+            if let Fetched::File(Ok(opened)) = &fetched {
+                self.opener.believe(lacking.way(), opened);
+            }
+            attempt.borrow_mut().add(lacking, fetched);
+        }
     }
 }
 

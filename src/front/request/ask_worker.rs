@@ -18,7 +18,7 @@ use super::{Dispatched, index, pages};
 use crate::config::Handler;
 use crate::front::base::failure::Failure;
 use crate::front::base::refusal::Refusal;
-use crate::front::routing::{Route, once_read};
+use crate::front::routing::Route;
 
 /// Receives the body, submits the request and waits for the head of the answer.
 pub async fn work(
@@ -141,8 +141,7 @@ async fn send_file(
         // The handler says what the file is; one that lies beside it would be something else.
         head.headers.remove(ACCEPT_ENCODING);
     }
-    let found =
-        once_read(&context.generation.routes, || files::find_declined(&context.generation, route, file, &head)).await?;
+    let found = context.generation.ask(|| files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
         LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
         LookupResult::Index(path) => return index(&head, &path),

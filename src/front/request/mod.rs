@@ -171,9 +171,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         }
         settle(context, head, &route)?;
     } else {
-        let refined = once_read(&context.generation.routes, || files::behind(&context.generation, &route)).await?;
+        let refined = context.generation.ask(|| files::behind(&context.generation, &route)).await?;
         admit(context, head, refined.as_ref().unwrap_or(&route)).await?;
-        if route.looks_for_a_file() && lookup::is_behind_link(&context.generation, &route) {
+        let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
+        if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
@@ -195,7 +196,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
 /// names. For an index both the folder and the index file must be open to the client.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<LookupResult, Refusal> {
-    let found = once_read(&context.generation.routes, || files::find(&context.generation, route, head)).await;
+    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
     let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;

@@ -12,7 +12,7 @@ use super::phases::Stop;
 use super::translate::{TranslatedPath, plain};
 use super::variables;
 use crate::config::Handler;
-use crate::open::{Links, root};
+use crate::open::{Links, Patience, Way, root};
 use crate::worker::location::{LocationKey, ResolvedLocation};
 use crate::worker::site::Site;
 
@@ -54,7 +54,9 @@ impl Site {
     fn is_behind_link(&self, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
         let file = Path::new(OsStr::from_bytes(filename));
         let root = root(&self.config, host, file);
-        location.settings.handler != Handler::Psgi
-            && self.opener.is_refused(root, file, Links::of(location.settings.options))
+        let way = Way { root, path: file, links: Links::of(location.settings.options) };
+        // Of a way that cannot be looked at nobody says more than the program will find.
+        let is_refused = || self.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
+        location.settings.handler != Handler::Psgi && is_refused()
     }
 }

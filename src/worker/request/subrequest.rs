@@ -10,7 +10,7 @@ use apache::{InternalRequest, Target};
 
 use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::translate::plain;
-use crate::open::{Links, root};
+use crate::open::{Links, Patience, Way, root};
 use crate::path::normalise;
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
@@ -78,7 +78,8 @@ impl Site {
     fn copy_file(&self, sub: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
         let file = Path::new(OsStr::from_bytes(path));
         let root = root(&self.config, apache::requested(sub).host, file);
-        match self.opener.open(root, file, Links::of(location.settings.options)) {
+        let way = Way { root, path: file, links: Links::of(location.settings.options) };
+        match self.opener.open(way, Patience::Unlimited) {
             Ok(opened) if opened.kind.is_file() => copy(sub, &opened.file),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));

@@ -2,7 +2,6 @@
 //! about symbolic links of `Options`. Every file is opened through `crate::open`, which checks those rules while it opens.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +11,7 @@ use http::StatusCode;
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
 use crate::front::routing::{Route, bytes};
-use crate::open::{Links, Opened, is_link, is_shortage, root};
+use crate::open::{Links, Opened, Way, is_link, is_shortage, root};
 use crate::path::{Text, longest, normalise, ways};
 
 /// What a path leads to on disk.
@@ -45,11 +44,12 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
     let root = root(&generation.config, route.host, filename);
     let links = Links::of(route.settings.options);
     let whole = bytes(filename);
-    let (name, opened) = match generation.opener.open(root, filename, links) {
+    let (name, opened) = match generation.opener.open(Way { root, path: filename, links }) {
         Ok(opened) => (whole, opened),
         Err(error) if is_missing(&error) => {
-            let name = existing(root, whole);
-            (name, generation.opener.open(root, Path::new(OsStr::from_bytes(name)), links).map_err(refusal)?)
+            let name = existing(generation, root, whole);
+            let way = Way { root, path: Path::new(OsStr::from_bytes(name)), links };
+            (name, generation.opener.open(way).map_err(refusal)?)
         }
         Err(error) => return Err(refusal(error)),
     };
@@ -70,8 +70,7 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
 
 /// Opens the file of `route` under the rules about links of its own sections.
 pub fn reopen(generation: &View, route: &Route) -> Result<Opened, Refusal> {
-    let root = root(&generation.config, route.host, &route.filename);
-    generation.opener.open(root, &route.filename, Links::of(route.settings.options)).map_err(refusal)
+    generation.opener.open(way(generation, route)).map_err(refusal)
 }
 
 /// Whether the route's filename is a folder.
@@ -82,8 +81,13 @@ pub fn is_folder(generation: &View, route: &Route) -> bool {
 /// Whether a symbolic link that `Options` forbids to follow stands in the filename that a worker would look for. Such a request
 /// is refused before a worker gets it.
 pub fn is_behind_link(generation: &View, route: &Route) -> bool {
+    generation.opener.is_refused(way(generation, route))
+}
+
+/// To the route's filename, by the rules of its own sections.
+fn way<'a>(generation: &'a View, route: &'a Route) -> Way<'a> {
     let root = root(&generation.config, route.host, &route.filename);
-    generation.opener.is_refused(root, &route.filename, Links::of(route.settings.options))
+    Way { root, path: &route.filename, links: Links::of(route.settings.options) }
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -94,10 +98,11 @@ fn is_missing(error: &io::Error) -> bool {
 /// missing all others are, so few of them are looked for: a client chooses how long the path is. Only the length of the
 /// result is used: what it names is opened afterwards under the rules about links, so a file that changes meanwhile is no way
 /// around them.
-fn existing<'a>(root: &Path, whole: &'a [u8]) -> &'a [u8] {
+fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
     let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
     let ways: Vec<&[u8]> = whole.get(..above).into_iter().chain(ways(whole, above)).collect();
-    let is_there = |at: usize| ways.get(at).is_some_and(|way| fs::metadata(OsStr::from_bytes(way)).is_ok());
+    let is_there =
+        |at: usize| ways.get(at).is_some_and(|way| generation.opener.is_there(Path::new(OsStr::from_bytes(way))));
     ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
 }
 
@@ -117,7 +122,7 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
             continue;
         }
         let file = folder.join(name);
-        if let Ok(opened) = generation.opener.open(root, &file, links)
+        if let Ok(opened) = generation.opener.open(Way { root, path: &file, links })
             && opened.kind.is_file()
         {
             let path = [&route.path[..], name.as_bytes()].concat();
@@ -134,8 +139,8 @@ fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let Ok(path) = normalise(path.as_bytes()) else { return false };
     let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);
-    let opened =
-        generation.opener.open(root(&generation.config, route.host, &file), &file, Links::of(route.settings.options));
+    let root = root(&generation.config, route.host, &file);
+    let opened = generation.opener.open(Way { root, path: &file, links: Links::of(route.settings.options) });
     opened.is_ok_and(|opened| opened.kind.is_file())
 }
 

@@ -178,7 +178,7 @@ pub async fn send(
         return as_is::send(opened.file, opened.size).await;
     }
     let described = mime::headers(&context.generation.config, route);
-    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described);
+    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
     let Opened { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {

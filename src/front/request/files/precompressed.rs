@@ -1,16 +1,17 @@
 //! `PrecompressedFiles`: the file beside a file that has the same contents compressed.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use http::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use http::request::Parts;
 
 use crate::config::response::compress::Coding;
+use crate::front::base::refusal::Refusal;
 use crate::front::request::context::RequestContext;
 use crate::front::request::respond::accept_encoding;
 use crate::front::request::respond::compress::vary;
 use crate::front::routing::Route;
-use crate::open::{Links, Opened, root};
+use crate::open::{Links, Opened, Way, root};
 
 /// What is sent for a file: itself, or one beside it.
 pub struct Variant {
@@ -19,18 +20,31 @@ pub struct Variant {
     pub coding: Option<Coding>,
 }
 
-/// The variant of `opened` that the client likes best of those that there are. `described`: the headers of the file itself.
-pub fn choose(context: &RequestContext, route: &Route, opened: Opened, head: &Parts, described: &HeaderMap) -> Variant {
-    let mut left =
-        if is_on(route) && !described.contains_key(CONTENT_ENCODING) { Coding::ALL.to_vec() } else { vec![] };
+/// The variant of a file that the client likes best of those that there are. `described`: the headers of the file itself.
+pub async fn choose(
+    context: &RequestContext,
+    route: &Route,
+    opened: Opened,
+    head: &Parts,
+    described: &HeaderMap,
+) -> Result<Variant, Refusal> {
+    if !is_on(route) || described.contains_key(CONTENT_ENCODING) {
+        return Ok(Variant { opened, coding: None });
+    }
+    let best = context.generation.ask(|| Ok(best(context, route, &opened, head))).await?;
+    Ok(best.unwrap_or(Variant { opened, coding: None }))
+}
+
+fn best(context: &RequestContext, route: &Route, opened: &Opened, head: &Parts) -> Option<Variant> {
+    let mut left = Coding::ALL.to_vec();
     left.retain(|coding| context.variables.borrow().get(coding.refusal()).is_none());
     while let Some(coding) = accept_encoding::choose(&head.headers, &left) {
-        if let Some(beside) = beside(context, route, &opened, coding) {
-            return Variant { opened: beside, coding: Some(coding) };
+        if let Some(beside) = beside(context, route, opened, coding) {
+            return Some(Variant { opened: beside, coding: Some(coding) });
         }
         left.retain(|other| *other != coding);
     }
-    Variant { opened, coding: None }
+    None
 }
 
 /// Completes the headers of an answer.
@@ -54,6 +68,7 @@ fn beside(context: &RequestContext, route: &Route, opened: &Opened, coding: Codi
     name.push(".");
     name.push(coding.extension());
     let root = root(&generation.config, route.host, &route.filename);
-    let beside = generation.opener.open(root, &PathBuf::from(name), Links::of(route.settings.options)).ok()?;
+    let links = Links::of(route.settings.options);
+    let beside = generation.opener.open(Way { root, path: Path::new(&name), links }).ok()?;
     (beside.kind.is_file() && beside.modified >= opened.modified).then_some(beside)
 }

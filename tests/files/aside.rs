@@ -1,0 +1,83 @@
+//! Files that cannot be opened without waiting for a disk or another machine are opened on another thread. What lies in /proc/sys is looked up
+//! anew each time, as on a network file system, so that the kernel never opens it for who does not wait.
+
+use std::fs;
+
+use crate::support::{Request, Server, Site};
+
+/// A site where /kernel leads there.
+#[track_caller]
+fn serve(conf: &str) -> Server {
+    let alias = "Alias /kernel /proc/sys/kernel\n<Directory /proc/sys/kernel>\nAllow from all\n";
+    Site::new()
+        .file("htdocs/page", "page")
+        .serve(&format!("{alias}DirectoryIndex none.html ostype\n{conf}\n</Directory>"))
+}
+
+/// The threads of the front that wait for disks.
+#[track_caller]
+fn threads_aside(server: &Server) -> usize {
+    let front = server.status()["front_pid"].as_i64().expect("the front has a number");
+    let threads = fs::read_dir(format!("/proc/{front}/task")).expect("the front runs");
+    let names = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("comm")).unwrap_or_default());
+    names.filter(|name| name.starts_with("cameleer-aside")).count()
+}
+
+#[test]
+fn what_is_in_memory_is_opened_at_once_and_the_rest_aside() {
+    let server = serve("");
+    server.get("/page").is(200);
+    assert_eq!(threads_aside(&server), 0);
+    server.get("/kernel/ostype").is(200);
+    assert_ne!(threads_aside(&server), 0);
+}
+
+#[test]
+fn whatever_a_path_leads_to_is_found_aside_as_well() {
+    for options in ["FollowSymLinks", "SymLinksIfOwnerMatch", "None"] {
+        let server = serve(&format!("Options {options}"));
+        for _ in 0..2 {
+            server.get("/kernel/ostype").is(200);
+            server.get("/kernel/none").is(404);
+            server.get("/kernel/none/deeper/still").is(404);
+            server.get("/kernel/ostype/deeper").is(404);
+            server.get("/kernel").is(301);
+            server.get("/kernel/").is(200);
+            server.get("/kernel/random/").is(403);
+        }
+    }
+    let server = serve("Options Indexes\nAcceptPathInfo On");
+    assert!(server.get("/kernel/random/").is(200).text().contains("uuid"));
+    server.get("/kernel/ostype/deeper").is(200);
+}
+
+/// The file beside a file, and a way that a worker's program must not go.
+#[test]
+fn what_else_is_looked_for_is_looked_for_aside() {
+    let server = serve("PrecompressedFiles On");
+    let response = server.send(Request::get("/kernel/ostype").header("Accept-Encoding", "br, gzip")).is(200);
+    assert_eq!(response.header("content-encoding"), None);
+    let server = serve(
+        "Options None\n</Directory>\n<Directory /proc/sys/kernel>\nSetHandler perl-script\nPerlHandler 'sub { $_[0]->print($_[0]->filename); 0 }'",
+    );
+    assert_eq!(server.get("/kernel/ostype").is(200).text(), "/proc/sys/kernel/ostype");
+}
+
+/// While one waits others are served: many at once, of which each needs several looks.
+#[test]
+fn many_at_once_get_their_own() {
+    let server = serve("Options SymLinksIfOwnerMatch");
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut connection = server.connect();
+                for round in 0..50 {
+                    let (target, status) =
+                        [("/kernel/ostype", 200), ("/kernel/none/x", 404), ("/page", 200)][(client + round) % 3];
+                    connection.ask(Request::get(target)).is(status);
+                }
+            });
+        }
+    });
+}

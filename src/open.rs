@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -286,8 +287,20 @@ fn resolve(
 pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let around = roots.filter(|root| filename.starts_with(root));
-    around.max_by_key(|root| root.components().count()).unwrap_or(Path::new("/"))
+    let mut around = roots.filter(|root| lies_in(filename, root));
+    let Some(first) = around.next() else { return Path::new("/") };
+    // Of equals the last one, as ever.
+    around.fold(first, |longest, root| if depth(root) >= depth(longest) { root } else { longest })
+}
+
+/// As [`Path::starts_with`], which looks at each name; for a folder that is written as the file's beginning is one look is enough.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    let rest = file.as_os_str().as_bytes().strip_prefix(folder.as_os_str().as_bytes());
+    rest.is_some_and(|rest| rest.first() == Some(&b'/')) || file.starts_with(folder)
+}
+
+fn depth(path: &Path) -> usize {
+    path.components().count()
 }
 
 /// The root, links in its own path followed.

@@ -49,7 +49,7 @@ fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Opti
     let place = match found {
         Ok(LookupResult::Response(response)) if response.status().is_redirection() => return None,
         Ok(LookupResult::Response(_) | LookupResult::Folder(_)) => (asked, false),
-        Ok(found) => (found.file()?, true),
+        Ok(found) => (&**found.file()?, true),
         Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
             (asked, false)
         }

@@ -161,13 +161,13 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
             }
             LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             LookupResult::File(file, opened) => {
-                let route = Rc::new(file);
+                let route = file;
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route)?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }
-            LookupResult::Handled(refined) => route = Rc::new(refined),
+            LookupResult::Handled(refined) => route = refined,
         }
         settle(context, head, &route)?;
     } else {
@@ -195,7 +195,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
 
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
 /// names. For an index both the folder and the index file must be open to the client.
-async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Result<LookupResult, Refusal> {
+async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
     let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
     let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
@@ -210,7 +210,7 @@ async fn find_file(context: &RequestContext, head: &Parts, route: &Route) -> Res
 /// `LimitRequestBody` holds for bodies that nobody reads, too; but 401 and 403 come before 413.
 fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
     let route = match found {
-        Ok(found) => found.file().unwrap_or(route),
+        Ok(found) => found.file().map_or(route, |file| file),
         Err(refusal) if is_about_what_is_there(refusal.status) => route,
         Err(_) => return Ok(()),
     };

@@ -10,7 +10,7 @@ pub mod server_name;
 
 pub use asked::Asked;
 pub use once_read::{NotYet, once_read};
-pub use route::{Route, bytes};
+pub use route::{Fields, Memo, Route, bytes};
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
@@ -127,6 +127,7 @@ impl Routes {
             refusal: found.refusal,
             until: found.until,
             ambiguous: found.ambiguous,
+            memo: Memo::default(),
         })
     }
 
@@ -184,6 +185,28 @@ impl Routes {
 
     /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
     pub fn refine(
+        &self,
+        config: &Config,
+        route: &Route,
+        path: &[u8],
+        filename: &Path,
+        script_length: usize,
+    ) -> Result<Rc<Route>, Unread> {
+        let is_another = path != route.path || filename.as_os_str() != route.filename.as_os_str();
+        // What `.htaccess` files say of a file may be another thing by now.
+        let is_lasting = self.overrides.is_none() || !self.by_file && route.overrides.is_empty();
+        let known = &route.memo.itself;
+        if !is_another && is_lasting && script_length == path.len() {
+            if let Some(known) = known.get() {
+                return Ok(known.clone());
+            }
+            let refined = Rc::new(self.refined(config, route, path, filename, script_length)?);
+            return Ok(known.get_or_init(|| refined).clone());
+        }
+        self.refined(config, route, path, filename, script_length).map(Rc::new)
+    }
+
+    fn refined(
         &self,
         config: &Config,
         route: &Route,

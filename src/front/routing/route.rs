@@ -1,17 +1,19 @@
 //! Where a request leads: virtual host, file, sections, settings.
 
+use std::cell::{OnceCell, RefCell};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::htaccess::complain;
 use crate::config::response::redirect::RedirectResponse;
 use crate::config::{Handler, Htaccess, Settings};
 use crate::front::base::refusal::Refusal;
+use crate::stamp::Stamp;
 
 /// Where a request leads.
 #[derive(Debug, Clone)]
@@ -50,6 +52,29 @@ pub struct Route {
     pub(super) until: Option<Instant>,
     /// A name within `filename` may be a file with rules of its own and not a folder: only the disk knows.
     pub ambiguous: bool,
+    /// See [`Memo`].
+    pub memo: Memo,
+}
+
+/// Fields of a head.
+pub type Fields = Vec<(HeaderName, HeaderValue)>;
+
+/// What was found out about a route's file once, and holds as long as the route does.
+#[derive(Debug, Default)]
+pub struct Memo {
+    /// The route of the file itself, when its name on disk is all of the path.
+    pub(super) itself: OnceCell<Rc<Route>>,
+    /// The headers that its name stands for.
+    pub described: OnceCell<Fields>,
+    /// `Last-Modified` and `ETag`, and the state of the file that they are about.
+    pub validators: RefCell<Option<(Stamp, Fields)>>,
+}
+
+impl Clone for Memo {
+    /// Who clones a route changes it.
+    fn clone(&self) -> Memo {
+        Memo::default()
+    }
 }
 
 impl AsRef<[u8]> for Route {

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -34,9 +35,10 @@ use crate::config::response::PathInfo;
 use crate::config::response::ranges::Ranges;
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
-use crate::front::routing::{NotYet, Route, server_name};
+use crate::front::routing::{Fields, NotYet, Route, server_name};
 use crate::open::{Links, Opened};
 use crate::path::PATH;
+use crate::stamp::Stamp;
 use conditional::{Validators, Verdict};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
 use precompressed::Variant;
@@ -48,11 +50,11 @@ pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// What a path leads to.
 pub enum LookupResult {
     /// A file to send.
-    File(Route, Opened),
+    File(Rc<Route>, Opened),
     /// A file, but the path goes on behind its name and its handler takes no PATH_INFO. The answer is a 404.
-    Beyond(Route),
+    Beyond(Rc<Route>),
     /// A file that a worker answers for (`<Files *.cgi>`).
-    Handled(Route),
+    Handled(Rc<Route>),
     /// A folder whose contents may be listed.
     Folder(Opened),
     /// A redirection to the folder's path with a slash at its end.
@@ -63,7 +65,7 @@ pub enum LookupResult {
 
 impl LookupResult {
     /// The route of the file that was found, if it is one.
-    pub fn file(&self) -> Option<&Route> {
+    pub fn file(&self) -> Option<&Rc<Route>> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
             LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
@@ -73,7 +75,7 @@ impl LookupResult {
 
 /// The file that a worker's path names, where `<Files>` sections could give that file settings of its own and only the disk
 /// shows which part of the path it is. `None` where the path alone says all.
-pub fn behind(generation: &View, route: &Route) -> Result<Option<Route>, NotYet> {
+pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
     match route.ambiguous.then(|| locate(generation, route, &route.filename)) {
         Some(Ok(Spot::File(spot))) => {
             let length = spot.path.len() - spot.extra;
@@ -84,7 +86,7 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Route>, NotYet>
 }
 
 /// Looks for the file of `route`, and settles who answers for it.
-pub fn find(generation: &View, route: &Route, head: &Parts) -> Result<LookupResult, NotYet> {
+pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
         return Ok(LookupResult::Handled(route.clone()));
@@ -193,7 +195,12 @@ pub async fn send(
             }
         }
     };
-    describe(response.headers_mut(), validators, route.settings.response.ranges);
+    match coding {
+        None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
+        Some(_) => response.headers_mut().extend(fields_of(&validators)),
+    }
+    let unit = if route.settings.response.ranges.most() == 0 { "none" } else { "bytes" };
+    response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
     precompressed::describe(response.headers_mut(), route, coding);
     Ok(response)
 }
@@ -204,16 +211,20 @@ fn empty(status: StatusCode) -> Response<BodySource> {
     response
 }
 
-fn describe(headers: &mut HeaderMap, validators: Validators, allowed: Ranges) {
-    let modified = httpdate::fmt_http_date(validators.modified);
-    for (name, value) in [(LAST_MODIFIED, modified), (ETAG, validators.etag)] {
-        match HeaderValue::try_from(value) {
-            Ok(value) if !value.is_empty() => drop(headers.insert(name, value)),
-            _ => {}
-        }
+/// Written once for each state of a file that is asked for often.
+fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fields {
+    let mut memo = route.memo.validators.borrow_mut();
+    match &*memo {
+        Some((known, fields)) if *known == stamp => fields.clone(),
+        _ => memo.insert((stamp, fields_of(validators))).1.clone(),
     }
-    let unit = if allowed.most() == 0 { "none" } else { "bytes" };
-    headers.insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
+}
+
+fn fields_of(validators: &Validators) -> Fields {
+    let modified = httpdate::fmt_http_date(validators.modified);
+    let fields = [(LAST_MODIFIED, modified), (ETAG, validators.etag.clone())];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)));
+    fields.filter(|(_, value)| !value.is_empty()).collect()
 }
 
 /// A redirect to the folder's path with a slash. The location is a percent-encoded path without a host: from

@@ -294,7 +294,7 @@ fn a_coded_answer_is_for_clients_that_take_it() {
 
 #[test]
 fn what_is_kept_is_compressed_for_those_who_want_it() {
-    let site = serve("SetOutputFilter DEFLATE");
+    let site = serve("SetOutputFilter DEFLATE;ZSTD");
     let ask = |coding: &str| {
         site.send(
             Request::get("/a").header("Accept-Encoding", coding).header("X-Do", "stream"),
@@ -303,14 +303,16 @@ fn what_is_kept_is_compressed_for_those_who_want_it() {
     };
     let plain = ask("identity").is(200);
     until("it is kept", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
-    let packed = ask("gzip").is(200);
-    assert_eq!(ask("gzip").body, packed.body);
-    assert_eq!(ask("identity").body, plain.body, "the plain one is still there");
-    assert_eq!((packed.header("content-encoding").as_deref(), site.runs()), (Some("gzip"), 1));
-    assert!(
-        packed.body.len() < plain.body.len() / 10
-            && packed.header("x-cache").is_some_and(|said| said.starts_with("HIT"))
-    );
+    for coding in ["gzip", "zstd"] {
+        let packed = ask(coding).is(200);
+        assert_eq!(ask(coding).body, packed.body);
+        assert_eq!(ask("identity").body, plain.body, "the plain one is still there");
+        assert_eq!((packed.header("content-encoding").as_deref(), site.runs()), (Some(coding), 1));
+        assert!(
+            packed.body.len() < plain.body.len() / 10
+                && packed.header("x-cache").is_some_and(|said| said.starts_with("HIT"))
+        );
+    }
 }
 
 /// A handler that looks whether its client is there, before it answers or in the middle, and says so.

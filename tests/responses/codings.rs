@@ -1,14 +1,14 @@
-//! `BROTLI_COMPRESS` and `DEFLATE`: what clients get that take several.
+//! `BROTLI_COMPRESS`, `ZSTD` and `DEFLATE`: what clients get that take several.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::support::{Request, Response, Server, Site, serve_env_handler as serve};
 
-const ALL: &str = "AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/html text/plain";
+const ALL: &str = "AddOutputFilterByType BROTLI_COMPRESS;ZSTD;DEFLATE text/html text/plain";
 
 /// The names of the codings, and Debian's programs that undo them.
-const CODINGS: [(&str, &str); 2] = [("br", "brotli"), ("gzip", "gzip")];
+const CODINGS: [(&str, &str); 3] = [("br", "brotli"), ("zstd", "zstd"), ("gzip", "gzip")];
 
 fn ask(server: &Server, path: &str, accepted: &str) -> Response {
     server.send(Request::get(path).header("Accept-Encoding", accepted))
@@ -68,7 +68,7 @@ fn each_coding_is_what_other_programs_unpack_whatever_the_length() {
 fn the_client_chooses_by_quality_and_else_the_order_of_the_configuration_counts() {
     let server = serve(
         "AddOutputFilterByType BROTLI_COMPRESS text/html\nAddOutputFilterByType DEFLATE text/html\n\
-         AddOutputFilter DEFLATE;BROTLI_COMPRESS txt\nBrowserMatch ^Old no-brotli\nBrowserMatch ^Older no-gzip",
+         AddOutputFilter ZSTD;DEFLATE txt\nBrowserMatch ^Old no-brotli\nBrowserMatch ^Older no-gzip",
     );
     for name in ["a.html", "a.txt"] {
         server.site.write(&format!("htdocs/{name}"), &page(5_000));
@@ -81,8 +81,8 @@ fn the_client_chooses_by_quality_and_else_the_order_of_the_configuration_counts(
         ("/a.html", "identity, gzip;q=0.5", None),
         ("/a.html", "*;q=0", None),
         ("/a.html", "nonsense;;;,,q=,", None),
-        ("/a.txt", "gzip, deflate, br, zstd", Some("gzip")),
-        ("/a.txt", "br", Some("br")),
+        ("/a.txt", "gzip, deflate, br, zstd", Some("zstd")),
+        ("/a.txt", "gzip", Some("gzip")),
     ] {
         let answer = ask(&server, path, accepted).is(200);
         assert_eq!(encoding(&answer).as_deref(), expected, "{path} {accepted}");
@@ -97,8 +97,8 @@ fn the_client_chooses_by_quality_and_else_the_order_of_the_configuration_counts(
 fn levels_count() {
     let server = serve(&format!(
         "{ALL}\nAlias /fast/ @DIR@/htdocs/\n<Location /fast>\nDeflateCompressionLevel 1\nBrotliCompressionQuality 0\n\
-         </Location>\n<Location /a.html>\nDeflateCompressionLevel 9\nBrotliCompressionQuality 11\n\
-         </Location>"
+         ZstdCompressionLevel 1\n</Location>\n<Location /a.html>\nDeflateCompressionLevel 9\nBrotliCompressionQuality 11\n\
+         ZstdCompressionLevel 19\n</Location>"
     ));
     server.site.write("htdocs/a.html", &page(20_000));
     for (coding, _) in CODINGS {
@@ -158,6 +158,7 @@ fn beginning(coding: &str, packed: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut reader: Box<dyn Read> = match coding {
         "br" => Box::new(brotli::Decompressor::new(packed, 4096)),
+        "zstd" => Box::new(zstd::stream::read::Decoder::new(packed).expect("a decoder")),
         _ => Box::new(flate2::read::GzDecoder::new(packed)),
     };
     let mut byte = [0];

@@ -123,7 +123,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE and BROTLI_COMPRESS",
+        advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
             ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
             SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",

@@ -20,6 +20,7 @@ impl Coding {
     pub fn of_filter(name: &str) -> Option<Coding> {
         match name.to_ascii_lowercase().as_str() {
             "brotli_compress" => Some(Coding::Brotli),
+            "zstd" | "zstd_compress" => Some(Coding::Zstd),
             "deflate" => Some(Coding::Gzip),
             _ => None,
         }
@@ -69,6 +70,8 @@ settings! {
         pub brotli_quality: Option<u32>, keep;
         /// `PrecompressedFiles`; default off.
         pub precompressed: Option<bool>, keep;
+        /// `ZstdCompressionLevel`; default 3.
+        pub zstd_level: Option<u32>, keep;
     }
 }
 
@@ -95,11 +98,11 @@ impl Compress {
         codings
     }
 
-    /// How hard a coding tries; nothing is compressed as zstd here.
+    /// How hard a coding tries.
     pub fn level(&self, coding: Coding) -> u32 {
         match coding {
             Coding::Brotli => self.brotli_quality.unwrap_or(5),
-            Coding::Zstd => 0,
+            Coding::Zstd => self.zstd_level.unwrap_or(3),
             Coding::Gzip => self.gzip_level.unwrap_or(5),
         }
     }

@@ -13,7 +13,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("filter[;filter…]|None", set_output_filter),
         because: "see AddOutputFilterByType",
-        about: "Compresses all answers: DEFLATE for clients that take gzip, BROTLI_COMPRESS for br. See AddOutputFilterByType.",
+        about: "Compresses all answers: DEFLATE for clients that take gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See AddOutputFilterByType.",
         ..ROW
     },
     Row {
@@ -22,9 +22,9 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("filter[;filter…] type…", 2..=MANY, add_output_filter_by_type),
         because: "compressing costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
             (docs/operating/compression.md)",
-        about: "DEFLATE compresses answers of these MIME types for clients that take gzip, BROTLI_COMPRESS for br. Of \
-            several, `BROTLI_COMPRESS;DEFLATE`, the client takes the one that its Accept-Encoding likes best, or else the first. \
-            The variables no-gzip and no-brotli prevent them. Other filters are passed over with a warning.",
+        about: "DEFLATE compresses answers of these MIME types for clients that take gzip, BROTLI_COMPRESS for br, ZSTD (or ZSTD_COMPRESS) for \
+            zstd. Of several, `BROTLI_COMPRESS;DEFLATE`, the client takes the one that its Accept-Encoding likes best, or else the first. \
+            The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are passed over with a warning.",
         ..ROW
     },
     Row {
@@ -130,6 +130,15 @@ pub static ROWS: &[Row] = &[
             it is not older than the file. Type and access rules are those of the file. The variables no-gzip, no-brotli and no-zstd prevent it.",
         ..ROW
     },
+    Row {
+        name: "ZstdCompressionLevel",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Number(1..=19, |d, n| d.said().response.compress.zstd_level = Some(n as u32)),
+        default: Some("3"),
+        because: "zstd's own: nearly as small as gzip's 5 in a third of its time (docs/operating/compression.md)",
+        about: "How hard ZSTD compresses: 1 is fast, 19 is small. Its window has at most 1 MB, so that a client that takes zstd can unpack it.",
+        ..ROW
+    },
 ];
 
 /// `SetOutputFilter filter[;filter…]|None`
@@ -176,7 +185,8 @@ fn say_of<T: Clone>(known: &mut BTreeMap<String, T>, extensions: &[String], valu
 
 /// What filters of answers come to.
 fn codings(draft: &mut Draft, names: &str) -> Vec<Coding> {
-    const ADVICE: &str = "the filters here are DEFLATE and BROTLI_COMPRESS, a Perl handler can change what it prints";
+    const ADVICE: &str =
+        "the filters here are DEFLATE, BROTLI_COMPRESS and ZSTD, a Perl handler can change what it prints";
     let names = split(names);
     warn_of(draft, names.iter().filter(|name| Coding::of_filter(name).is_none()), ADVICE);
     names.iter().filter_map(|name| Coding::of_filter(name)).collect()

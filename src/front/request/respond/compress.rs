@@ -42,7 +42,7 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
                 None => return Response::from_parts(head, BodySource::Whole(bytes)),
             }
         }
-        (body, _) => match Encoder::new(coding, level) {
+        (body, _) => match Encoder::new(coding, level, body.length()) {
             Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
             Err(_) => return Response::from_parts(head, body),
         },
@@ -76,7 +76,7 @@ async fn once(plain: &Bytes, coding: Coding, level: u32, packing: Option<Packing
 /// All of `plain` compressed, unless that would be longer.
 async fn whole(plain: Bytes, coding: Coding, level: u32) -> Option<Bytes> {
     let length = plain.len();
-    let mut encoder = Encoder::new(coding, level).ok()?;
+    let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
     let step = Step { pieces: vec![plain], then: Then::Finish };
     let packed = match encoder.cost(&step) > AT_ONCE {
         true => blocking::compute(move || encoder.run(&step)).await.ok()?,

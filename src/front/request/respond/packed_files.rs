@@ -95,7 +95,7 @@ pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32
         None => {}
     }
     let is_settled = stamp.age_at(SystemTime::now()) > TICK;
-    let encoder = Encoder::new(coding, level)?;
+    let encoder = Encoder::new(coding, level, Some(file.length()))?;
     let (plain, packed) = match encoder.cost_of(file.length()) > AT_ONCE {
         true => blocking::compute(move || pack(file, encoder)).await.map_err(io::Error::other)??,
         false => packed(file.whole().await?, encoder)?,

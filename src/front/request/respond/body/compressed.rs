@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn the_next_step_waits_until_the_client_has_taken_the_last() {
         let words: Vec<u8> = (0..4_000_000_u64).map(|n| ((n * n) >> 7) as u8).collect();
-        for coding in [Coding::Brotli, Coding::Gzip] {
-            let encoder = Encoder::new(coding, 1).expect("an encoder");
+        for coding in Coding::ALL {
+            let encoder = Encoder::new(coding, 1, None).expect("an encoder");
             let mut body = Compressed::new(BodySource::Whole(words.clone().into()), encoder);
             let mut cx = Context::from_waker(Waker::noop());
             let bytes = loop {

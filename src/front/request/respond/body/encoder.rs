@@ -1,4 +1,4 @@
-//! One interface to the compressors: gzip and brotli.
+//! One interface to the compressors: gzip, brotli, zstd.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -34,21 +34,24 @@ pub struct Encoder {
     codec: Codec,
     coding: Coding,
     level: u32,
-    /// Bytes that were given since the last flush. Brotli may not have looked at them yet.
+    /// Bytes that were given since the last flush. Brotli and zstd may not have looked at them yet.
     held: usize,
 }
 
 enum Codec {
     Gzip(Box<GzEncoder<Vec<u8>>>),
     Brotli(Box<BrotliEncoderStateStruct<StandardAlloc>>),
+    Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
 
 /// 256 kB, as httpd's mod_brotli: more costs memory for each client and gains nothing for pages.
 const BROTLI_WINDOW: u32 = 18;
+/// 1 MB: RFC 9659 lets clients refuse more than 8.
+const ZSTD_WINDOW: u32 = 20;
 
 impl Encoder {
-    /// There is none for zstd.
-    pub fn new(coding: Coding, level: u32) -> io::Result<Encoder> {
+    /// `length` is that of all that will be given, when it is known; zstd chooses smaller tables for little.
+    pub fn new(coding: Coding, level: u32, length: Option<u64>) -> io::Result<Encoder> {
         let codec = match coding {
             Coding::Gzip => Codec::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(level)))),
             Coding::Brotli => {
@@ -57,7 +60,14 @@ impl Encoder {
                 state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_LGWIN, BROTLI_WINDOW);
                 Codec::Brotli(Box::new(state))
             }
-            Coding::Zstd => return Err(io::ErrorKind::Unsupported.into()),
+            Coding::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), level.cast_signed())?;
+                match length {
+                    Some(length) if length <= 1 << ZSTD_WINDOW => encoder.set_pledged_src_size(Some(length))?,
+                    _ => encoder.window_log(ZSTD_WINDOW)?,
+                }
+                Codec::Zstd(Box::new(encoder))
+            }
         };
         Ok(Encoder { codec, coding, level, held: 0 })
     }
@@ -73,6 +83,15 @@ impl Encoder {
                     Then::More => {}
                     Then::Flush => encoder.flush()?,
                     Then::Finish => encoder.try_finish()?,
+                }
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+            Codec::Zstd(encoder) => {
+                step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
+                match step.then {
+                    Then::More => {}
+                    Then::Flush => encoder.flush()?,
+                    Then::Finish => encoder.do_finish()?,
                 }
                 Ok(std::mem::take(encoder.get_mut()))
             }
@@ -145,10 +164,11 @@ const ROOM: usize = 16 * 1024;
 fn nanos_per_byte(coding: Coding, level: u32) -> u64 {
     const GZIP: [u64; 10] = [3, 3, 4, 5, 6, 7, 9, 13, 16, 16];
     const BROTLI: [u64; 12] = [4, 5, 9, 11, 14, 17, 20, 40, 40, 140, 400, 1200];
+    const ZSTD: [u64; 20] = [2, 2, 2, 3, 3, 6, 7, 9, 11, 12, 14, 36, 44, 58, 78, 85, 122, 160, 169, 300];
     let (table, beyond): (&[u64], u64) = match coding {
         Coding::Gzip => (&GZIP, 16),
         Coding::Brotli => (&BROTLI, 1200),
-        Coding::Zstd => (&[], 0),
+        Coding::Zstd => (&ZSTD, 300),
     };
     table.get(level as usize).copied().unwrap_or(beyond)
 }
@@ -164,7 +184,7 @@ mod tests {
         match coding {
             Coding::Gzip => flate2::read::GzDecoder::new(packed).read_to_end(&mut plain),
             Coding::Brotli => brotli::Decompressor::new(packed, 4096).read_to_end(&mut plain),
-            Coding::Zstd => unreachable!("there is no encoder"),
+            Coding::Zstd => zstd::stream::read::Decoder::new(packed).and_then(|mut it| it.read_to_end(&mut plain)),
         }
         .expect("it is whole");
         plain
@@ -173,33 +193,37 @@ mod tests {
     #[test]
     fn every_coding_and_level_gives_back_what_it_was_given() {
         let page: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("<p>{}</p>", n * n % 1009).into_bytes()).collect();
-        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11)] {
+        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11), (Coding::Zstd, 1..=19)] {
             for level in levels {
                 let page = if level > 9 { &page[..20_000] } else { &page[..] };
-                let mut encoder = Encoder::new(coding, level).expect("an encoder");
-                let (first, second) = page.split_at(page.len() / 3);
-                let mut packed = Vec::new();
-                for (piece, then) in [(first, Then::More), (second, Then::Finish)] {
-                    let pieces = vec![Bytes::copy_from_slice(piece)];
-                    packed.extend(encoder.run(&Step { pieces, then }).expect("it compresses"));
+                for length in [None, Some(page.len() as u64)] {
+                    let mut encoder = Encoder::new(coding, level, length).expect("an encoder");
+                    let (first, second) = page.split_at(page.len() / 3);
+                    let mut packed = Vec::new();
+                    for (piece, then) in [(first, Then::More), (second, Then::Finish)] {
+                        let pieces = vec![Bytes::copy_from_slice(piece)];
+                        packed.extend(encoder.run(&Step { pieces, then }).expect("it compresses"));
+                    }
+                    assert!(unpacked(coding, &packed) == page, "{coding:?} {level}");
+                    assert!(packed.len() * 2 < page.len(), "{coding:?} {level}: {} bytes", packed.len());
                 }
-                assert!(unpacked(coding, &packed) == page, "{coding:?} {level}");
-                assert!(packed.len() * 2 < page.len(), "{coding:?} {level}: {} bytes", packed.len());
             }
         }
     }
 
     #[test]
     fn what_was_flushed_can_be_read_before_the_rest_is_there() {
-        for coding in [Coding::Brotli, Coding::Gzip] {
-            let mut encoder = Encoder::new(coding, 5).expect("an encoder");
+        for coding in Coding::ALL {
+            let mut encoder = Encoder::new(coding, 5, None).expect("an encoder");
             let step = Step { pieces: vec![Bytes::from_static(b"first words")], then: Then::Flush };
             let packed = encoder.run(&step).expect("it compresses");
             let mut text = [0; 11];
             match coding {
                 Coding::Gzip => flate2::read::GzDecoder::new(&packed[..]).read_exact(&mut text),
                 Coding::Brotli => brotli::Decompressor::new(&packed[..], 4096).read_exact(&mut text),
-                Coding::Zstd => unreachable!("there is no encoder"),
+                Coding::Zstd => {
+                    zstd::stream::read::Decoder::new(&packed[..]).and_then(|mut it| it.read_exact(&mut text))
+                }
             }
             .unwrap_or_else(|error| panic!("{coding:?}: {error}"));
             assert_eq!(&text, b"first words", "{coding:?}");
@@ -213,13 +237,13 @@ mod tests {
         let file = std::env::var("PAGE").expect("PAGE names a file");
         let page = Bytes::from(std::fs::read(&file).expect("the page"));
         println!("{file}, {} bytes\n| coding | level | bytes | CPU µs |\n|---|---|---|---|", page.len());
-        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11)] {
+        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11), (Coding::Zstd, 1..=19)] {
             for level in levels {
                 let mut bytes = 0;
                 let mut times: Vec<f64> = (0..21)
                     .map(|_| {
                         let before = cpu_time();
-                        let mut encoder = Encoder::new(coding, level).expect("an encoder");
+                        let mut encoder = Encoder::new(coding, level, Some(page.len() as u64)).expect("an encoder");
                         let step = Step { pieces: vec![page.clone()], then: Then::Finish };
                         bytes = encoder.run(&step).expect("it compresses").len();
                         cpu_time() - before

@@ -2,7 +2,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "fork, pre_exec, mmap, raw descriptors, pidfds, crypt and getnameinfo have no safe form"
+    reason = "fork, pre_exec, mmap, raw descriptors, pidfds, options of sockets, crypt and getnameinfo have no safe form"
 )]
 
 mod crypt;
@@ -15,6 +15,7 @@ mod programs;
 mod resolver;
 mod roles;
 mod signals;
+mod sockets;
 
 pub use crypt::crypt;
 pub use descriptors::{
@@ -30,3 +31,4 @@ pub use roles::{become_role, control_channel, die_with, follow, outlive_master};
 pub use signals::{
     Reaping, ask_on_term, deadline_signal, default_child_signal, default_faults, default_signals, reap_at_once,
 };
+pub use sockets::defer_accept;

@@ -1,5 +1,7 @@
 //! What comes before the first byte of a request counts: who the client is when a proxy stands before us.
 
+/// What it costs to let a client in.
+mod cost;
 /// `RemoteIPHeader`: a trusted proxy names the client.
 mod proxies;
 /// The PROXY protocol, versions 1 and 2.

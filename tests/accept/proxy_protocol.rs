@@ -100,7 +100,8 @@ fn who_sends_no_header_is_counted_by_its_own_address() {
 #[test]
 fn connections_that_have_not_said_who_they_are_count_with_the_others() {
     let server = serve("MaxConnections 3\n");
-    let _silent: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    let mut begun: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    begun.iter_mut().for_each(|connection| connection.raw("PROXY "));
     server.connect().response().is(503);
     server.logged("3 connections, none of them idle");
 }

@@ -1,13 +1,9 @@
 //! Which looks at the file system a request costs: counted by strace on the front and the worker of a warm server.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Instant;
 
-use nix::sys::signal::Signal;
-
-use crate::support::{Request, Server, Site, private_memory, signal};
+use crate::support::{Request, Server, Site, Trace, private_memory};
 
 /// Requests that are counted.
 const N: usize = 20;
@@ -23,58 +19,6 @@ fn serve(site: Site, conf: &str) -> Server {
     ));
     server.until_idle(1);
     server
-}
-
-/// strace on some processes, told of their calls with file names and descriptors of folders.
-struct Trace {
-    strace: Child,
-    file: std::path::PathBuf,
-    /// Open until the end: strace has a word for every new thread, and dies of a closed pipe.
-    _words: BufReader<ChildStderr>,
-}
-
-impl Trace {
-    #[track_caller]
-    fn begin(server: &Server) -> Trace {
-        let workers = server.workers().into_iter().map(|(pid, _)| pid);
-        let pids: Vec<i32> = std::iter::once(front(server)).chain(workers).collect();
-        Trace::of(server, &pids, "%file,%%stat,%%statfs,getdents64,openat2,inotify_add_watch")
-    }
-
-    #[track_caller]
-    fn of(server: &Server, pids: &[i32], calls: &str) -> Trace {
-        let file = server.site.path("strace.txt");
-        let mut command = Command::new("strace");
-        command.args(["-f", "-e", &format!("trace={calls}"), "-o"]).arg(&file);
-        for pid in pids {
-            command.args(["-p", &pid.to_string()]);
-        }
-        let mut strace = command.stderr(Stdio::piped()).spawn().expect("strace is installed");
-        let mut words = BufReader::new(strace.stderr.take().expect("it was asked for"));
-        let said = words.by_ref().lines().map_while(Result::ok);
-        let attached = said.filter(|line| line.contains("attached")).take(pids.len()).count();
-        assert_eq!(attached, pids.len(), "strace may look at our processes");
-        Trace { strace, file, _words: words }
-    }
-
-    /// The calls since the beginning that name a file. How large the memfd behind descriptor 1 is, where what children
-    /// print arrives, is asked for after a request that may have written there; that is no look at a file.
-    fn end(self) -> Vec<String> {
-        self.end_of_all().into_iter().filter(|line| !line.contains("AT_EMPTY_PATH")).collect()
-    }
-
-    /// All of them.
-    fn end_of_all(mut self) -> Vec<String> {
-        signal(self.strace.id() as i32, Signal::SIGINT);
-        self.strace.wait().expect("our own child");
-        let text = fs::read_to_string(&self.file).expect("strace wrote it");
-        text.lines().filter(|line| line.contains('(') && !line.contains("--- SIG")).map(str::to_owned).collect()
-    }
-}
-
-#[track_caller]
-fn front(server: &Server) -> i32 {
-    server.status()["front_pid"].as_i64().expect("the front has a number") as i32
 }
 
 /// Asks for `targets` in turn until [`N`] requests were answered, twice over for what is only done at first; returns the
@@ -237,7 +181,7 @@ fn a_large_answer_does_not_have_the_front_give_and_take_memory_for_each_packet()
         "<Location /big>\nSetHandler perl-script\nPerlHandler +Big\n</Location>",
     );
     assert_eq!(server.get("/big").is(200).body.len(), 800 << 16);
-    let trace = Trace::of(&server, &[front(&server)], "brk,mmap,munmap,madvise");
+    let trace = Trace::of(&server, &[server.front()], "brk,mmap,munmap,madvise");
     assert_eq!(server.get("/big").is(200).body.len(), 800 << 16);
     let calls = trace.end();
     assert!(calls.len() < 80, "{} calls for 800 packets: {:#?}", calls.len(), &calls[..20]);
@@ -248,11 +192,11 @@ fn what_the_front_keeps_for_later_is_little() {
     let server = serve(Site::new().file("htdocs/page.html", "page"), PLAIN);
     let upload = || Request::new("POST", "/perl").body(vec![b'x'; 1 << 20]);
     server.send(upload()).is(200);
-    let before = private_memory(front(&server));
+    let before = private_memory(server.front());
     for _ in 0..30 {
         server.send(upload()).is(200);
     }
-    let after = private_memory(front(&server));
+    let after = private_memory(server.front());
     assert!(after < before + (6 << 20), "from {before} to {after} bytes");
 }
 
@@ -400,7 +344,7 @@ fn whoever_waits_for_the_disk_is_not_the_thread_that_has_all_clients() {
         .file("htdocs/short.txt", &text[..1000])
         .file("htdocs/head.asis", &format!("Content-Type: text/plain\n\n{text}"));
     let server = serve(site, "AddHandler send-as-is asis\nAddOutputFilterByType DEFLATE text/plain\nFrontThreads 1");
-    let front = front(&server).to_string();
+    let front = server.front().to_string();
     let gzip = ("Accept-Encoding", "gzip");
     let (mut missed, mut aside) = (Vec::new(), Vec::new());
     for (name, range) in [

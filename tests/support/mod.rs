@@ -8,6 +8,7 @@ mod load;
 mod processes;
 mod server;
 mod site;
+mod strace;
 mod wait;
 
 pub use client::{Address, Connection, Request, Response};
@@ -19,4 +20,5 @@ pub use processes::{
 };
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, is_tainted};
+pub use strace::Trace;
 pub use wait::{eventually, until, within};

@@ -145,6 +145,13 @@ impl Server {
         if configured.exists() { configured } else { format!("/run/cameleer/{}.sock", self.pid()).into() }
     }
 
+    /// The front's process.
+    #[track_caller]
+    pub fn front(&self) -> i32 {
+        let pid = self.status()["front_pid"].as_i64();
+        pid.and_then(|pid| pid.try_into().ok()).expect("the front has a number")
+    }
+
     /// What `cameleer status --json` says.
     #[track_caller]
     pub fn status(&self) -> Value {

@@ -20,8 +20,7 @@ fn serve(conf: &str) -> Server {
 
 /// What those of the front's threads have used of the processors that compute.
 fn computed(server: &Server) -> Duration {
-    let front = server.status()["front_pid"].as_i64().expect("the front has a number");
-    let all = threads(front.try_into().expect("the number of a process"));
+    let all = threads(server.front());
     all.iter().filter(|(name, _)| name == "cameleer-comput").map(|(_, used)| *used).sum()
 }
 

@@ -3,9 +3,14 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use crate::front::base::address::Address;
-use crate::front::client::transport::Socket;
+use crate::front::client::socket::Socket;
+
+/// A client that says nothing is let in after so long. Others come with their request: it is read at once, and nobody is woken for a
+/// connection first and for its request then.
+pub const SILENCE: Duration = Duration::from_secs(1);
 
 /// A connection that the kernel has accepted and nobody serves yet; its thread is still to be chosen.
 pub struct Accepted {
@@ -26,7 +31,7 @@ impl Stream {
     /// For this thread's runtime.
     pub fn into_socket(self) -> io::Result<Socket> {
         Ok(match self {
-            Stream::Tcp(stream) => Socket::Tcp(tokio::net::TcpStream::from_std(stream)?),
+            Stream::Tcp(stream) => Socket::tcp(stream),
             Stream::Unix(stream) => Socket::Unix(tokio::net::UnixStream::from_std(stream)?),
         })
     }

@@ -2,7 +2,8 @@
 //! nobody has accepted, though their clients have sent requests already.
 //!
 //! The master has told the kernel to let nobody in any more. So what is left is what waits in the queue, and handshakes that
-//! have begun: the client believes that it is connected when it has our half of one, and sends.
+//! have begun: the client believes that it is connected when it has our half of one, and sends. To the kernel that is also a
+//! connection whose request it waits for (`TCP_DEFER_ACCEPT`).
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,7 +16,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use super::Acceptor;
-use super::accepted::{Accepted, is_clients_fault};
+use super::accepted::{Accepted, SILENCE, is_clients_fault};
 use crate::front::base::address::Address;
 use crate::front::base::blocking;
 use crate::front::client::last_call::LAST_CALL;
@@ -40,7 +41,7 @@ pub enum Backlog {
 impl Backlog {
     /// Serves all that the kernel has accepted, and closes.
     pub async fn accept(self, acceptor: &Rc<Acceptor>) {
-        let by = Instant::now() + LAST_CALL;
+        let by = Instant::now() + SILENCE + LAST_CALL;
         for look in 1.. {
             self.empty(acceptor, by).await;
             if Instant::now() >= by || (look > LOOKS && !self.is_amid_a_handshake().await) {

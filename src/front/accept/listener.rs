@@ -18,11 +18,11 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
 use super::Acceptor;
-use super::accepted::{Accepted, is_clients_fault};
+use super::accepted::{Accepted, SILENCE, is_clients_fault};
 use super::backlog::Backlog;
 use crate::front::base::address::Address;
 use crate::front::limits::connections::EVICTED_AT_ONCE;
-use crate::log;
+use crate::{log, sys};
 
 /// What a new connection is: it does not block, and programs that are started do not inherit it.
 const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
@@ -99,6 +99,7 @@ impl Listener {
         socket.set_nonblocking(true)?;
         // Connections inherit it.
         setsockopt(&socket, TcpNoDelay, &true)?;
+        sys::defer_accept(&socket, SILENCE)?;
         let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
         Ok(Listener::Tcp(waiting(socket)?, local.map(Address::tcp)))
     }

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::base::address::Address;
+use super::client::socket::Socket;
 use super::client::timeouts::patiently;
-use super::client::transport::Socket;
 use super::client::{Client, Terms};
 use super::generation::{Generation, View};
 use super::limits::connections::{ConnectionLimit, Permit, Taken};

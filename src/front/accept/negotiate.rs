@@ -17,8 +17,9 @@ use super::slow_handshake;
 use crate::config::Host;
 use crate::config::protocols::Protocol;
 use crate::front::client::Client;
+use crate::front::client::socket::Socket;
 use crate::front::client::tls_session::Session;
-use crate::front::client::transport::{CountedIo, Socket, Transport};
+use crate::front::client::transport::{CountedIo, Transport};
 use crate::front::request::services::Connection;
 use crate::tls::server::{Server, Servers};
 

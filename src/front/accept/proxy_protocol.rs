@@ -2,16 +2,17 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::proxy_header::{ParseStatus, SourceAddress, parse};
 use crate::config::Config;
 use crate::front::base::address::Address;
+use crate::front::client::socket::Socket;
 use crate::front::client::timeouts::patiently;
-use crate::front::client::transport::Socket;
 use crate::front::limits::connections::{ConnectionLimit, Permit};
 use crate::front::request::services::Connection;
 
@@ -74,7 +75,7 @@ async fn fill(socket: &mut Socket, header: &mut Vec<u8>, more: usize, has_begun:
     into.set_filled(from);
     while into.remaining() > 0 {
         let before = into.remaining();
-        poll_fn(|cx| socket.poll_read(cx, &mut into)).await?;
+        poll_fn(|cx| Pin::new(&mut *socket).poll_read(cx, &mut into)).await?;
         if into.remaining() == before {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -6,6 +6,7 @@
 
 pub mod last_call;
 pub mod registry;
+pub mod socket;
 pub mod timeouts;
 pub mod tls_session;
 pub mod transport;

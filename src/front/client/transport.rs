@@ -10,23 +10,14 @@ use std::task::{Context, Poll, ready};
 use nix::libc::linger;
 use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
 use super::Client;
+use super::socket::Socket;
 use crate::front::base::turn;
 
 /// How much is read to find out what a connection speaks.
 const AHEAD: usize = 512;
-
-/// An accepted socket.
-#[derive(Debug)]
-pub enum Socket {
-    /// `Listen 80`
-    Tcp(TcpStream),
-    /// `Listen /run/site.sock`
-    Unix(UnixStream),
-}
 
 /// A socket of a client, what passes through it counted.
 pub struct CountedIo {
@@ -44,35 +35,39 @@ pub enum Transport {
     Tls(Box<TlsStream<CountedIo>>),
 }
 
-impl Socket {
-    /// The next bytes.
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, into),
-            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, into),
-        }
-    }
-}
-
 impl Transport {
     /// Whether closing it sends a reset, be it closed by us or by the end of this process. A unix socket has no resets.
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        let linger = linger { l_onoff: reset.into(), l_linger: 0 };
         match self.socket() {
-            Socket::Tcp(socket) => {
-                let linger = linger { l_onoff: reset.into(), l_linger: 0 };
-                Ok(setsockopt(socket, sockopt::Linger, &linger)?)
-            }
+            Socket::Tcp(socket) => Ok(setsockopt(socket, sockopt::Linger, &linger)?),
+            Socket::Unwatched(socket) => Ok(setsockopt(socket.stream()?, sockopt::Linger, &linger)?),
             Socket::Unix(_) => Ok(()),
         }
     }
 
     /// Whether bytes have come that were not read yet, known to the runtime or not.
     pub fn has_unread(&self) -> bool {
-        let socket = match self.socket() {
-            Socket::Tcp(socket) => socket.as_raw_fd(),
-            Socket::Unix(socket) => socket.as_raw_fd(),
-        };
+        let socket = self.socket().as_raw_fd();
         recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT).is_ok_and(|count| count > 0)
+    }
+
+    /// See [`Socket::is_unwatched`].
+    pub fn is_unwatched(&self) -> bool {
+        self.socket().is_unwatched()
+    }
+
+    /// Whether the runtime does not know its socket, and all that had come was read.
+    pub fn is_drained(&self) -> bool {
+        matches!(self, Transport::Plain(line) if line.ahead.is_empty() && line.socket.is_drained())
+    }
+
+    /// See [`Socket::watch`].
+    pub fn watch(&mut self, cx: &mut Context<'_>) {
+        match self {
+            Transport::Plain(line) => line.socket.watch(cx),
+            Transport::Tls(line) => line.get_mut().0.socket.watch(cx),
+        }
     }
 
     fn socket(&self) -> &Socket {
@@ -110,7 +105,7 @@ impl CountedIo {
     fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         turn::look();
-        ready!(self.socket.poll_read(cx, into))?;
+        ready!(Pin::new(&mut self.socket).poll_read(cx, into))?;
         self.client.received(into.filled().len() - before);
         Poll::Ready(Ok(()))
     }
@@ -140,10 +135,7 @@ impl AsyncRead for CountedIo {
 
 impl AsyncWrite for CountedIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = match &mut self.socket {
-            Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
-            Socket::Unix(socket) => Pin::new(socket).poll_write(cx, bytes),
-        };
+        let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.count(written)
     }
 
@@ -152,10 +144,7 @@ impl AsyncWrite for CountedIo {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = match &mut self.socket {
-            Socket::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
-            Socket::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
-        };
+        let written = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
         self.count(written)
     }
 
@@ -168,10 +157,7 @@ impl AsyncWrite for CountedIo {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.socket {
-            Socket::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
-            Socket::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
-        }
+        Pin::new(&mut self.socket).poll_shutdown(cx)
     }
 }
 

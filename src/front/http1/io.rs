@@ -42,6 +42,21 @@ impl Stream {
         self.line.has_unread()
     }
 
+    /// See [`Transport::is_unwatched`].
+    pub fn is_unwatched(&self) -> bool {
+        self.line.is_unwatched()
+    }
+
+    /// See [`Transport::is_drained`].
+    pub fn is_drained(&self) -> bool {
+        self.line.is_drained()
+    }
+
+    /// See [`Transport::watch`].
+    pub fn watch(&mut self, cx: &mut Context<'_>) {
+        self.line.watch(cx);
+    }
+
     fn line(&mut self) -> Pin<&mut Transport> {
         Pin::new(&mut self.line)
     }

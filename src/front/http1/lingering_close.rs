@@ -91,6 +91,9 @@ pub fn unreadable(line: Vec<u8>) -> Parts {
 
 /// Whether all that the client has sent was read and whole: then a plain close resets nothing.
 async fn is_done(io: &StrictIo) -> bool {
+    if io.is_drained() {
+        return !io.has_unread() && !io.is_amid();
+    }
     let mut byte = [0];
     let nothing = poll_fn(|cx| Poll::Ready(io.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
     nothing && !io.is_amid()

@@ -19,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
+use super::client::Client;
 use super::client::timeouts::Timeout;
 use super::client::transport::Transport;
 use super::request;
@@ -36,6 +37,9 @@ const HYPER_MAX_HEADERS: usize = 100;
 /// A request that lies in the socket unread gets so many short delays before the connection is closed as idle.
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
+
+/// A client is answered within that time, or watched meanwhile: whether it leaves.
+const SOON: Duration = Duration::from_millis(20);
 
 /// Serves until the connection is closed.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
@@ -70,7 +74,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         async move { Ok::<_, Infallible>(request::answer(&connection, request.map(Source::Http1), None).await) }
     });
     let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
-    let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
+    let mut timer = pin!(sleep_until(first_look(client, io).into()));
     let (mut closing, mut stopping, mut looks) = (false, false, 0);
     std::future::poll_fn(|cx| {
         client.remember(cx);
@@ -99,8 +103,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 return Poll::Ready(ConnectionEnd::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
+                io.watch_between_answers(cx);
                 return Poll::Pending;
             }
+            io.watch(cx);
             match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 // A request has come and was not read yet: a close now would reset the connection.
@@ -118,6 +124,11 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         }
     })
     .await
+}
+
+fn first_look(client: &Client, io: &StrictIo) -> Instant {
+    let now = Instant::now();
+    if io.is_unwatched() { now + SOON } else { client.look_again(now) }
 }
 
 /// hyper has answered a request that it could not read; it belongs into the access log like any other.

@@ -25,6 +25,8 @@ struct Inner {
     ended: bool,
     /// See [`StrictIo::end_with_reset`].
     resets: bool,
+    /// Somebody waits for what comes, whom nothing wakes yet: see [`StrictIo::watch`].
+    sleeps: bool,
 }
 
 impl StrictIo {
@@ -36,6 +38,7 @@ impl StrictIo {
             client,
             ended: false,
             resets: false,
+            sleeps: false,
         })))
     }
 
@@ -67,6 +70,29 @@ impl StrictIo {
         self.0.borrow().stream.has_unread()
     }
 
+    /// Whether the runtime does not know the socket.
+    pub fn is_unwatched(&self) -> bool {
+        self.0.borrow().stream.is_unwatched()
+    }
+
+    /// Whether the runtime does not know the socket, and all that had come was read.
+    pub fn is_drained(&self) -> bool {
+        self.0.borrow().stream.is_drained()
+    }
+
+    /// Sees to it that the connection is woken when something comes.
+    pub fn watch(&self, cx: &mut Context<'_>) {
+        self.0.borrow_mut().watch(cx);
+    }
+
+    /// The same, unless an answer is due first.
+    pub fn watch_between_answers(&self, cx: &mut Context<'_>) {
+        let mut inner = self.0.borrow_mut();
+        if !inner.is_owed_an_answer() {
+            inner.watch(cx);
+        }
+    }
+
     /// Whether the connection's end is a reset, so that nobody takes what was sent for all of it.
     pub fn end_with_reset(&self, reset: bool) {
         let mut inner = self.0.borrow_mut();
@@ -83,6 +109,12 @@ impl StrictIo {
 }
 
 impl Inner {
+    fn watch(&mut self, cx: &mut Context<'_>) {
+        if std::mem::take(&mut self.sleeps) {
+            self.stream.watch(cx);
+        }
+    }
+
     /// The client has ended its half. hyper would take that for the end of the connection and drop the answer that is on
     /// its way, so hyper is told after the answer.
     fn at_end(&self) -> Poll<io::Result<()>> {
@@ -108,6 +140,11 @@ impl Inner {
             }
             if self.ended {
                 return self.at_end();
+            }
+            // An answer may go out so soon that nobody need be woken for what comes before.
+            self.sleeps = self.stream.is_drained() && self.is_owed_an_answer();
+            if self.sleeps {
+                return Poll::Pending;
             }
             let before = into.filled().len();
             ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;

@@ -15,7 +15,7 @@ use crate::config::Clients;
 use crate::front::base::address::Address;
 use crate::front::base::lock::lock;
 use crate::front::client::registry::Connections;
-use crate::front::client::transport::Socket;
+use crate::front::client::socket::Socket;
 use crate::log;
 
 /// Closing idle connections one by one would look through all of them for each.
@@ -219,19 +219,11 @@ impl Drop for Permit {
 }
 
 /// A close with bytes unread would be a reset, which takes the answer with it: what comes is read for a while.
-async fn say_goodbye(socket: Socket) -> std::io::Result<()> {
+async fn say_goodbye(mut socket: Socket) -> std::io::Result<()> {
     let mut unread = [0; 1024];
-    match socket {
-        Socket::Tcp(mut socket) => {
-            socket.write_all(GOODBYE).await?;
-            socket.shutdown().await?;
-            while socket.read(&mut unread).await? > 0 {}
-        }
-        Socket::Unix(mut socket) => {
-            socket.write_all(GOODBYE).await?;
-            socket.shutdown().await?;
-        }
-    }
+    socket.write_all(GOODBYE).await?;
+    socket.shutdown().await?;
+    while socket.read(&mut unread).await? > 0 {}
     Ok(())
 }
 

@@ -50,7 +50,7 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
 
     let (masters, fronts) = wire::channel::pair()?;
     let (to_worker, to_front) = wire::channel::pair()?;
-    let shared = checked.config.pool.shares_memory.then(wire::memory::create).transpose()?;
+    let shared = wire::memory::create()?;
     let master: Arc<Channel<ToFront, FromFront>> = Channel::new(masters).into();
     let names: Vec<Listener> = bound.iter().map(|b| Listener { address: address_name(&b.address) }).collect();
     let configure = ToFront::Configure {
@@ -66,7 +66,7 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
     let worker = ToFront::Worker { worker: WorkerId { slot: SLOT, serial: 1 }, generation: GENERATION, adopted: false };
-    let ends: Vec<_> = [&to_worker, &to_front].into_iter().chain(&shared).map(AsRawFd::as_raw_fd).collect();
+    let ends = [&to_worker, &to_front, &shared].map(AsRawFd::as_raw_fd);
     master.send(&worker, &ends)?;
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
@@ -92,7 +92,7 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     // It is the process: when it left, the debugger's subject would be gone.
     config.pool.max_requests = 0..=0;
     let hosts = opened.hosts.iter().map(|log| log.try_clone()).collect::<Result<_, _>>()?;
-    worker::single::run(config, &facts, to_front, shared, hosts)
+    worker::single::run(config, &facts, worker::Wire { socket: to_front, memory: shared }, hosts)
 }
 
 /// Waits for a byte on the descriptor that it gives back the other end of, then lets the front finish.

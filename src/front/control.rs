@@ -68,10 +68,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         ToFront::Worker { worker, generation: number, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
             let generation = front.generations().get(number)?;
-            let mut socket = SocketFront::new(socket, fds.next())?;
-            if let (Some(memory), Some(blocks)) = (fds.next(), generation.config.pool.shared_blocks()) {
-                socket = socket.with_memory(crate::sys::map_memory(&memory)?, blocks);
-            }
+            let theirs = fds.next().context("no second end came with Worker")?;
+            let memory = crate::sys::map_memory(&fds.next().context("no memory came with Worker")?)?;
+            let socket = SocketFront::new(socket, theirs, memory, generation.config.pool.blocks)?;
             let worker = Arc::new(Worker::new(worker, socket, adopted));
             front.mailboxes.listen(number, &worker, worker.ways(front.acceptor.threads())?);
             generation.pool.add(worker.clone(), adopted);

@@ -1,4 +1,4 @@
-//! The threads of the front. Each owns its connections and has a runtime, caches and reply sockets of its own; what they
+//! The threads of the front. Each owns its connections and has a runtime, caches and rings of its own; what they
 //! have in common stands behind locks that are held for moments: the pool, the logs, the limits, the register of connections.
 //!
 //! ```text

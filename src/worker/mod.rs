@@ -61,11 +61,17 @@ pub struct WorkerIdentity {
     pub forked: Instant,
 }
 
-/// With the memory that came with the socket.
-fn port(port: WorkerPort, memory: Option<OwnedFd>, config: &Config) -> io::Result<WorkerPort> {
-    match (memory, config.pool.shared_blocks()) {
-        (Some(memory), Some(blocks)) => Ok(port.with_memory(crate::sys::map_memory(&memory)?, blocks)),
-        _ => Ok(port),
+/// What a worker has in common with the front.
+pub struct Wire {
+    /// Its end of a packet socket.
+    pub socket: OwnedFd,
+    /// What [`wire::memory::create`] has made.
+    pub memory: OwnedFd,
+}
+
+impl Wire {
+    fn port(self, packet: Box<[u8]>, config: &Config) -> io::Result<WorkerPort> {
+        Ok(WorkerPort::new(self.socket, packet, crate::sys::map_memory(&self.memory)?, config.pool.blocks))
     }
 }
 
@@ -143,11 +149,6 @@ impl Worker {
                     libperl::keep_from_children(port.fds());
                 }
                 Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
-                Some(Inbound::ReplySockets { first, sockets }) => {
-                    let mut port = self.port.borrow_mut();
-                    port.take_reply_sockets(first, sockets)?;
-                    libperl::keep_from_children(port.fds());
-                }
                 Some(Inbound::Logs { first, logs }) => {
                     for (number, log) in (first..).zip(logs) {
                         self.site.error_logs.borrow_mut().renew(number, log)?;

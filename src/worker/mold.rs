@@ -12,11 +12,11 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
 use wire::channel::Channel;
 use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
-use wire::transport::{WorkerPort, packet_buffer, read_configuration};
+use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Worker, WorkerIdentity};
+use super::{Wire, Worker, WorkerIdentity};
 use crate::config::{Bundle, Config, Facts};
 use crate::{log, privileges, sys};
 
@@ -55,10 +55,10 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     site.perl.before_forks();
     match mold.serve()? {
         Some(birth) => {
-            let Birth { socket, memory, identity } = birth;
+            let Birth { wire, identity } = birth;
             site.error_logs = mold.logs.into();
             drop((mold.master, mold.children));
-            let port = super::port(WorkerPort::new(socket, packet), memory, &site.config)?;
+            let port = wire.port(packet, &site.config)?;
             Worker::new(site, port, identity).run()
         }
         None => Ok(()),
@@ -133,8 +133,7 @@ struct Mold {
 
 /// What a fork gives its child.
 struct Birth {
-    socket: OwnedFd,
-    memory: Option<OwnedFd>,
+    wire: Wire,
     identity: WorkerIdentity,
 }
 
@@ -201,7 +200,11 @@ impl Mold {
         };
         let mut fds = fds.into_iter();
         match order {
-            ToMold::Spawn { slot } => self.fork(slot, fds.next().context("Spawn without a socket")?, fds.next()),
+            ToMold::Spawn { slot } => {
+                let socket = fds.next().context("Spawn without a socket")?;
+                let memory = fds.next().context("Spawn without memory")?;
+                self.fork(slot, Wire { socket, memory })
+            }
             ToMold::Logs => {
                 for (number, log) in (0..).zip(fds) {
                     self.logs.renew(number, log)?;
@@ -226,7 +229,7 @@ impl Mold {
         }
     }
 
-    fn fork(&mut self, slot: Slot, socket: OwnedFd, memory: Option<OwnedFd>) -> anyhow::Result<Option<Birth>> {
+    fn fork(&mut self, slot: Slot, wire: Wire) -> anyhow::Result<Option<Birth>> {
         let mold = nix::unistd::getpid();
         let master = getppid();
         let identity = WorkerIdentity {
@@ -239,7 +242,7 @@ impl Mold {
             Ok(Some(pid)) => pid,
             Ok(None) => {
                 sys::follow(mold, master)?;
-                return Ok(Some(Birth { socket, memory, identity }));
+                return Ok(Some(Birth { wire, identity }));
             }
             Err(error) => {
                 self.master.send(&FromMold::ForkFailed { slot, error: error.to_string() }, &[])?;
@@ -247,7 +250,7 @@ impl Mold {
             }
         };
         // Our copy of the socket goes here: one that later siblings inherit would hide this worker's death.
-        drop(socket);
+        drop(wire);
         let process = sys::pidfd_open(pid).inspect_err(|error| {
             log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));
         });

@@ -3,25 +3,19 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use wire::transport::{WorkerPort, packet_buffer};
+use wire::transport::packet_buffer;
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Worker, WorkerIdentity, start_up};
+use super::{Wire, Worker, WorkerIdentity, start_up};
 use crate::config::{Config, Facts};
 
-/// Loads the site and answers on `socket` until the front leaves; ends the process.
-pub fn run(
-    config: Config,
-    facts: &Facts,
-    socket: OwnedFd,
-    memory: Option<OwnedFd>,
-    logs: Vec<OwnedFd>,
-) -> anyhow::Result<()> {
+/// Loads the site and answers on `wire` until the front leaves; ends the process.
+pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
-    let port = super::port(WorkerPort::new(socket, packet_buffer()), memory, &site.config)?;
+    let port = wire.port(packet_buffer(), &site.config)?;
     Worker::new(site, port, identity).run()
 }
 

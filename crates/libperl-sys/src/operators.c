@@ -10,7 +10,7 @@ int cml_forked_in_request;
 
 static Perl_ppaddr_t original[MAXO];
 
-/* The worker's ways to the front: its socket, and a reply socket for each further thread. */
+/* The worker's ways to the front: its socket, and what wakes each thread. */
 static int private_fds[CML_PRIVATE_FDS];
 static size_t private_count;
 

@@ -7,8 +7,6 @@
 //! The order of a response is `Info* Head (Body|Lent)* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
-use std::io::{self, IoSlice};
-
 use crate::{Cursor, Malformed, put_string};
 
 /// Length of a message's header.
@@ -235,38 +233,6 @@ impl Outgoing<'_> {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.body.is_empty() && self.after.is_empty()
-    }
-
-    /// As packets, each with as much of the body as one message holds.
-    pub fn as_packets(&self, mut send: impl FnMut(&[IoSlice<'_>]) -> io::Result<()>) -> io::Result<()> {
-        let mut before = self.before.to_vec();
-        let mut pieces = self.body.chunks(MAX_PAYLOAD).peekable();
-        loop {
-            let piece = pieces.next().unwrap_or_default();
-            let is_last = pieces.peek().is_none();
-            put_body_header(self.id, piece.len(), &mut before);
-            let parts = [&before[..], piece, if is_last { self.after } else { &[] }];
-            if parts.iter().any(|part| !part.is_empty()) {
-                send(&parts.map(IoSlice::new))?;
-            }
-            if is_last {
-                return Ok(());
-            }
-            before.clear();
-        }
-    }
-}
-
-/// The header of a Body message whose bytes follow by themselves: the length stands at offset 4.
-fn put_body_header(id: u64, length: usize, packet: &mut Vec<u8>) {
-    if length == 0 {
-        return;
-    }
-    let start = packet.len();
-    Reply::Body(&[]).put(id, packet);
-    debug_assert_eq!(packet.len(), start + HEADER);
-    if let Some(stands) = packet.get_mut(start + 4..start + 8) {
-        stands.copy_from_slice(&(length as u32).to_le_bytes());
     }
 }
 

@@ -42,17 +42,8 @@ pub struct Pool {
     pub queue_length: usize,
     /// `QueueStale`: requests that wait for so long, while more and more come, are an overload; zero: never.
     pub queue_stale: Duration,
-    /// `Wire`: front and workers share memory.
-    pub shares_memory: bool,
-    /// `WireMemory`, in blocks.
+    /// `WireMemory`: how many blocks each worker shares with the front.
     pub blocks: usize,
-}
-
-impl Pool {
-    /// How many blocks each worker shares with the front; `None`: they have no memory in common.
-    pub fn shared_blocks(&self) -> Option<usize> {
-        self.shares_memory.then_some(self.blocks)
-    }
 }
 
 impl Default for Pool {
@@ -66,7 +57,6 @@ impl Default for Pool {
             max_requests: 0..=0,
             queue_length,
             queue_stale: Duration::ZERO,
-            shares_memory: true,
             blocks: 0,
         }
     }

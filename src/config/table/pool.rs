@@ -77,16 +77,6 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
-        name: "Wire",
-        contexts: SERVER,
-        takes: Takes::Word("memory|socket", wire),
-        default: Some("memory"),
-        because: "what goes through memory costs a system call only when somebody sleeps, and large answers are not copied",
-        effect: Effect::Generation,
-        about: "How requests and answers travel between the front and the workers: in memory that they share, or in packets of a socket.",
-        ..ROW
-    },
-    Row {
         name: "WireMemory",
         contexts: SERVER,
         takes: Takes::Words("size, 16K to 1M", 1..=1, wire_memory),
@@ -158,15 +148,6 @@ pub(super) static ROWS: &[Row] = &[
 
 fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.config.pool.max_requests = value::range(text)?;
-    Ok(())
-}
-
-fn wire(draft: &mut Draft, kind: &str) -> Result<(), String> {
-    draft.config.pool.shares_memory = match kind.to_ascii_lowercase().as_str() {
-        "memory" => true,
-        "socket" => false,
-        _ => return Err("expected memory or socket".to_owned()),
-    };
     Ok(())
 }
 

@@ -22,7 +22,7 @@ use crate::log;
 pub const EVICTED_AT_ONCE: usize = 32;
 /// Descriptors that are not for connections, besides those that [`Taken`] counts.
 const OURS: u64 = 32;
-/// And for each worker: its socket, the copy of its end, a body on its way; and a reply socket for each thread.
+/// And for each worker: its socket, the copy of its end, a body on its way; and a bell for each thread.
 const OF_A_WORKER: u64 = 2;
 /// The same warning is logged once in so long.
 const TOLD_FOR: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ pub struct Network(u64);
 pub struct Taken {
     /// Workers of all generations.
     pub workers: usize,
-    /// Threads, for each of which each worker has a reply socket.
+    /// Threads, for each of which each worker has a bell.
     pub threads: usize,
     /// Their logs, and the listeners.
     pub logs: usize,

@@ -241,7 +241,7 @@ fn the_master_hears_at_once_that_requests_wait() {
 fn a_client_may_hang_up_before_its_worker_has_begun() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (socket, memory) = server.socket(1, 0);
-    let mut worker = port(socket, memory.as_ref());
+    let mut worker = port(socket, &memory);
     worker.say(&Reply::Ready { fork_us: 7 }).expect("said");
     let mut client = server.client();
     // Requests so quick that the next ones are sent ahead.
@@ -273,9 +273,6 @@ fn answer_next(worker: &mut WorkerPort) -> Vec<u8> {
             Ok(Some(Inbound::Request(frame, None))) => break frame,
             Ok(Some(Inbound::HungUp(_) | Inbound::Abandoned(_))) => {}
             Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("bells"),
-            Ok(Some(Inbound::ReplySockets { first, sockets })) => {
-                worker.take_reply_sockets(first, sockets).expect("reply sockets")
-            }
             other => panic!("no request: {}", other.is_ok()),
         }
     };

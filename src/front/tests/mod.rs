@@ -40,7 +40,6 @@ struct Server {
     folder: tempfile::TempDir,
     logs: Vec<File>,
     workers: Vec<JoinHandle<()>>,
-    shares_memory: bool,
 }
 
 impl Server {
@@ -56,7 +55,6 @@ impl Server {
             folder: tempfile::tempdir().expect("a folder"),
             logs: Vec::new(),
             workers: Vec::new(),
-            shares_memory: !text.contains("Wire socket"),
         };
         server.configure(1, text);
         server.activate(1);
@@ -119,7 +117,7 @@ impl Server {
         let (socket, memory) = self.socket(generation, slot);
         let control = self.control.as_fd().try_clone_to_owned().expect("a copy");
         self.workers.push(std::thread::spawn(move || {
-            worker::run(worker::port(socket, memory.as_ref()), &script);
+            worker::run(worker::port(socket, &memory), &script);
             // A front that has gone does not mind.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
@@ -127,16 +125,15 @@ impl Server {
     }
 
     /// The worker's end of a socket that the front takes for a worker's, and what they share beside it.
-    fn socket(&self, generation: GenerationNumber, slot: Slot) -> (OwnedFd, Option<OwnedFd>) {
+    fn socket(&self, generation: GenerationNumber, slot: Slot) -> (OwnedFd, OwnedFd) {
         let (front, worker) = pair().expect("a pair");
-        let memory = self.shares_memory.then(|| wire::memory::create().expect("a memfd"));
-        let ends: Vec<&OwnedFd> = [&front, &worker].into_iter().chain(&memory).collect();
-        self.hand_over(generation, slot, &ends, false);
+        let memory = wire::memory::create().expect("a memfd");
+        self.hand_over(generation, slot, [&front, &worker, &memory], false);
         (worker, memory)
     }
 
-    fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: &[&OwnedFd], adopted: bool) {
-        let fds: Vec<_> = ends.iter().map(|end| end.as_raw_fd()).collect();
+    fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: [&OwnedFd; 3], adopted: bool) {
+        let fds = ends.map(AsRawFd::as_raw_fd);
         self.control
             .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)
             .expect("sent");

@@ -46,7 +46,7 @@ impl Script {
 }
 
 /// What `WireMemory` is when nothing is said.
-const BLOCKS: usize = blocks::MOST;
+pub const BLOCKS: usize = blocks::MOST;
 
 /// Pieces of `/large`, of 32 KiB each.
 pub const LARGE: usize = 64;
@@ -65,19 +65,14 @@ pub fn run(mut port: WorkerPort, script: &Script) {
             Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell => {}
             Inbound::Greet => port.say(&Reply::Greeted { fork_us: 7 }).expect("said"),
             Inbound::Bells(bells) => port.take_bells(bells).expect("bells"),
-            Inbound::ReplySockets { first, sockets } => port.take_reply_sockets(first, sockets).expect("reply sockets"),
             Inbound::Leave => return,
         }
     }
 }
 
 /// A worker's end.
-pub fn port(socket: OwnedFd, memory: Option<&OwnedFd>) -> WorkerPort {
-    let port = WorkerPort::new(socket, packet_buffer());
-    match memory {
-        Some(memory) => port.with_memory(crate::sys::map_memory(memory).expect("mapped"), BLOCKS),
-        None => port,
-    }
+pub fn port(socket: OwnedFd, memory: &OwnedFd) -> WorkerPort {
+    WorkerPort::new(socket, packet_buffer(), crate::sys::map_memory(memory).expect("mapped"), BLOCKS)
 }
 
 /// Says these at once.

@@ -33,7 +33,6 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use wire::memory::orders::MAX_FRAME;
-use wire::transport::MAX_INLINE;
 
 use super::base::failure::Failure;
 use super::base::shared::count;
@@ -59,24 +58,20 @@ pub use worker::Worker;
 pub struct Workers {
     /// What all threads have.
     pub pool: Arc<SharedPool>,
-    /// The number of this thread: of its requests, and of its reply sockets.
+    /// The number of this thread: of its requests, and of its rings.
     thread: u8,
     /// The requests of this thread.
     exchanges: RefCell<FxHashMap<RequestId, SharedExchange>>,
     spooling: Rc<Spooling>,
     /// Where packets of workers are received.
     buffers: Rc<RefCell<Buffers>>,
-    /// A longer frame is not sent ahead.
-    max_ahead: usize,
 }
 
 impl Workers {
     /// For the thread `thread`; `buffers` are where it receives packets.
     pub fn new(pool: Arc<SharedPool>, thread: u8, config: &Config, buffers: Rc<RefCell<Buffers>>) -> Workers {
         let spooling = Rc::new(config.spooling.clone());
-        // What goes through memory would overtake what lies in a socket.
-        let max_ahead = if config.pool.shares_memory { MAX_FRAME } else { MAX_INLINE };
-        Workers { pool, thread, exchanges: RefCell::default(), spooling, buffers, max_ahead }
+        Workers { pool, thread, exchanges: RefCell::default(), spooling, buffers }
     }
 
     /// Tells the pool of an event, and does what it wants.
@@ -98,7 +93,8 @@ impl Workers {
             id,
             lane: 0,
             timeouts: job.timeouts,
-            small: job.body.is_none() && job.frame.len() <= self.max_ahead,
+            // What goes through memory would overtake what lies in a socket.
+            small: job.body.is_none() && job.frame.len() <= MAX_FRAME,
             charged_to: job.charged_to,
         };
         let exchange = Rc::new(RefCell::new(Exchange::new(id, self.spooling.clone())));

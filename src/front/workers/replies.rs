@@ -9,7 +9,7 @@ use wire::control::FromFront;
 use wire::reply::{Packet, Reply};
 
 use super::exchange::SharedExchange;
-use super::reply_port::{Next, ReplyPort};
+use super::reply_port::ReplyPort;
 use super::worker::{Way, Worker};
 use super::{Failure, RequestId, Workers};
 
@@ -40,17 +40,13 @@ impl Workers {
     }
 
     /// Takes a packet of a worker. One that breaks the protocol is as good as dead.
-    fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Next {
-        match self.read(port, packet) {
-            Ok(next) => next,
-            Err(malformed) => {
-                self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
-                Next::Nothing
-            }
+    fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
+        if let Err(malformed) = self.read(port, packet) {
+            self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
         }
     }
 
-    fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<Next, Malformed> {
+    fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<(), Malformed> {
         let mut heard: Option<SharedExchange> = None;
         for message in Packet::new(packet) {
             let (id, reply) = message?;
@@ -79,11 +75,8 @@ impl Workers {
                 reply => exchange.hear(reply)?,
             }
         }
-        Ok(match heard {
-            Some(exchange) => self.progress(port, &exchange),
-            None if self.is_adopted(&port.worker) => Next::Packet,
-            None => Next::Nothing,
-        })
+        heard.iter().for_each(|exchange| self.progress(port, exchange));
+        Ok(())
     }
 
     /// What is about no request.
@@ -119,7 +112,7 @@ impl Workers {
     }
 
     /// After a packet for `exchange`: the client may go on, and at the end the worker too.
-    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) -> Next {
+    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) {
         let mut heard = exchange.borrow_mut();
         heard.wake();
         let (worker, id) = (port.worker.id, heard.id);
@@ -127,7 +120,7 @@ impl Workers {
             if heard.is_for_nobody() {
                 drop(heard);
                 self.abandon(exchange);
-                return Next::Packet;
+                return;
             }
             if heard.is_full() && self.pool.queued() > 0 {
                 heard.spill();
@@ -137,14 +130,10 @@ impl Workers {
                 drop(heard);
                 self.tell(|pool| pool.hold(worker, id));
             }
-            return Next::Packet;
+            return;
         };
         let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
         drop(heard);
-        let is_heard_out = self.tell(|pool| {
-            pool.ended(worker, id, leaving, Instant::now());
-            pool.is_heard_out(worker)
-        });
-        if is_heard_out { Next::Nothing } else { Next::Packet }
+        self.tell(|pool| pool.ended(worker, id, leaving, Instant::now()));
     }
 }

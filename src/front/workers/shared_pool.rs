@@ -123,9 +123,9 @@ impl SharedPool {
 
     /// Takes a worker in that was asked of the mold.
     pub fn add(&self, worker: Arc<Worker>, adopted: bool) {
-        let (id, gives_back) = (worker.id, worker.can_take_back());
+        let id = worker.id;
         lock(&self.state).workers.insert(id, worker);
-        self.tell_of_worker(|pool| pool.add(id, gives_back, adopted, Instant::now()));
+        self.tell_of_worker(|pool| pool.add(id, adopted, Instant::now()));
     }
 
     /// `worker` has ended: a request that it had is lost.

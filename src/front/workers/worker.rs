@@ -13,17 +13,17 @@ use wire::channel::MAX_FDS;
 use wire::control::WorkerId;
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
-use wire::transport::{Order, Sent, SocketFront, socketpair};
+use wire::transport::{Order, Sent, SocketFront};
 
 use crate::front::base::lock::lock;
 use crate::log;
 
-/// How the answers of a worker reach a thread.
+/// How a worker reaches a thread.
 pub struct Way {
-    /// In packets of this.
+    /// Wakes it for what lies in its ring.
+    pub bell: Arc<EventFd>,
+    /// One of them hears what is about no request.
     pub socket: Option<Arc<SocketFront>>,
-    /// In its ring; this wakes it.
-    pub bell: Option<Arc<EventFd>>,
 }
 
 /// What the worker is at, the [`Pool`](super::pool::Pool) knows.
@@ -70,40 +70,24 @@ impl Worker {
         self.pid.store(pid, Relaxed);
     }
 
-    /// Its socket, which is its reply socket 0.
+    /// Its socket.
     pub fn socket(&self) -> Arc<SocketFront> {
         self.socket.clone()
     }
 
-    /// The memory that it shares with us, if it does.
-    pub fn memory(&self) -> Option<&FrontMemory> {
+    /// The memory that it shares with us.
+    pub fn memory(&self) -> &FrontMemory {
         self.socket.memory()
     }
 
     /// Makes the ways on which so many threads hear it, and tells it of them.
     pub fn ways(&self, threads: usize) -> io::Result<Vec<Way>> {
-        let ways = if self.memory().is_some() { self.bells(threads)? } else { self.reply_sockets(threads)? };
-        self.listened_to.store(ways.len(), SeqCst);
-        Ok(ways)
-    }
-
-    fn bells(&self, threads: usize) -> io::Result<Vec<Way>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
         let _: Sent = self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
+        self.listened_to.store(threads, SeqCst);
         let own = std::iter::once(Some(self.socket())).chain(std::iter::repeat(None));
-        Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { socket, bell: Some(bell.into()) }).collect())
-    }
-
-    fn reply_sockets(&self, threads: usize) -> io::Result<Vec<Way>> {
-        let pairs = (1..threads).map(|_| socketpair()).collect::<io::Result<Vec<_>>>()?;
-        let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-        if !theirs.is_empty() {
-            let sockets: Vec<BorrowedFd<'_>> = theirs.iter().map(AsFd::as_fd).collect();
-            let _: Sent = self.socket.send(&Order::ReplySockets { first: 1, sockets: &sockets })?;
-        }
-        let all = std::iter::once(self.socket()).chain(ours.into_iter().map(Arc::new));
-        Ok(all.map(|socket| Way { socket: Some(socket), bell: None }).collect())
+        Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { bell: bell.into(), socket }).collect())
     }
 
     /// What it says is for us.
@@ -120,12 +104,12 @@ impl Worker {
 
     /// Takes over a piece of a body that it says it has left in its memory.
     pub(super) fn take_block(&self, block: u32, length: u32) -> Result<Block, Malformed> {
-        self.memory().ok_or(Malformed("a block without memory"))?.lender().take(block, length)
+        self.memory().lender().take(block, length)
     }
 
     /// Whether it has few blocks left.
     pub(super) fn is_short_of_blocks(&self) -> bool {
-        self.memory().is_some_and(|memory| memory.lender().is_short())
+        self.memory().lender().is_short()
     }
 
     /// Nobody listens to it any more.
@@ -152,11 +136,6 @@ impl Worker {
     /// Wakes it, if it sleeps beside what was left in its memory.
     pub(super) fn wake_if_asleep(&self) {
         self.socket.wake_if_asleep();
-    }
-
-    /// Whether [`Worker::take_back`] can.
-    pub fn can_take_back(&self) -> bool {
-        self.socket.can_take_back()
     }
 
     /// Takes back the requests that it has not begun, oldest first; their numbers are told.

@@ -14,7 +14,7 @@ impl Master {
     pub(in crate::master) fn fork_worker(&mut self, number: GenerationNumber) {
         let id = self.workers.add(number, Instant::now());
         let slot = id.slot;
-        let socket = match Socket::new(self.checked.config.pool.shares_memory) {
+        let socket = match Socket::new() {
             Ok(socket) => socket,
             Err(error) => {
                 log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
@@ -23,8 +23,7 @@ impl Master {
         };
         self.hand_to_front(number, id, &socket, false);
         if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
-            let theirs = std::iter::once(&socket.worker).chain(&socket.memory).cloned().collect();
-            mold.peer.send(ToMold::Spawn { slot }, theirs);
+            mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone(), socket.memory.clone()]);
         }
         if let Some(worker) = self.workers.get_mut(slot) {
             worker.socket = Some(socket);
@@ -39,7 +38,7 @@ impl Master {
         socket: &Socket,
         adopted: bool,
     ) {
-        let ends = [&socket.front, &socket.worker].into_iter().chain(&socket.memory).cloned().collect();
+        let ends = [&socket.front, &socket.worker, &socket.memory].map(Clone::clone).into();
         self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 

@@ -46,14 +46,14 @@ pub struct Socket {
     pub front: Fd,
     /// The worker's.
     pub worker: Fd,
-    /// Memory, where they share any.
-    pub memory: Option<Fd>,
+    /// Their memory.
+    pub memory: Fd,
 }
 
 impl Socket {
     /// A new one.
-    pub fn new(shares_memory: bool) -> io::Result<Socket> {
-        let memory = if shares_memory { Some(wire::memory::create()?.into()) } else { None };
+    pub fn new() -> io::Result<Socket> {
+        let memory = wire::memory::create()?.into();
         let (front, worker) = wire::channel::pair()?;
         Ok(Socket { front: front.into(), worker: worker.into(), memory })
     }

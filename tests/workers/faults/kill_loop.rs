@@ -30,28 +30,22 @@ fn is_large(response: &Response) -> bool {
 #[test]
 fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
     let kills = std::env::var("CAMELEER_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
-    for wire in ["memory", "socket"] {
-        let pool = "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nFrontThreads 2";
-        let server = serve(APP, &format!("{pool}\nWire {wire}"));
-        server.until_idle(4);
-        let loads = [Load::start(&server, 12, "/", is_small), Load::start(&server, 4, "/large", is_large)];
-        for kill in 0..kills {
-            loads[0].until_answered(ANSWERS);
-            until("there is a worker to kill", || {
-                let workers = server.workers();
-                let victim = workers.get(kill as usize % workers.len().max(1)).map(|(pid, _)| *pid);
-                victim.filter(|pid| *pid > 0).inspect(|pid| signal(*pid, Signal::SIGKILL)).is_some()
-            });
-        }
-        let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
-        // One that is killed twice counts once, and one that is idle costs nothing.
-        assert!(lost.len() as u64 <= kills, "{wire}: {kills} kills cost {} requests", lost.len());
-        let is_cut_or_502 = |said: &&String| !said.contains("status: 200");
-        assert!(
-            lost.iter().all(|said| is_cut_or_502(&said)),
-            "{wire}: {:?}",
-            lost.iter().find(|said| !is_cut_or_502(said))
-        );
-        assert_eq!(server.text("/"), "small");
+    let pool = "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nFrontThreads 2";
+    let server = serve(APP, pool);
+    server.until_idle(4);
+    let loads = [Load::start(&server, 12, "/", is_small), Load::start(&server, 4, "/large", is_large)];
+    for kill in 0..kills {
+        loads[0].until_answered(ANSWERS);
+        until("there is a worker to kill", || {
+            let workers = server.workers();
+            let victim = workers.get(kill as usize % workers.len().max(1)).map(|(pid, _)| *pid);
+            victim.filter(|pid| *pid > 0).inspect(|pid| signal(*pid, Signal::SIGKILL)).is_some()
+        });
     }
+    let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
+    // One that is killed twice counts once, and one that is idle costs nothing.
+    assert!(lost.len() as u64 <= kills, "{kills} kills cost {} requests", lost.len());
+    let is_cut_or_502 = |said: &&String| !said.contains("status: 200");
+    assert!(lost.iter().all(|said| is_cut_or_502(&said)), "{:?}", lost.iter().find(|said| !is_cut_or_502(said)));
+    assert_eq!(server.text("/"), "small");
 }

@@ -6,23 +6,23 @@ use std::io;
 use std::rc::Rc;
 
 use wire::frame::{Field, Frame, Request};
-use wire::reply::Outgoing;
+use wire::reply::{MAX_PACKET, MAX_PAYLOAD, Outgoing, Reply};
 use wire::transport::Presence;
 
 use super::Client;
 
-/// Keeps every packet that was sent.
+/// Keeps what was sent at once, each as a packet.
 #[derive(Clone, Default)]
 pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl Client for FakeFront {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
-        said.as_packets(|packet| {
-            let bytes: Vec<u8> = packet.iter().flat_map(|part| part.to_vec()).collect();
-            assert!(bytes.len() <= wire::reply::MAX_PACKET);
-            self.0.borrow_mut().push(bytes);
-            Ok(())
-        })
+        let mut packet = said.before.to_vec();
+        said.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(said.id, &mut packet));
+        packet.extend_from_slice(said.after);
+        assert!(packet.len() <= MAX_PACKET + said.body.len());
+        self.0.borrow_mut().push(packet);
+        Ok(())
     }
 
     fn presence(&mut self) -> Presence {

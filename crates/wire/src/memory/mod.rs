@@ -31,6 +31,7 @@ use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 pub use front::FrontMemory;
+pub use replies::MAX_THREADS;
 use sync::{AtomicU64, sized};
 pub use waiting::Flag;
 pub use worker::{Lack, WorkerMemory};
@@ -78,7 +79,7 @@ pub fn create() -> io::Result<OwnedFd> {
 
 /// Where the ring of a thread begins, in words.
 pub fn ring_at(thread: usize) -> usize {
-    RINGS + thread % replies::MOST * replies::RING
+    RINGS + thread % replies::MAX_THREADS * replies::RING
 }
 
 #[cfg(test)]

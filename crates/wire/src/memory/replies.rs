@@ -17,7 +17,7 @@ use crate::Malformed;
 use crate::reply::MAX_PACKET;
 
 /// A front has no more threads.
-pub const MOST: usize = sized(64, 1);
+pub const MAX_THREADS: usize = sized(64, 1);
 /// A longer packet lies in blocks.
 pub const MAX_ENTRY: usize = ROOM * 8 / 2 - 8;
 
@@ -29,7 +29,7 @@ const FRONT_SLEEPS: usize = 2 * LINE;
 const WORKER_WAITS: usize = 3 * LINE;
 const DATA: usize = 4 * LINE;
 pub(super) const RING: usize = DATA + ROOM;
-pub(super) const WORDS: usize = MOST * RING;
+pub(super) const WORDS: usize = MAX_THREADS * RING;
 
 const PACKET: u64 = 1;
 const IN_BLOCKS: u64 = 2;

@@ -55,7 +55,7 @@ impl WorkerMemory {
 
     /// The threads of the front are woken by these, that of number 0 first. The front is another than the one before.
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> Result<(), Malformed> {
-        if bells.len() > replies::MOST {
+        if bells.len() > replies::MAX_THREADS {
             return Err(Malformed("more threads than rings"));
         }
         let rings = (0..bells.len()).map(|number| replies::Writer::new(&self.memory, number));

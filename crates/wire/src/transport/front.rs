@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
-    ABANDONED, BELL, BELLS, GREET, HUNG_UP, Inbound, LEAVE, LOGS, MAX_INLINE, Order, REPLY_SOCKETS, REQUEST,
-    REQUEST_IN_FD, decode, in_memory,
+    ABANDONED, BELL, BELLS, GREET, HUNG_UP, Inbound, LEAVE, LOGS, MAX_INLINE, Order, REQUEST, REQUEST_IN_FD, decode,
+    in_memory,
 };
 use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
@@ -32,31 +32,28 @@ pub struct SocketFront {
     socket: Arc<OwnedFd>,
     /// The worker's end as well: receiving there takes back what the worker has not received. While the front holds
     /// it, the worker's death is not an end of file here.
-    theirs: Option<OwnedFd>,
-    memory: Option<FrontMemory>,
+    theirs: OwnedFd,
+    memory: FrontMemory,
     /// A request was sent in a packet, and may lie in the socket.
     has_packet: AtomicBool,
 }
 
 impl SocketFront {
-    /// Takes an end of a pair over and makes it non-blocking.
-    pub fn new(socket: OwnedFd, theirs: Option<OwnedFd>) -> io::Result<SocketFront> {
+    /// Takes both ends of a pair over, makes ours non-blocking, and uses the memory of the worker, which has so many blocks.
+    pub fn new(socket: OwnedFd, theirs: OwnedFd, memory: Memory, blocks: usize) -> io::Result<SocketFront> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(SocketFront { socket: Arc::new(socket), theirs, memory: None, has_packet: AtomicBool::new(true) })
+        let socket = Arc::new(socket);
+        let memory = FrontMemory::new(memory, blocks, {
+            let socket = socket.clone();
+            move || ring(socket.as_fd())
+        });
+        Ok(SocketFront { socket, theirs, memory, has_packet: AtomicBool::new(true) })
     }
 
-    /// Uses the memory of the worker, which has so many blocks.
-    #[must_use]
-    pub fn with_memory(mut self, memory: Memory, blocks: usize) -> SocketFront {
-        let socket = self.socket.clone();
-        self.memory = Some(FrontMemory::new(memory, blocks, move || ring(socket.as_fd())));
-        self
-    }
-
-    /// The memory of the worker, if it has one.
-    pub fn memory(&self) -> Option<&FrontMemory> {
-        self.memory.as_ref()
+    /// The memory of the worker.
+    pub fn memory(&self) -> &FrontMemory {
+        &self.memory
     }
 
     /// Wakes a worker that waits for room for its answers.
@@ -66,15 +63,15 @@ impl SocketFront {
 
     /// Wakes the worker if it sleeps beside what was left in its memory.
     pub fn wake_if_asleep(&self) {
-        if self.memory.as_ref().is_some_and(FrontMemory::must_wake) {
+        if self.memory.must_wake() {
             self.wake();
         }
     }
 
     /// Sends an order whole, or fails with `WouldBlock`.
     pub fn send(&self, order: &Order<'_>) -> io::Result<Sent> {
-        if let (Some(memory), Order::Request { frame, body: None, reply_to }) = (&self.memory, order)
-            && memory.send(id_of(frame), frame, *reply_to)
+        if let Order::Request { frame, body: None, reply_to } = order
+            && self.memory.send(id_of(frame), frame, *reply_to)
         {
             return Ok(Sent::Left);
         }
@@ -82,7 +79,7 @@ impl SocketFront {
             self.has_packet.store(true, SeqCst);
         }
         self.send_packet(order)?;
-        self.memory.iter().for_each(FrontMemory::announce_packet);
+        self.memory.announce_packet();
         Ok(Sent::Arrives)
     }
 
@@ -99,9 +96,6 @@ impl SocketFront {
             }
             Order::Logs { first, logs } => {
                 send_packet(to, &[IoSlice::new(&[LOGS]), IoSlice::new(&first.to_le_bytes())], &raw(logs))
-            }
-            Order::ReplySockets { first, sockets } => {
-                send_packet(to, &[IoSlice::new(&[REPLY_SOCKETS, *first])], &raw(sockets))
             }
             Order::Bells { bells } => send_packet(to, &[IoSlice::new(&[BELLS])], &raw(bells)),
             Order::Request { frame, body, reply_to } => {
@@ -124,18 +118,12 @@ impl SocketFront {
         if fds.is_empty() { Ok(received) } else { Err(Malformed("descriptors from a worker").into()) }
     }
 
-    /// Whether [`SocketFront::take_back`] can.
-    pub fn can_take_back(&self) -> bool {
-        self.theirs.is_some()
-    }
-
     /// Takes back the requests that the worker has not begun, oldest first. Their numbers are told.
     pub fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
-        let Some(theirs) = &self.theirs else { return Ok(Vec::new()) };
         let (mut requests, mut others) = (Vec::new(), Vec::new());
         while self.has_packet.load(SeqCst) {
             let mut fds = Vec::new();
-            let n = match try_receive_packet(theirs.as_fd(), buffer, &mut fds) {
+            let n = match try_receive_packet(self.theirs.as_fd(), buffer, &mut fds) {
                 Ok(Some(n)) => n,
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                 Ok(None) | Err(_) => {
@@ -150,7 +138,7 @@ impl SocketFront {
             }
         }
         // A request in a packet was sent when there was none in a slot.
-        requests.extend(self.memory.iter().flat_map(FrontMemory::take_back));
+        requests.extend(self.memory.take_back());
         others.into_iter().try_for_each(|other| self.send_again(other))?;
         Ok(requests)
     }
@@ -161,9 +149,6 @@ impl SocketFront {
             Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
             Inbound::Greet => self.send(&Order::Greet),
-            Inbound::ReplySockets { first, sockets } => {
-                self.send(&Order::ReplySockets { first, sockets: &borrowed(&sockets) })
-            }
             Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),
             Inbound::Bell => {
                 self.wake();

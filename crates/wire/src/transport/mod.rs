@@ -1,17 +1,15 @@
 //! How frames and replies travel between the front and one worker.
 //!
-//! One packet socket a worker, of which [`SocketFront`] and [`WorkerPort`] are the ends. A front of several threads gives
-//! the worker a further socket for each but the first, a *reply socket*: a request says on which reply socket it wants its answer, so that
-//! the thread that asked is the one that hears, and no other need wake for it. Reply socket 0 is the worker's socket itself.
+//! Small requests and all answers lie in [`memory`](crate::memory) that both have. Beside it there is one packet socket a worker; it
+//! carries requests that are large or have descriptors, what is about no request, and *bells*, which wake a worker that sleeps.
+//! [`SocketFront`] and [`WorkerPort`] are the ends of both. A request says which thread of the front wants the answer, so that the thread that asked
+//! is the one that hears, and no other need wake for it; each has an eventfd that wakes it.
 //!
 //! ```text
 //!   front                                     worker
 //!   send(Order::Request)  ── frame ────────▶  next() → Inbound::Request
-//!   receive() → packet    ◀── Head Body End ─ send(packet), on the reply socket that the request names
+//!   ring of the thread    ◀── Head Body End ─ send(packet)
 //! ```
-//!
-//! With [`memory`](crate::memory) beside the socket, small requests and all answers go there. The socket carries what is large, what
-//! has descriptors, and *bells*, which wake a worker that sleeps; a thread of the front is woken by an eventfd of its own.
 
 mod front;
 mod worker;
@@ -25,7 +23,6 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::channel::pair;
 use crate::frame::{Flags, Frame};
 use crate::{Cursor, Malformed};
 
@@ -43,16 +40,12 @@ const LEAVE: u8 = 4;
 const ABANDONED: u8 = 5;
 const GREET: u8 = 6;
 const HUNG_UP: u8 = 7;
-const REPLY_SOCKETS: u8 = 8;
-const BELLS: u8 = 9;
-const BELL: u8 = 10;
-/// What stands before an inline frame: the kind and the reply socket.
+const BELLS: u8 = 8;
+const BELL: u8 = 9;
+/// What stands before an inline frame: the kind and the thread that wants the answer.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front.
 pub const MAX_ORDER: usize = BEFORE_FRAME + MAX_INLINE;
-
-/// Reply sockets that a worker may have, its socket among them: a front has no more threads.
-pub const MAX_REPLY_SOCKETS: usize = 64;
 
 /// What the front tells a worker.
 #[derive(Debug)]
@@ -63,17 +56,11 @@ pub enum Order<'a> {
         frame: &'a [u8],
         /// The body when the frame says [`Flags::BODY_IN_FD`], read from its start.
         body: Option<BorrowedFd<'a>>,
-        /// On which reply socket to answer.
+        /// The thread that wants the answer.
         reply_to: u8,
     },
-    /// Answers may be wanted on these reply sockets from now on; not more than [`MAX_FDS`](crate::channel::MAX_FDS).
-    ReplySockets {
-        /// The number of the first one; those that had this number and higher ones are no more.
-        first: u8,
-        /// The worker's ends.
-        sockets: &'a [BorrowedFd<'a>],
-    },
-    /// With these eventfds the threads of the front are woken, that of number 0 first; not more than [`MAX_REPLY_SOCKETS`].
+    /// With these eventfds the threads of the front are woken, that of number 0 first; not more than
+    /// [`MAX_THREADS`](crate::memory::MAX_THREADS).
     Bells {
         /// One for each thread.
         bells: &'a [BorrowedFd<'a>],
@@ -137,22 +124,9 @@ pub enum Inbound {
     Bells(Vec<OwnedFd>),
     /// Something lies in the worker's memory, or there is room in it.
     Bell,
-    /// As [`Order::ReplySockets`].
-    ReplySockets {
-        /// The number of the first one.
-        first: u8,
-        /// The sockets.
-        sockets: Vec<OwnedFd>,
-    },
 }
 
-/// The two ends of a socketpair; the worker's is a plain descriptor that goes to the mold.
-pub fn socketpair() -> io::Result<(SocketFront, OwnedFd)> {
-    let (front, worker) = pair()?;
-    Ok((SocketFront::new(front, None)?, worker))
-}
-
-/// What a packet of the front says, and the reply socket that it names; an inline frame goes into `buffer`.
+/// What a packet of the front says, and the thread that wants the answer; an inline frame goes into `buffer`.
 fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(Inbound, u8)> {
     let mut fds = fds.into_iter();
     let mut packet = Cursor(packet);
@@ -163,7 +137,6 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
         LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },
-        REPLY_SOCKETS => Inbound::ReplySockets { first: packet.u8()?, sockets: fds.collect() },
         BELLS => Inbound::Bells(fds.collect()),
         BELL => Inbound::Bell,
         REQUEST => {

@@ -4,19 +4,22 @@ use std::os::fd::{AsFd, AsRawFd};
 use nix::sys::eventfd::EventFd;
 
 use super::*;
-use crate::channel::{first_byte, send_packet};
+use crate::channel::{first_byte, pair, send_packet};
 use crate::frame::{Field, Request};
 use crate::memory::{self, replies};
 use crate::reply::{Outgoing, Packet, Reply};
 
+/// The path of a request that travels in a packet.
+const TOO_LONG_FOR_A_SLOT: [u8; 5000] = [b'x'; 5000];
+
 fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
-    let (front, worker) = socketpair().expect("socketpair");
+    let (front, mut worker) = ends(1);
     let mut request = Request { id: 3, ..Default::default() };
     request.fields[Field::Path as usize] = path;
     let mut frame = Vec::new();
     request.encode(&mut frame);
     front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
-    match WorkerPort::new(worker, packet_buffer()).next(Vec::new()).expect("received") {
+    match worker.next(Vec::new()).expect("received") {
         Some(Inbound::Request(frame, body)) => (frame, body),
         other => panic!("{other:?}"),
     }
@@ -34,14 +37,8 @@ fn small_and_large_frames_arrive_alike() {
 
 #[test]
 fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
-    let (ours, theirs) = pair().expect("a pair");
-    let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-    let mut worker = WorkerPort::new(theirs, packet_buffer());
-    for id in 1..=3 {
-        let mut frame = Vec::new();
-        Request { id, ..Default::default() }.encode(&mut frame);
-        front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
-    }
+    let (front, mut worker) = ends(1);
+    (1..=3).for_each(|id| ask_for(&front, id, &TOO_LONG_FOR_A_SLOT));
     front.send(&Order::Leave).map(drop).expect("sent");
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
     let mut buffer = vec![0; MAX_ORDER];
@@ -53,7 +50,7 @@ fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
 
 #[test]
 fn a_worker_that_sends_descriptors_is_not_heard() {
-    let (front, worker) = socketpair().expect("socketpair");
+    let (front, worker) = ends(1);
     let (_reading, writing) = nix::unistd::pipe().expect("a pipe");
     send_packet(worker.as_fd(), &[IoSlice::new(b"hello")], &[writing.as_raw_fd()]).expect("sent");
     assert_eq!(front.receive(&mut [0; 16]).expect_err("refused").kind(), io::ErrorKind::InvalidData);
@@ -69,8 +66,7 @@ fn what_is_no_file_is_not_read() {
 
 #[test]
 fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
-    let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = WorkerPort::new(worker, packet_buffer());
+    let (front, mut worker) = ends(1);
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
     front.send(&Order::Abandoned { request: 7 }).map(drop).expect("sent");
@@ -78,9 +74,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
     front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { first: 2, logs })) if logs.len() == 2));
-    let mut frame = Vec::new();
-    Request { id: 9, ..Default::default() }.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    ask_for(&front, 9, &TOO_LONG_FOR_A_SLOT);
     front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("it lies behind a request"), Presence::Here);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
@@ -89,8 +83,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
 
 #[test]
 fn another_front_that_greets_means_that_nobody_waits() {
-    let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = WorkerPort::new(worker, packet_buffer());
+    let (front, mut worker) = ends(1);
     front.send(&Order::Greet).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
@@ -98,15 +91,14 @@ fn another_front_that_greets_means_that_nobody_waits() {
 
 #[test]
 fn the_end_is_seen_when_the_other_side_has_gone() {
-    let (front, worker) = socketpair().expect("socketpair");
+    let (front, mut worker) = ends(1);
     drop(front);
-    assert!(WorkerPort::new(worker, packet_buffer()).next(Vec::new()).expect("end").is_none());
+    assert!(worker.next(Vec::new()).expect("end").is_none());
 }
 
 #[test]
 fn a_client_that_has_hung_up_may_be_gone_later() {
-    let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = WorkerPort::new(worker, packet_buffer());
+    let (front, mut worker) = ends(1);
     front.send(&Order::HungUp { request: 4 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
     front.send(&Order::HungUp { request: 5 }).map(drop).expect("sent");
@@ -116,63 +108,24 @@ fn a_client_that_has_hung_up_may_be_gone_later() {
     assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
 }
 
-#[test]
-fn an_answer_goes_to_the_reply_socket_that_its_request_names() {
-    let (front, worker) = socketpair().expect("socketpair");
-    let mut worker = WorkerPort::new(worker, packet_buffer());
-    let (further, theirs) = socketpair().expect("socketpair");
-    front.send(&Order::ReplySockets { first: 1, sockets: &[theirs.as_fd()] }).map(drop).expect("sent");
-    drop(theirs);
-    match worker.next(Vec::new()) {
-        Ok(Some(Inbound::ReplySockets { first, sockets })) => worker.take_reply_sockets(first, sockets).expect("taken"),
-        other => panic!("{other:?}"),
-    }
-    let mut frame = Vec::new();
-    Request { id: 1, ..Default::default() }.encode(&mut frame);
-    let hear = |on: &SocketFront| on.receive(&mut [0; 16]).map(|heard| heard.unwrap_or_default());
-    for (asked, answered, silent) in [(1, &further, &front), (0, &front, &further)] {
-        front.send(&Order::Request { frame: &frame, body: None, reply_to: asked }).map(drop).expect("sent");
-        assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(..)))));
-        worker.send(&Outgoing { before: b"answer", ..Outgoing::default() }).expect("sent");
-        assert_eq!(hear(answered).expect("an answer"), 6);
-        assert_eq!(hear(silent).expect_err("nothing").kind(), io::ErrorKind::WouldBlock);
-    }
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 1 }).map(drop).expect("sent");
-    worker.next(Vec::new()).expect("a request");
-    drop(further);
-    worker
-        .send(&Outgoing { before: b"for nobody", ..Outgoing::default() })
-        .expect("what is for a front that has died is no error");
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 2 }).map(drop).expect("sent");
-    assert_eq!(worker.next(Vec::new()).expect_err("no such reply socket").kind(), io::ErrorKind::InvalidData);
-}
-
-#[test]
-fn reply_sockets_follow_one_another_and_are_not_without_end() {
-    let (_front, worker) = socketpair().expect("socketpair");
-    let mut worker = WorkerPort::new(worker, packet_buffer());
-    let sockets = |count: usize| (0..count).map(|_| socketpair().expect("socketpair").1).collect::<Vec<_>>();
-    assert!(worker.take_reply_sockets(0, sockets(1)).is_err() && worker.take_reply_sockets(2, sockets(1)).is_err());
-    worker.take_reply_sockets(1, sockets(3)).expect("taken");
-    worker.take_reply_sockets(2, sockets(1)).expect("taken");
-    assert_eq!(worker.fds().count(), 3);
-    assert!(worker.take_reply_sockets(3, sockets(MAX_REPLY_SOCKETS)).is_err());
-}
-
-/// A front and a worker with memory, and what the front hears in the ring of its only thread.
-fn with_memory(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
+/// A front and a worker that knows no bells yet.
+fn ends(blocks: usize) -> (SocketFront, WorkerPort) {
     let (ours, theirs) = pair().expect("a pair");
     let memory = memory::tests::memory();
-    let front = SocketFront::new(ours, Some(theirs.try_clone().expect("a copy"))).expect("a port");
-    let front = front.with_memory(memory.clone(), blocks);
-    let mut worker = WorkerPort::new(theirs, packet_buffer()).with_memory(memory, blocks);
+    let worker = WorkerPort::new(theirs.try_clone().expect("a copy"), packet_buffer(), memory.clone(), blocks);
+    (SocketFront::new(ours, theirs, memory, blocks).expect("a port"), worker)
+}
+
+/// A front and a worker, and what the front hears in the ring of its only thread.
+fn connected(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
+    let (front, mut worker) = ends(blocks);
     let bell = EventFd::new().expect("an eventfd");
     front.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
     match worker.next(Vec::new()) {
         Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),
         other => panic!("{other:?}"),
     }
-    let reader = front.memory().expect("given").reader(0);
+    let reader = front.memory().reader(0);
     (front, worker, reader)
 }
 
@@ -193,8 +146,8 @@ fn begin(worker: &mut WorkerPort) -> u64 {
 }
 
 #[test]
-fn with_memory_a_worker_that_is_awake_needs_no_packet() {
-    let (front, mut worker, mut ring) = with_memory(4);
+fn a_worker_that_is_awake_needs_no_packet() {
+    let (front, mut worker, mut ring) = connected(4);
     (1..=3).for_each(|id| ask_for(&front, id, b"/"));
     assert_eq!(first_byte(worker.as_fd()).expect("readable"), None, "no packet was sent");
     assert_eq!(begin(&mut worker), 1);
@@ -206,8 +159,8 @@ fn with_memory_a_worker_that_is_awake_needs_no_packet() {
 }
 
 #[test]
-fn with_memory_what_is_large_or_has_descriptors_still_arrives() {
-    let (front, mut worker, _ring) = with_memory(4);
+fn what_is_large_or_has_descriptors_still_arrives() {
+    let (front, mut worker, _ring) = connected(4);
     ask_for(&front, 1, &[b'x'; 10_000]);
     ask_for(&front, 2, &vec![b'x'; MAX_INLINE + 1]);
     assert_eq!((begin(&mut worker), begin(&mut worker)), (1, 2));
@@ -223,7 +176,7 @@ fn with_memory_what_is_large_or_has_descriptors_still_arrives() {
 
 #[test]
 fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it() {
-    let (front, mut worker, _ring) = with_memory(4);
+    let (front, mut worker, _ring) = connected(4);
     ask_for(&front, 1, &[b'x'; 10_000]);
     ask_for(&front, 2, b"/");
     // Looking who waits, in the middle of the request before, must not hide it.
@@ -236,7 +189,7 @@ fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it
 
 #[test]
 fn a_worker_that_sleeps_is_woken_for_what_comes_into_its_memory() {
-    let (front, mut worker, mut ring) = with_memory(4);
+    let (front, mut worker, mut ring) = connected(4);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             for expected in 1..=2000 {
@@ -260,7 +213,7 @@ fn a_worker_that_sleeps_is_woken_for_what_comes_into_its_memory() {
 fn a_large_answer_comes_in_blocks_however_few_there_are() {
     let text: Vec<u8> = (0..1_000_000).map(|at| (at % 251) as u8).collect();
     for (blocks, length) in [(1, 100_000), (3, 1_000_000), (64, 1_000_000), (64, 2049), (64, 2048), (2, 0)] {
-        let (front, mut worker, mut ring) = with_memory(blocks);
+        let (front, mut worker, mut ring) = connected(blocks);
         ask_for(&front, 7, b"/");
         let text = &text[..length];
         std::thread::scope(|scope| {
@@ -284,7 +237,7 @@ fn a_large_answer_comes_in_blocks_however_few_there_are() {
                     match message.expect("well formed") {
                         (7, Reply::Body(bytes)) => heard.extend_from_slice(bytes),
                         (7, Reply::Lent { block, length }) => {
-                            let lender = front.memory().expect("given").lender();
+                            let lender = front.memory().lender();
                             lender.take(block, length).expect("lent").copy_to(&mut heard);
                         }
                         (7, Reply::Complete) => is_whole = true,
@@ -300,7 +253,7 @@ fn a_large_answer_comes_in_blocks_however_few_there_are() {
 #[test]
 fn many_small_answers_wait_for_room_in_the_ring() {
     const PACKETS: u32 = 5000;
-    let (front, mut worker, mut ring) = with_memory(1);
+    let (front, mut worker, mut ring) = connected(1);
     ask_for(&front, 7, b"/");
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -327,7 +280,7 @@ fn many_small_answers_wait_for_room_in_the_ring() {
 
 #[test]
 fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next() {
-    let (dead, mut worker, _ring) = with_memory(2);
+    let (dead, mut worker, _ring) = connected(2);
     (1..=2).for_each(|id| ask_for(&dead, id, b"/"));
     let id = begin(&mut worker);
     let (bell, buffer) = (EventFd::new().expect("an eventfd"), &mut vec![0; MAX_ORDER]);
@@ -349,7 +302,7 @@ fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next
             other => panic!("{other:?}"),
         }
         assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))));
-        let mut ring = next.memory().expect("given").reader(0);
+        let mut ring = next.memory().reader(0);
         worker.send(&Outgoing { id: 3, before: b"of the next", ..Outgoing::default() }).expect("sent");
         let mut packet = Vec::new();
         assert!(ring.read(&mut packet).expect("well formed"));

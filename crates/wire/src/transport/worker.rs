@@ -4,21 +4,18 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::{Inbound, MAX_ORDER, MAX_REPLY_SOCKETS, Presence, REQUEST, REQUEST_IN_FD, decode};
-use crate::Malformed;
+use super::{Inbound, MAX_ORDER, Presence, REQUEST, REQUEST_IN_FD, decode};
 use crate::channel::{first_byte, receive_packet, send_packet, try_receive_packet};
 use crate::frame::Frame;
 use crate::memory::{Lack, Memory, WorkerMemory};
 use crate::reply::{Outgoing, Reply};
 
-/// The worker's end of a socketpair, with its memory if it has one. Blocks.
+/// The worker's end of a socketpair, with its memory. Blocks.
 pub struct WorkerPort {
     line: Line,
-    /// Further reply sockets; the first of them is reply socket 1.
-    reply_sockets: Vec<OwnedFd>,
-    /// The reply socket, or the ring, that is answered on.
+    /// The thread that is answered.
     reply_to: u8,
-    memory: Option<WorkerMemory>,
+    memory: WorkerMemory,
 }
 
 /// The socket, and what came over it.
@@ -45,16 +42,10 @@ impl AsFd for WorkerPort {
 }
 
 impl WorkerPort {
-    /// Takes an end of a pair over, and what [`packet_buffer`] made.
-    pub fn new(socket: OwnedFd, packet: Box<[u8]>) -> WorkerPort {
+    /// Takes an end of a pair over, what [`packet_buffer`] made, and memory with so many blocks.
+    pub fn new(socket: OwnedFd, packet: Box<[u8]>, memory: Memory, blocks: usize) -> WorkerPort {
         let line = Line { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
-        WorkerPort { line, reply_sockets: Vec::new(), reply_to: 0, memory: None }
-    }
-
-    /// Uses this memory, with so many blocks.
-    #[must_use]
-    pub fn with_memory(self, memory: Memory, blocks: usize) -> WorkerPort {
-        WorkerPort { memory: Some(WorkerMemory::new(memory, blocks)), ..self }
+        WorkerPort { line, reply_to: 0, memory: WorkerMemory::new(memory, blocks) }
     }
 
     /// Whether something arrived in the middle of a request that [`WorkerPort::next`] will give.
@@ -62,46 +53,40 @@ impl WorkerPort {
         !self.line.heard.is_empty()
     }
 
-    /// Its socket, its reply sockets, and what wakes the front.
+    /// Its socket, and what wakes the front.
     pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let bells = self.memory.iter().flat_map(WorkerMemory::bells).map(AsFd::as_fd);
-        std::iter::once(&self.line.socket).chain(&self.reply_sockets).map(AsFd::as_fd).chain(bells)
+        std::iter::once(self.line.socket.as_fd()).chain(self.memory.bells().map(AsFd::as_fd))
     }
 
     /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame. What is sent from
-    /// here on goes where a request wants its answer.
+    /// here on goes to the thread that wants the answer.
     pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         self.reply_to = 0;
         loop {
             if let Some(heard) = self.line.heard.pop_front() {
                 return Ok(Some(self.begins(heard)));
             }
-            if let Some(memory) = &mut self.memory {
-                let request_lies_in_socket = self.line.hear_what_is_announced(memory)?;
-                if !self.line.heard.is_empty() {
-                    continue;
+            let request_lies_in_socket = self.line.hear_what_is_announced(&self.memory)?;
+            if !self.line.heard.is_empty() {
+                continue;
+            }
+            // It was sent when there was none in the slots, and comes before those that are there now.
+            if !request_lies_in_socket {
+                if let Some(reply_to) = self.memory.orders.claim(&mut buffer) {
+                    self.reply_to = reply_to;
+                    return Ok(Some(Inbound::Request(Frame::parse(buffer)?, None)));
                 }
-                // It was sent when there was none in the slots, and comes before those that are there now.
-                if !request_lies_in_socket {
-                    if let Some(reply_to) = memory.orders.claim(&mut buffer) {
-                        self.reply_to = reply_to;
-                        return Ok(Some(Inbound::Request(Frame::parse(buffer)?, None)));
-                    }
-                    memory.sleeps.raise();
-                    if memory.orders.has_next() || memory.control.is_raised() {
-                        memory.sleeps.lower();
-                        continue;
-                    }
+                self.memory.sleeps.raise();
+                if self.memory.orders.has_next() || self.memory.control.is_raised() {
+                    self.memory.sleeps.lower();
+                    continue;
                 }
             }
             let received = self.line.receive(std::mem::take(&mut buffer));
-            self.memory.iter().for_each(|memory| memory.sleeps.lower());
+            self.memory.sleeps.lower();
             let Some((inbound, reply_to)) = received? else { return Ok(None) };
             if matches!(inbound, Inbound::Bell) {
                 continue;
-            }
-            if usize::from(reply_to) > self.reply_sockets.len() && self.memory.is_none() {
-                return Err(Malformed("no such reply socket").into());
             }
             self.reply_to = reply_to;
             return Ok(Some(self.begins(inbound)));
@@ -111,27 +96,14 @@ impl WorkerPort {
     fn begins(&mut self, inbound: Inbound) -> Inbound {
         if matches!(inbound, Inbound::Greet) {
             self.line.is_for_nobody = false;
-            self.memory.iter_mut().for_each(WorkerMemory::reset);
+            self.memory.reset();
         }
         inbound
     }
 
-    /// Answers may be wanted on these reply sockets, as [`Order::ReplySockets`](super::Order) says.
-    pub fn take_reply_sockets(&mut self, first: u8, sockets: Vec<OwnedFd>) -> io::Result<()> {
-        let others = usize::from(first).checked_sub(1).filter(|others| *others <= self.reply_sockets.len());
-        self.reply_sockets.truncate(others.ok_or(Malformed("a reply socket without those before it"))?);
-        self.reply_sockets.extend(sockets);
-        if self.reply_sockets.len() >= MAX_REPLY_SOCKETS {
-            Err(Malformed("too many reply sockets").into())
-        } else {
-            Ok(())
-        }
-    }
-
     /// The threads of the front are woken by these, as [`Order::Bells`](super::Order) says.
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> io::Result<()> {
-        let memory = self.memory.as_mut().ok_or(Malformed("bells without memory"))?;
-        Ok(memory.take_bells(bells)?)
+        Ok(self.memory.take_bells(bells)?)
     }
 
     /// Says something that is about no request.
@@ -147,35 +119,14 @@ impl WorkerPort {
         if line.is_for_nobody {
             return Ok(());
         }
-        match &mut self.memory {
-            Some(memory) => {
-                let sent = memory.send(said, reply_to, |memory, lack| line.wait_for(memory, lack, reply_to));
-                if line.is_for_nobody { Ok(()) } else { sent }
-            }
-            None => said.as_packets(|parts| self.send_packet(parts)),
-        }
-    }
-
-    fn send_packet(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        match usize::from(self.reply_to).checked_sub(1).and_then(|further| self.reply_sockets.get(further)) {
-            None => send_packet(self.line.socket.as_fd(), parts, &[]),
-            Some(socket) => match send_packet(socket.as_fd(), parts, &[]) {
-                // It has gone with its front.
-                Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
-                    Ok(())
-                }
-                sent => sent,
-            },
-        }
+        let sent = self.memory.send(said, reply_to, |memory, lack| line.wait_for(memory, lack, reply_to));
+        if line.is_for_nobody { Ok(()) } else { sent }
     }
 
     /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
     /// back.
     pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
-        match &self.memory {
-            Some(memory) => self.line.hear_what_is_announced(memory)?,
-            None => self.line.hear_all()?,
-        };
+        self.line.hear_what_is_announced(&self.memory)?;
         Ok(self.line.presence(request))
     }
 }

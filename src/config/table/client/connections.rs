@@ -3,8 +3,8 @@
 use crate::config::draft::Draft;
 use crate::config::table::row::{HOSTS, ROW, Row, SERVER, Takes};
 
-/// Workers have a reply socket for each ([`wire::transport::MAX_REPLY_SOCKETS`]).
-const MAX_THREADS: u32 = wire::transport::MAX_REPLY_SOCKETS as u32;
+/// Workers have a ring for each ([`wire::memory::MAX_THREADS`]).
+const MAX_THREADS: u32 = wire::memory::MAX_THREADS as u32;
 
 pub static ROWS: &[Row] = &[
     Row {

@@ -104,10 +104,9 @@ impl Pool {
         self.actions.push_back(action);
     }
 
-    /// A worker was asked of the mold, or is taken over from a front that has died. `gives_back`: what it has not begun
-    /// can be taken back.
-    pub fn add(&mut self, worker: WorkerId, gives_back: bool, adopted: bool, now: Instant) {
-        self.workers.insert(worker, Worker::new(gives_back, adopted, now));
+    /// A worker was asked of the mold, or is taken over from a front that has died.
+    pub fn add(&mut self, worker: WorkerId, adopted: bool, now: Instant) {
+        self.workers.insert(worker, Worker::new(adopted, now));
         if self.draining {
             self.ask_to_leave(worker, now);
         }
@@ -217,12 +216,8 @@ impl Pool {
         let Some(lost) = self.workers.get_mut(&worker).filter(|lost| lost.lost.is_none()) else { return };
         lost.enter(WorkerState::Gone, now);
         lost.lost = Some(failure);
-        let gives_back = lost.gives_back;
         self.idle.retain(|other| *other != worker);
-        match gives_back {
-            true => self.act(Action::TakeBack(worker)),
-            false => self.bury(worker, now),
-        }
+        self.act(Action::TakeBack(worker));
     }
 
     /// What a lost worker has not given back fails.
@@ -393,11 +388,6 @@ impl Pool {
     /// The request that `worker` has.
     pub fn current(&self, worker: WorkerId) -> Option<RequestId> {
         self.workers.get(&worker)?.current
-    }
-
-    /// Whether `worker` has nothing more to say to any thread: it has no request, and none that it has ended is still to be heard of.
-    pub fn is_heard_out(&self, worker: WorkerId) -> bool {
-        self.workers.get(&worker).is_none_or(|worker| worker.current.is_none() && worker.ending.is_empty())
     }
 
     /// Its workers, by their ids.

@@ -110,7 +110,7 @@ impl Pool {
 
     fn can_take_ahead(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|worker| {
-            worker.state == WorkerState::Busy && !worker.adopted && worker.gives_back && worker.ahead.len() < MAX_AHEAD
+            worker.state == WorkerState::Busy && !worker.adopted && worker.ahead.len() < MAX_AHEAD
         })
     }
 

@@ -17,9 +17,7 @@ impl Pool {
         let due: Vec<WorkerId> = self
             .workers
             .iter()
-            .filter(|(_, worker)| {
-                worker.look_at.is_some_and(|at| at <= now) && worker.state == WorkerState::Busy && worker.gives_back
-            })
+            .filter(|(_, worker)| worker.look_at.is_some_and(|at| at <= now) && worker.state == WorkerState::Busy)
             .map(|(id, _)| *id)
             .collect();
         for worker in due {

@@ -29,8 +29,6 @@ pub struct Worker {
     pub(super) ending: VecDeque<RequestId>,
     /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
-    /// What it has not begun can be taken back.
-    pub(super) gives_back: bool,
     /// It has said `Ready`.
     pub(super) booted: bool,
     /// What it says may be for a front that has died, until it has answered our greeting.
@@ -46,7 +44,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(gives_back: bool, adopted: bool, now: Instant) -> Worker {
+    pub(super) fn new(adopted: bool, now: Instant) -> Worker {
         Worker {
             state: if adopted { WorkerState::Busy } else { WorkerState::Starting },
             since: now,
@@ -54,7 +52,6 @@ impl Worker {
             current: None,
             ending: VecDeque::new(),
             ahead: VecDeque::new(),
-            gives_back,
             booted: false,
             adopted,
             held: false,

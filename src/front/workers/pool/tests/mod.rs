@@ -21,7 +21,7 @@ fn op() -> impl Strategy<Value = Op> {
     let one = || any::<u8>();
     prop_oneof![
         12 => (0..3usize, prop::bool::weighted(0.8), prop::bool::weighted(0.3)).prop_map(|(lane, small, limited)| Op::Submit { lane, small, limited }),
-        2 => (prop::bool::weighted(0.9), prop::bool::weighted(0.2)).prop_map(|(gives_back, adopted)| Op::Join { gives_back, adopted }),
+        2 => prop::bool::weighted(0.2).prop_map(|adopted| Op::Join { adopted }),
         5 => one().prop_map(Op::Ready),
         12 => one().prop_map(Op::Take),
         10 => (one(), prop::bool::weighted(0.1)).prop_map(|(worker, leaving)| Op::Answer { worker, leaving }),

@@ -33,7 +33,6 @@ pub enum Op {
         limited: bool,
     },
     Join {
-        gives_back: bool,
         adopted: bool,
     },
     Ready(u8),
@@ -86,7 +85,6 @@ pub(super) struct SimWorker {
     dead: bool,
     /// It was asked to leave, or has said that it does.
     leaves: bool,
-    gives_back: bool,
 }
 
 pub struct World {
@@ -129,7 +127,7 @@ impl World {
         self.came_back = false;
         match op {
             Op::Submit { lane, small, limited } => self.submit(lane, small, limited),
-            Op::Join { gives_back, adopted } => self.join(gives_back, adopted),
+            Op::Join { adopted } => self.join(adopted),
             Op::Ready(n) => self.at(n, Self::ready),
             Op::Take(n) => self.at(n, Self::take),
             Op::Answer { worker, leaving } => self.at(worker, |world, id| world.answer(id, leaving)),
@@ -227,14 +225,14 @@ impl World {
         }
     }
 
-    fn join(&mut self, gives_back: bool, adopted: bool) {
+    fn join(&mut self, adopted: bool) {
         if self.workers.len() == MAX_WORKERS {
             return;
         }
         self.joined += 1;
         let id = WorkerId { slot: self.workers.len() as u32, serial: self.joined };
-        self.workers.insert(id, SimWorker { gives_back, ..SimWorker::default() });
-        self.pool.add(id, gives_back, adopted, self.now);
+        self.workers.insert(id, SimWorker::default());
+        self.pool.add(id, adopted, self.now);
     }
 
     fn ready(&mut self, id: WorkerId) {
@@ -316,8 +314,7 @@ impl World {
             }
             Action::TakeBack(id) => {
                 let worker = self.worker(id);
-                let back: Vec<RequestId> =
-                    if worker.gives_back { worker.inbox.drain(..).collect() } else { Vec::new() };
+                let back: Vec<RequestId> = worker.inbox.drain(..).collect();
                 self.came_back |= !back.is_empty();
                 self.pool.taken_back(id, &back, self.now);
             }
@@ -396,7 +393,7 @@ impl World {
             }
             // One that is sent away at once would move the places of the others, by which they are chosen.
             if !self.pool.is_draining() {
-                self.play(Op::Join { gives_back: true, adopted: false });
+                self.play(Op::Join { adopted: false });
             }
             for n in 0..self.workers.len() as u8 {
                 self.play(Op::Continue(n));

@@ -35,11 +35,11 @@ pub enum Reply<'a> {
     Head(Head),
     /// A piece of the body.
     Body(&'a [u8]),
-    /// A piece of the body that lies in a block of the worker's [`memory`](crate::memory).
+    /// A piece of the body that lies in blocks of the worker's [`memory`](crate::memory), side by side.
     Lent {
-        /// Which block.
+        /// The first of them.
         block: u32,
-        /// How many bytes of it, from its beginning.
+        /// How many bytes, from its beginning on.
         length: u32,
     },
     /// The handler declined, or asked for it: the front sends this file. A `Head` before it, in the same packet, has headers to send with it,

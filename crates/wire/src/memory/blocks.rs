@@ -12,6 +12,8 @@ use crate::Malformed;
 pub const SIZE: usize = sized(16 * 1024, 8);
 /// A worker has no more.
 pub const MOST: usize = sized(64, 2);
+/// So many that lie side by side are lent as one piece, and not more, so that the front sends the first ones while the worker fills others.
+pub const LONGEST_RUN: usize = sized(16, 2);
 pub(super) const WORDS: usize = MOST * SIZE / 8;
 
 fn at(block: usize) -> usize {
@@ -42,17 +44,16 @@ impl Writer {
         self.word(WANTED).store(0, Relaxed);
     }
 
-    /// Writes `bytes`, not more than [`SIZE`], into a free block; its number is told.
-    pub fn write(&self, bytes: &[u8]) -> Option<usize> {
+    /// Writes as much of `bytes` as fits into free blocks that lie side by side. The number of the first one is told, and how
+    /// many bytes lie there.
+    pub fn write(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let free = self.word(FREE);
-        // The lowest one: few are ever touched where answers are small.
-        let block = free.load(Acquire).trailing_zeros() as usize;
-        if block >= self.count || bytes.len() > SIZE {
-            return None;
-        }
-        free.fetch_and(!(1 << block), AcqRel);
-        copy::store(self.memory.words(), at(block), bytes);
-        Some(block)
+        let wanted = bytes.len().div_ceil(SIZE).clamp(1, LONGEST_RUN);
+        let (first, blocks) = lowest_run(free.load(Acquire), wanted)?;
+        let length = bytes.len().min(blocks * SIZE);
+        free.fetch_and(!run(first, blocks), AcqRel);
+        self.memory.write(at(first), bytes.get(..length)?);
+        Some((first, length))
     }
 
     /// Has the front send a packet when a quarter of the blocks are free. False: they are, and it may not.
@@ -62,6 +63,24 @@ impl Writer {
         fence(SeqCst);
         u64::from(self.word(FREE).load(Acquire).count_ones()) < wanted
     }
+}
+
+/// The lowest blocks that are free and lie side by side, `wanted` of them or as many as there are: the number of the first one, and how many.
+/// The lowest, so that few are ever touched where answers are small.
+fn lowest_run(free: u64, wanted: usize) -> Option<(usize, usize)> {
+    // A bit stands where as many free blocks begin.
+    let mut begins = free;
+    let mut blocks = 1;
+    while blocks < wanted && begins & free >> blocks != 0 {
+        begins &= free >> blocks;
+        blocks += 1;
+    }
+    (begins != 0).then(|| (begins.trailing_zeros() as usize, blocks))
+}
+
+/// The bits of so many blocks.
+fn run(first: usize, blocks: usize) -> u64 {
+    u64::MAX >> (u64::BITS as usize - blocks) << first
 }
 
 /// The front's side.
@@ -83,14 +102,16 @@ impl Lender {
 
     /// Takes over what the worker says that it has written.
     pub fn take(self: &Arc<Self>, block: u32, length: u32) -> Result<Block, Malformed> {
-        let (block, length) = (block as usize, length as usize);
-        if block >= MOST || length > SIZE {
+        let (first, length) = (block as usize, length as usize);
+        let blocks = length.div_ceil(SIZE).max(1);
+        if blocks > LONGEST_RUN || first > MOST - blocks {
             return Err(Malformed("no such block"));
         }
-        if self.lent.fetch_or(1 << block, AcqRel) & 1 << block != 0 {
+        let taken = run(first, blocks);
+        if self.lent.fetch_or(taken, AcqRel) & taken != 0 {
             return Err(Malformed("a block that the front has"));
         }
-        Ok(Block { lender: self.clone(), number: block, length })
+        Ok(Block { lender: self.clone(), first, taken, length })
     }
 
     /// Whether the worker has few left for other requests: what a client does not take at once is better copied.
@@ -98,12 +119,12 @@ impl Lender {
         self.lent.load(Relaxed).count_ones() as usize > self.count / 2
     }
 
-    fn give_back(&self, block: usize) {
+    fn give_back(&self, taken: u64) {
         let (Some(free), Some(wanted)) = (self.memory.words().get(FREE), self.memory.words().get(WANTED)) else {
             return;
         };
-        self.lent.fetch_and(!(1 << block), AcqRel);
-        let now_free = free.fetch_or(1 << block, AcqRel) | 1 << block;
+        self.lent.fetch_and(!taken, AcqRel);
+        let now_free = free.fetch_or(taken, AcqRel) | taken;
         fence(SeqCst);
         let enough = wanted.load(Relaxed);
         if enough > 0 && u64::from(now_free.count_ones()) >= enough && wanted.swap(0, AcqRel) > 0 {
@@ -112,29 +133,31 @@ impl Lender {
     }
 }
 
-/// What lies in a block, until this goes.
+/// What lies in a block, or in several side by side, until this goes.
 pub struct Block {
     lender: Arc<Lender>,
-    number: usize,
+    first: usize,
+    /// A bit for each.
+    taken: u64,
     length: usize,
 }
 
 impl Block {
     /// Appends a copy of it.
     pub fn copy_to(&self, into: &mut Vec<u8>) {
-        copy::load(self.lender.memory.words(), at(self.number), self.length, into);
+        copy::load(self.lender.memory.words(), at(self.first), self.length, into);
     }
 }
 
 impl AsRef<[u8]> for Block {
     fn as_ref(&self) -> &[u8] {
-        self.lender.memory.bytes(at(self.number) * 8, self.length).unwrap_or_default()
+        self.lender.memory.bytes(at(self.first) * 8, self.length).unwrap_or_default()
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        self.lender.give_back(self.number);
+        self.lender.give_back(self.taken);
     }
 }
 
@@ -158,18 +181,32 @@ mod tests {
     fn blocks_come_back_and_are_filled_again_from_the_lowest_one() {
         let memory = memory();
         let (worker, (front, _)) = (Writer::new(&memory, 4), lender(&memory));
-        assert_eq!(
-            (0..5).map(|_| worker.write(b"text")).collect::<Vec<_>>(),
-            [Some(0), Some(1), Some(2), Some(3), None]
-        );
+        let written: Vec<_> = (0..5).map(|_| worker.write(b"text")).collect();
+        assert_eq!(written, [Some((0, 4)), Some((1, 4)), Some((2, 4)), Some((3, 4)), None]);
         let lent = front.take(1, 4).expect("written");
         let mut copied = Vec::new();
         lent.copy_to(&mut copied);
         assert_eq!((lent.as_ref(), &copied[..]), (&b"text"[..], &b"text"[..]));
         drop(lent);
-        assert_eq!(worker.write(&[1; SIZE]), Some(1));
+        assert_eq!(worker.write(&[1; SIZE]), Some((1, SIZE)));
         assert_eq!(front.take(1, SIZE as u32).expect("written").as_ref(), [1; SIZE]);
-        assert_eq!(worker.write(&[1; SIZE + 1]), None);
+    }
+
+    #[test]
+    fn what_is_longer_than_a_block_lies_in_several_side_by_side() {
+        let memory = memory();
+        let (worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
+        let long: Vec<u8> = (0..3 * SIZE - 5).map(|n| n as u8).collect();
+        assert_eq!(worker.write(&long), Some((0, long.len())));
+        let first = front.take(0, long.len() as u32).expect("written");
+        assert_eq!(first.as_ref(), long);
+        assert!(front.take(2, 1).is_err(), "it is lent with the first one");
+        assert_eq!(worker.write(b"x"), Some((3, 1)));
+        drop(first);
+        assert_eq!(worker.write(&[0; 4 * SIZE]), Some((4, 4 * SIZE)), "the lowest four are not side by side");
+        assert_eq!(worker.write(&vec![0; 20 * SIZE]), Some((8, LONGEST_RUN * SIZE)));
+        let few = Writer::new(&memory, 2);
+        assert_eq!(few.write(&[0; 4 * SIZE]), Some((0, 2 * SIZE)), "there are no more");
     }
 
     #[test]
@@ -197,8 +234,9 @@ mod tests {
     fn what_a_worker_says_of_blocks_is_checked() {
         let memory = memory();
         let (_worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
-        assert!(front.take(MOST as u32, 1).is_err() && front.take(0, SIZE as u32 + 1).is_err());
-        assert!(front.take(u32::MAX, u32::MAX).is_err());
+        let too_long = (LONGEST_RUN * SIZE) as u32 + 1;
+        assert!(front.take(MOST as u32, 1).is_err() && front.take(0, too_long).is_err());
+        assert!(front.take(MOST as u32 - 1, SIZE as u32 + 1).is_err() && front.take(u32::MAX, u32::MAX).is_err());
         let lent = front.take(3, 0).expect("it may be empty");
         assert!(front.take(3, 1).is_err(), "it is lent");
         drop(lent);

@@ -41,6 +41,11 @@ pub trait SharedMemory: Send + Sync {
     /// All of it, [`WORDS`] long.
     fn words(&self) -> &[AtomicU64];
 
+    /// Copies `bytes` to the words from `at` on, as far as there are any; what is left of the last word is not looked at.
+    fn write(&self, at: usize, bytes: &[u8]) {
+        copy::store(self.words(), at, bytes);
+    }
+
     /// `length` bytes from the byte `at` on, for the kernel to send, or for what takes any bytes: they may change while they
     /// are looked at.
     fn bytes(&self, at: usize, length: usize) -> Option<&[u8]>;

@@ -131,7 +131,7 @@ fn a_worker_that_waits_for_a_block_gets_one() {
         let worker = blocks::Writer::new(&memory, 1);
         let rings = bell.clone();
         let front = Lender::new(&memory, 1, move || rings.0.notify());
-        assert_eq!(worker.write(b"first"), Some(0));
+        assert_eq!(worker.write(b"first"), Some((0, 5)));
         let lent = front.take(0, 5).expect("written");
         let gives_back = spawn(move || drop(lent));
         while worker.write(b"second").is_none() {

@@ -15,8 +15,8 @@ use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use super::sync::{AtomicU64, sized};
 use super::{LINE, Memory, ORDERS, copy};
 
-/// More are never on their way: what a busy worker is sent ahead, and what it has not claimed yet.
-const SLOTS: usize = sized(4, 2);
+/// As many requests may be on their way: what a busy worker is sent ahead, and what it has not claimed yet.
+pub const SLOTS: usize = sized(8, 2);
 /// A longer frame travels over the socket.
 pub const MAX_FRAME: usize = sized(4096, 8);
 const SLOT: usize = 2 * LINE + MAX_FRAME / 8;

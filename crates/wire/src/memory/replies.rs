@@ -259,8 +259,7 @@ mod tests {
         let (worker, mut front, lender) = ends(&memory);
         let blocks = blocks::Writer::new(&memory, 8);
         let text: Vec<u8> = (0..40_000).map(|at| (at % 251) as u8).collect();
-        let named: Vec<_> =
-            text.chunks(blocks::SIZE).map(|piece| (blocks.write(piece).expect("free"), piece.len())).collect();
+        let named: Vec<_> = text.chunks(blocks::SIZE).map(|piece| blocks.write(piece).expect("free")).collect();
         assert!(worker.write_blocks(&named));
         let mut packet = Vec::new();
         assert!(front.read(&mut packet).expect("well formed"));

@@ -11,8 +11,6 @@ use crate::reply::{Outgoing, Reply};
 
 /// A longer piece of a body lies in blocks.
 const INLINE_BODY: usize = 2 * 1024;
-/// So many blocks are told of in one packet, so that the front sends the first ones while the worker fills others.
-const BLOCKS_A_PACKET: usize = 16;
 
 /// See the module.
 pub struct WorkerMemory {
@@ -107,31 +105,33 @@ impl WorkerMemory {
             }
             return Ok(());
         }
-        let mut told = 0;
-        for piece in said.body.chunks(blocks::SIZE) {
-            if told == BLOCKS_A_PACKET {
-                self.flush(packet, reply_to, wait)?;
-                told = 0;
-            }
-            let block = match self.blocks.write(piece) {
-                Some(block) => block,
+        let mut rest = said.body;
+        while !rest.is_empty() {
+            let (block, length) = match self.blocks.write(rest) {
+                Some(written) => written,
                 None => {
                     // The front gives back only what it knows of.
                     self.flush(packet, reply_to, wait)?;
-                    told = 0;
-                    self.write_block(piece, wait)?
+                    self.write_blocks(rest, wait)?
                 }
             };
-            Reply::Lent { block: block as u32, length: piece.len() as u32 }.put(said.id, packet);
-            told += 1;
+            Reply::Lent { block: block as u32, length: length as u32 }.put(said.id, packet);
+            rest = rest.get(length..).unwrap_or_default();
+            if !rest.is_empty() {
+                self.flush(packet, reply_to, wait)?;
+            }
         }
         Ok(())
     }
 
-    fn write_block(&self, piece: &[u8], wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>) -> io::Result<usize> {
+    fn write_blocks(
+        &self,
+        bytes: &[u8],
+        wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>,
+    ) -> io::Result<(usize, usize)> {
         loop {
-            if let Some(block) = self.blocks.write(piece) {
-                return Ok(block);
+            if let Some(written) = self.blocks.write(bytes) {
+                return Ok(written);
             }
             wait(self, Lack::Blocks)?;
         }
@@ -158,10 +158,12 @@ impl WorkerMemory {
                 wait(self, Lack::Room(packet.len()))?;
             }
         } else {
-            let pieces = packet.chunks(blocks::SIZE);
-            let named = pieces
-                .map(|piece| Ok((self.write_block(piece, wait)?, piece.len())))
-                .collect::<io::Result<Vec<_>>>()?;
+            let (mut named, mut rest) = (Vec::new(), packet);
+            while !rest.is_empty() {
+                let written = self.write_blocks(rest, wait)?;
+                rest = rest.get(written.1..).unwrap_or_default();
+                named.push(written);
+            }
             while !ring.write_blocks(&named) {
                 wait(self, Lack::Room(named.len() * 8))?;
             }

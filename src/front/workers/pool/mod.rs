@@ -254,10 +254,9 @@ impl Pool {
     /// Gives `worker` the next request that waits, or lets it rest, or leave.
     fn free(&mut self, worker: WorkerId, now: Instant) {
         self.rest(worker, now);
-        if self.ahead > 0 && self.queue.peek().is_none() && !self.pace.is_very_quick() {
-            let loaded = self.workers.iter().find(|(_, other)| !other.ahead.is_empty()).map(|(id, _)| *id);
+        if self.ahead > 0 && self.queue.peek().is_none() {
             // What it gives back is served at once.
-            loaded.into_iter().for_each(|other| self.take_back(other));
+            self.overloaded().into_iter().for_each(|other| self.take_back(other));
         }
         self.serve_queue(now);
         if self.draining && self.queued == 0 {

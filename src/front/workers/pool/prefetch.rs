@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use wire::control::{WorkerId, WorkerState};
+use wire::memory::orders::SLOTS;
 
 use super::request::{RequestId, Stage};
 use super::{Action, Pool};
@@ -14,14 +15,15 @@ use crate::front::base::failure::Failure;
 
 /// Up to this typical time, in microseconds, a worker is sent requests ahead.
 const QUICK: u64 = 500;
-/// Up to this typical time a worker is given several at once, though others are idle.
-const VERY_QUICK: u64 = 150;
 /// Requests that come so soon one after the other come together.
-const TOGETHER: Duration = Duration::from_micros(40);
+const TOGETHER: Duration = Duration::from_micros(100);
+/// What a worker has and what it is sent ahead may typically take so long, in microseconds: while others are idle, and while none is.
+const AMONG_IDLE: u64 = 300;
+const AMONG_BUSY: u64 = 1500;
 /// A worker that is at one request for longer gives back what it was sent ahead.
 const SLOW: Duration = Duration::from_millis(2);
-/// More than this saves nothing: the worker is awake already.
-const MAX_AHEAD: usize = 2;
+/// As many as there are slots in a worker's memory, beside the one that it has begun.
+const MAX_AHEAD: usize = SLOTS - 1;
 
 /// A moving average of what a request takes a worker, in microseconds.
 #[derive(Debug)]
@@ -49,8 +51,9 @@ impl Pace {
         self.0 < QUICK
     }
 
-    pub(super) fn is_very_quick(&self) -> bool {
-        self.0 < VERY_QUICK
+    /// What so many requests take, in microseconds.
+    fn of(&self, requests: usize) -> u64 {
+        self.0.saturating_mul(requests as u64)
     }
 }
 
@@ -79,7 +82,7 @@ impl Pool {
 
     /// Sends requests ahead while that pays.
     pub(super) fn send_ahead(&mut self, worker: WorkerId) {
-        while self.pace.is_quick() && self.can_take_ahead(worker) {
+        while self.pace.is_quick() && self.can_take_ahead(worker, AMONG_BUSY) {
             let Some(id) = self.queue.peek().copied().filter(|id| self.requests.get(id).is_some_and(|r| r.small))
             else {
                 return;
@@ -94,7 +97,7 @@ impl Pool {
     pub(super) fn joins(&self, now: Instant) -> Option<WorkerId> {
         let (worker, since) = self.latest?;
         let is_fresh = now.saturating_duration_since(since) < TOGETHER;
-        (is_fresh && self.pace.is_very_quick() && self.can_take_ahead(worker)).then_some(worker)
+        (is_fresh && self.can_take_ahead(worker, AMONG_IDLE)).then_some(worker)
     }
 
     pub(super) fn put_ahead(&mut self, worker: WorkerId, id: RequestId) {
@@ -108,10 +111,18 @@ impl Pool {
         self.act(Action::Send { worker, request: id, ahead: true });
     }
 
-    fn can_take_ahead(&self, worker: WorkerId) -> bool {
+    /// Whether it may be sent one more, of which none waits there for more than `most` microseconds.
+    fn can_take_ahead(&self, worker: WorkerId, most: u64) -> bool {
         self.workers.get(&worker).is_some_and(|worker| {
-            worker.state == WorkerState::Busy && !worker.adopted && worker.ahead.len() < MAX_AHEAD
+            let ahead = worker.ahead.len();
+            let is_at_work = worker.state == WorkerState::Busy && !worker.adopted;
+            is_at_work && ahead < MAX_AHEAD && self.pace.of(ahead + 2) <= most
         })
+    }
+
+    /// A worker with more ahead of it than it may have while others are idle.
+    pub(super) fn overloaded(&self) -> Option<WorkerId> {
+        self.workers.iter().find(|(_, worker)| self.pace.of(worker.ahead.len()) > AMONG_IDLE).map(|(id, _)| *id)
     }
 
     /// What `worker` was sent ahead and has not begun is to wait in the queue again. Even the request that it seems to work

@@ -15,8 +15,8 @@ use crate::front::base::failure::Failure;
 
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
-/// A worker has one request, and two in its socket.
-const MOST_SENT: usize = 3;
+/// A worker has one request that it may not have begun, and others ahead.
+const MOST_SENT: usize = wire::memory::orders::SLOTS;
 /// The number of the line MaxConcurrentReqs, and what it says.
 pub(super) const LINE: u32 = 7;
 const MOST_UNDER_WAY: u32 = 5;

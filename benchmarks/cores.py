@@ -1,71 +1,72 @@
 #!/usr/bin/env python3
-"""Where the next wall is on machines that we do not have: fronts, workers and what all of them do one after another.
+"""Where the next wall is, on machines that we do not have: a simulation of what must be done one after another.
 
-    python3 benchmarks/cores.py [--lock MICROSECONDS] [--miss MICROSECONDS] [--cores 2,16,64]
+    python3 benchmarks/cores.py                     # a PSGI hello
+    python3 benchmarks/cores.py --perl 1000         # 1 ms of Perl for each request
+    python3 benchmarks/cores.py --far 0.5           # a slower way between the cores
 
-Each request takes its thread of the front some work of its own and three turns at the lock of the pool; a turn costs more when the
-last one was another core's, whose cache has the state. Workers have as many cores as they need for what the front threads ask
-of them. New connections pass through the one thread that accepts. The figures below are measured on two cores (docs/decisions/0009-front-threads.md).
+Cores are divided between the front's threads and the workers as requests need them. A request takes its thread some work of its own,
+and three turns at the lock of the pool; a turn is dearer when another core had the last one, in whose cache the state is. All new
+connections pass through the one thread that accepts. What a lock costs beyond waiting (sleeping, waking) is not in it: the truth
+beyond the wall is worse. Where the figures are from is told in docs/decisions/0009-front-threads.md.
 """
 
 import argparse
 import heapq
+import math
 import random
 
-# Microseconds of CPU for a PSGI hello.
-FRONT = 8.6  # of a thread of the front, the lock's turns among it
-WORKER = 6.2  # of a worker
-LOCK = 0.4  # of the front's, what is done under the lock
-TURNS = 3  # at the lock: submit, heard of, ended
-MISS = 0.1  # a turn after another core's is dearer by that: each of some lines of cache comes from there
-ACCEPT = 3.3  # of the thread that accepts, for a connection that it hands over
-CONNECTION = 13.5  # of the front for a connection, beside its request
-LINES = 6  # of cache that a turn touches
+# Microseconds of CPU.
+FRONT = 10.6  # of a thread of the front for a request, its turns at the lock among them
+WORKER = 7.0  # of a worker, beside the Perl
+LOCK = 0.4  # under the lock, of a request's turns together
+TURNS = 3  # submitted, heard of, ended
+FAR = 0.2  # a turn after another core's is dearer by that
+CONNECTION = 12  # of the front for a connection, beside its request
+ACCEPT = 2.5  # of that, what the thread that accepts does for one that it hands over
 REQUESTS = 60_000
 
 
-def simulate(threads, args):
-    """Requests a second of so many threads, what the lock is busy and what is lost waiting for it."""
+def simulate(threads, given):
+    """Requests a second when the threads have no other limit, and which part of the time the lock is held."""
     chance = random.Random(1)
-    own = FRONT - args.lock
-    turn, dearer = args.lock / TURNS, args.miss * LINES
+    between = (FRONT - given.lock) / TURNS
     # When each thread is next at the lock, and how many turns its request still has.
-    arrivals = [(chance.expovariate(TURNS / own), thread, TURNS) for thread in range(threads)]
+    arrivals = [(chance.expovariate(1 / between), thread, TURNS) for thread in range(threads)]
     heapq.heapify(arrivals)
-    free_at = busy = waited = now = 0.0
-    last, done = None, 0
+    free_at = held = now = done = 0
+    last = None
     while done < REQUESTS:
         now, thread, turns = heapq.heappop(arrivals)
-        begun = max(now, free_at)
-        held = turn + (dearer if last not in (None, thread) else 0)
-        waited, busy, free_at, last = waited + begun - now, busy + held, begun + held, thread
-        if turns == 1:
-            done, turns = done + 1, TURNS + 1
-        heapq.heappush(arrivals, (free_at + chance.expovariate(TURNS / own), thread, turns - 1))
-    return done / now * 1e6, busy / now, waited / done
+        turn = given.lock / TURNS + (given.far if last not in (None, thread) else 0)
+        free_at, held, last = max(now, free_at) + turn, held + turn, thread
+        done += turns == 1
+        heapq.heappush(arrivals, (free_at + chance.expovariate(1 / between), thread, turns - 1 or TURNS))
+    return done / now * 1e6, held / now
 
 
-def share(cores):
-    """How many of the cores are for threads of the front when workers have what they need of the rest."""
-    return max(1, round(cores * FRONT / (FRONT + WORKER)))
+def row(cores, given):
+    worker = WORKER + given.perl
+    threads = math.ceil(cores * FRONT / (FRONT + worker))
+    possible, held = simulate(threads, given)
+    # On few cores a thread shares its core with workers.
+    requests = min(possible, cores / (FRONT + worker) * 1e6)
+    connections = min(cores / (FRONT + CONNECTION + worker), 1 / ACCEPT) * 1e6
+    return threads, requests, held * requests / possible, connections, connections * ACCEPT / 1e6
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--lock", type=float, default=LOCK)
-    options.add_argument("--miss", type=float, default=MISS)
-    options.add_argument("--cores", type=lambda text: [int(word) for word in text.split(",")], default=[2, 4, 8, 16, 32, 64])
-    args = options.parse_args()
-    print(f"{'cores':>5} {'front threads':>13} {'requests/s':>11} {'of cores x one':>14} {'lock busy':>9} {'waits, us':>9}"
-          f" {'connections/s':>13} {'acceptor busy':>13}")
-    one, _, _ = simulate(1, args)
-    for cores in args.cores:
-        threads = share(cores)
-        rate, busy, waited = simulate(threads, args)
-        each = FRONT + CONNECTION
-        connections = min(threads / each, 1 / ACCEPT) * 1e6
-        print(f"{cores:5} {threads:13} {rate:11,.0f} {rate / one / threads:14.2f} {busy:9.0%} {waited:9.2f}"
-              f" {connections:13,.0f} {connections * ACCEPT / 1e6:13.0%}")
+    options.add_argument("--perl", type=float, default=0, help="microseconds of Perl for each request")
+    options.add_argument("--lock", type=float, default=LOCK, help="microseconds under the lock for each request")
+    options.add_argument("--far", type=float, default=FAR, help="microseconds more after another core's turn")
+    options.add_argument("--cores", default="2,4,8,16,32,64")
+    given = options.parse_args()
+    print("cores  front threads  requests/s  of the ideal  lock held  connections/s  acceptor busy")
+    for cores in map(int, given.cores.split(",")):
+        threads, requests, held, connections, busy = row(cores, given)
+        ideal = cores / (FRONT + WORKER + given.perl) * 1e6
+        print(f"{cores:5}{threads:15}{requests:12,.0f}{requests / ideal:14.0%}{held:11.0%}{connections:15,.0f}{busy:15.0%}")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 #![no_main]
 
 use std::collections::HashSet;
-use std::io::{self, IoSlice};
+use std::io;
 use std::rc::Rc;
 
 use apache::{Client, Incoming, Place};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Field, Flags, Frame, Request};
+use wire::reply::Outgoing;
 use wire::transport::Presence;
 
 const FIELDS: [Field; 9] = [
@@ -26,7 +27,7 @@ const FIELDS: [Field; 9] = [
 struct Nobody;
 
 impl Client for Nobody {
-    fn send(&mut self, _: &[IoSlice<'_>]) -> io::Result<()> {
+    fn send(&mut self, _: &Outgoing<'_>) -> io::Result<()> {
         Ok(())
     }
 

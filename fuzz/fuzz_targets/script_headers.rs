@@ -3,21 +3,24 @@
 #![no_main]
 
 use std::cell::RefCell;
-use std::io::{self, IoSlice};
+use std::io;
 use std::rc::Rc;
 
 use apache::{Client, Incoming, Outcome, Place};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Frame, Request};
-use wire::reply::{Head, Packet, Reply};
+use wire::reply::{Head, MAX_PAYLOAD, Outgoing, Packet, Reply};
 use wire::transport::Presence;
 
 #[derive(Clone, Default)]
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Client for Kept {
-    fn send(&mut self, packet: &[IoSlice<'_>]) -> io::Result<()> {
-        packet.iter().for_each(|part| self.0.borrow_mut().extend_from_slice(part));
+    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+        let mut kept = self.0.borrow_mut();
+        kept.extend_from_slice(said.before);
+        said.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(said.id, &mut kept));
+        kept.extend_from_slice(said.after);
         Ok(())
     }
 

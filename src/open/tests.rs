@@ -1,0 +1,157 @@
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+struct Tree(tempfile::TempDir);
+
+impl Tree {
+    fn new() -> Tree {
+        let tree = Tree(tempfile::tempdir().unwrap());
+        fs::create_dir_all(tree.at("root/sub")).unwrap();
+        fs::write(tree.at("root/sub/file"), "inside").unwrap();
+        fs::write(tree.at("secret"), "outside").unwrap();
+        tree
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, opener: &Opener, name: &str, links: Links) -> Result<String, Option<i32>> {
+        let (root, path) = (self.at("root"), self.at("root").join(name));
+        let opened = opener.open(Way { root: &root, path: &path, links }, Patience::Unlimited);
+        let mut text = String::new();
+        opened.map_err(|error| error.raw_os_error())?.file.read_to_string(&mut text).unwrap();
+        Ok(text)
+    }
+}
+
+const LOOP: Result<String, Option<i32>> = Err(Some(Errno::ELOOP as i32));
+
+#[test]
+fn links_on_any_part_of_the_way_are_refused_or_followed() {
+    let tree = Tree::new();
+    symlink("../secret", tree.at("root/out")).unwrap();
+    symlink("sub", tree.at("root/folder")).unwrap();
+    let opener = Opener::default();
+    for (name, text) in [("out", "outside"), ("folder/file", "inside")] {
+        assert_eq!(tree.read(&opener, name, Links::Refuse), LOOP, "{name}");
+        assert_eq!(tree.read(&opener, name, Links::Follow).as_deref(), Ok(text));
+        assert_eq!(tree.read(&opener, name, Links::OwnersMatch).as_deref(), Ok(text), "we own both");
+    }
+    assert_eq!(tree.read(&opener, "sub/file", Links::Refuse).as_deref(), Ok("inside"));
+    assert_eq!(tree.read(&opener, "none", Links::Refuse), Err(Some(Errno::ENOENT as i32)));
+    let is_refused = |name: &str| {
+        let (root, path) = (tree.at("root"), tree.at(name));
+        opener.is_refused(Way { root: &root, path: &path, links: Links::Refuse }, Patience::Unlimited).unwrap()
+    };
+    assert!(is_refused("root/folder/none/deeper") && !is_refused("root/sub/none/deeper"));
+}
+
+#[test]
+fn a_root_that_is_a_link_is_the_administrators() {
+    let tree = Tree::new();
+    symlink("root", tree.at("current")).unwrap();
+    let opener = Opener::default();
+    for links in [Links::Refuse, Links::OwnersMatch] {
+        for patience in [Patience::Unlimited, Patience::None] {
+            let opened =
+                opener.open(Way { root: &tree.at("current"), path: &tree.at("current/sub/file"), links }, patience);
+            assert!(opened.is_ok() || links == Links::OwnersMatch && is_wait(&opened), "{opened:?}");
+        }
+    }
+    let way = Way { root: &tree.at("elsewhere"), path: &tree.at("current/sub/file"), links: Links::Refuse };
+    assert!(opener.open(way, Patience::Unlimited).is_err());
+}
+
+fn is_wait<T>(answer: &io::Result<T>) -> bool {
+    answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// What lies in /proc/sys is looked up anew each time, as on a network file system.
+#[test]
+fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
+    let tree = Tree::new();
+    let (opener, root) = (Opener::default(), Path::new("/"));
+    for links in [Links::Follow, Links::OwnersMatch, Links::Refuse] {
+        let near = Way { root, path: &tree.at("root/sub/file"), links };
+        assert!(opener.open(near, Patience::None).is_ok());
+        assert_eq!(opener.is_refused(near, Patience::None).ok(), Some(false));
+        let far = Way { root, path: Path::new("/proc/sys/kernel/ostype"), links };
+        assert!(is_wait(&opener.open(far, Patience::None)));
+        assert!(links == Links::Follow || is_wait(&opener.is_refused(far, Patience::None)));
+        let opened = opener.open(far, Patience::Unlimited).expect("it is there");
+        assert!(is_wait(&leads_through_no_link(far.path, &opened, Patience::None)));
+    }
+    assert_eq!(is_there(&tree.at("root/sub"), Patience::None).ok(), Some(true));
+    assert!(is_wait(&is_there(Path::new("/proc/sys/kernel/none"), Patience::None)));
+    assert_eq!(is_there(Path::new("/proc/sys/kernel/none"), Patience::Unlimited).ok(), Some(false));
+}
+
+#[test]
+fn a_link_of_another_owner_is_refused() {
+    let tree = Tree::new();
+    symlink("../secret", tree.at("root/out")).unwrap();
+    // Only root can give a file away; the suite of the repository runs as root in its container.
+    if chown(tree.at("secret"), Some(12345), None).is_err() {
+        return;
+    }
+    let opener = Opener::default();
+    assert_eq!(tree.read(&opener, "out", Links::OwnersMatch), LOOP);
+    chown(tree.at("secret"), Some(fs::symlink_metadata(tree.at("root/out")).unwrap().uid()), None).unwrap();
+    assert_eq!(tree.read(&opener, "out", Links::OwnersMatch).as_deref(), Ok("outside"));
+}
+
+#[test]
+fn what_was_believed_is_looked_at_again_when_it_leads_elsewhere() {
+    let tree = Tree::new();
+    symlink("sub/file", tree.at("root/link")).unwrap();
+    let opener = Opener::default();
+    assert_eq!(tree.read(&opener, "link", Links::OwnersMatch).as_deref(), Ok("inside"));
+    if chown(tree.at("secret"), Some(12345), None).is_err() {
+        return;
+    }
+    fs::remove_file(tree.at("root/link")).unwrap();
+    symlink("../secret", tree.at("root/link")).unwrap();
+    assert_eq!(tree.read(&opener, "link", Links::OwnersMatch), LOOP);
+}
+
+#[test]
+fn no_exchange_of_file_and_link_shows_what_lies_outside() {
+    let tree = Tree::new();
+    let stop = AtomicBool::new(false);
+    fs::write(tree.at("root/name"), "inside").unwrap();
+    symlink("../secret", tree.at("root/out")).unwrap();
+    fs::write(tree.at("root/in"), "inside").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for name in ["root/out", "root/in"] {
+                    let _ = fs::hard_link(tree.at(name), tree.at("root/next"));
+                    let _ = fs::rename(tree.at("root/next"), tree.at("root/name"));
+                    // A rename onto another name of the same file leaves both.
+                    let _ = fs::remove_file(tree.at("root/next"));
+                }
+            }
+        });
+        let opener = Opener::default();
+        let mut seen = [false; 2];
+        for _ in 0..20_000 {
+            match tree.read(&opener, "name", Links::Refuse) {
+                Ok(text) => {
+                    assert_eq!(text, "inside");
+                    seen[0] = true;
+                }
+                refused => {
+                    assert_eq!(refused, LOOP);
+                    seen[1] = true;
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(seen, [true, true], "both were met");
+    });
+}

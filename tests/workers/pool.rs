@@ -237,5 +237,19 @@ fn a_worker_shares_what_the_mold_has_loaded() {
     assert!(fresh < MANY && used < MANY + MANY / 2, "own memory: {fresh} B when fresh, {used} B after a request");
 }
 
+/// An administrator may preload one. Its pieces may lie below the C library's heap, where the mold looks for holes to fill.
+#[test]
+fn with_another_allocator_preloaded_the_mold_takes_no_more_memory() {
+    let site = Site::new();
+    site.configure("MaxClients 1\nStartServers 1");
+    let mut command = site.serve_command();
+    command.env("LD_PRELOAD", "libmimalloc.so.2");
+    let server = Server::start(site, command);
+    server.until_idle(1);
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.pid())).expect("it lives");
+    assert!(maps.contains("libmimalloc"), "it was not preloaded");
+    assert_eq!(server.get("/none").status, 404);
+}
+
 /// Far more than a worker needs of its own, far less than it would copy.
 const MANY: u64 = 800_000;

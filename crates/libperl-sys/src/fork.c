@@ -9,14 +9,18 @@
 
 enum { PAGE = 4096, SMALLEST = 24, GRAIN = 16 };
 
-/* Takes the holes of one size for good. What comes from the end of the heap goes back there. */
-static void fill_holes(size_t size, const char *end)
+/* Takes the holes of one size for good; all of them have so many bytes, of which what is left is told. What comes from the end of the heap
+ * goes back there. */
+static size_t fill_holes(size_t size, const char *end, size_t holes)
 {
-    char *piece;
-    do
-        piece = malloc(size);
-    while (piece && piece < end);
-    free(piece);
+    for (; holes >= size; holes -= size) {
+        char *const piece = malloc(size);
+        if (!piece || piece >= end) {
+            free(piece);
+            return holes;
+        }
+    }
+    return holes;
 }
 
 /* In the mold, when all is loaded. */
@@ -29,6 +33,8 @@ void cml_before_forks(void)
     Zero(PL_body_roots, PERL_ARENA_ROOTS_SIZE, void *);
     malloc_trim(0);
     const char *const end = (char *)sbrk(0) - PAGE;
+    /* The C library's own: where another allocator is preloaded, whose pieces may all lie below `end`, it knows of none. */
+    size_t holes = mallinfo2().fordblks;
     for (size_t size = PAGE; size >= SMALLEST; size -= GRAIN)
-        fill_holes(size, end);
+        holes = fill_holes(size, end, holes);
 }

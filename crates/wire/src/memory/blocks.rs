@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use super::sync::{AtomicU64, fence, sized};
-use super::{BLOCKS, FREE, Memory, WANTED, copy};
+use super::{BLOCKS, FREE, Memory, WANTED};
 use crate::Malformed;
 
 /// Bytes of a block.

@@ -5,7 +5,8 @@ use std::time::Instant;
 use nix::unistd::{Pid, getpid};
 use wire::control::{Exit, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
 
-use super::workers::{NotForked, Socket};
+use super::process::NotForked;
+use super::workers::Socket;
 use crate::log;
 use crate::master::Master;
 

@@ -3,9 +3,9 @@
 //! A worker that does not serve is spare. Fewer spare ones than MinSpareServers: fork 1, a second later 2, then 4, up
 //! to 32 at once, until there are enough. More than MaxSpareServers: one leaves each second. Never more than MaxClients.
 
-pub mod workers;
-
 mod lives;
+mod process;
+pub mod workers;
 
 use std::time::{Duration, Instant};
 

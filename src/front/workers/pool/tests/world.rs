@@ -10,6 +10,7 @@ use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
 use super::super::request::Stage;
 use super::super::{Action, ClientId, NewRequest, Pool, RequestId, RequestTimeouts};
+use super::op::Op;
 use crate::config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::front::base::failure::Failure;
 
@@ -22,54 +23,6 @@ pub(super) const LINE: u32 = 7;
 const MOST_UNDER_WAY: u32 = 5;
 /// Rounds of a world in which everybody does what he should; far more than are needed.
 const ROUNDS: usize = 2_000;
-
-/// One thing that happens. Numbers choose among those that are there.
-#[derive(Debug, Clone, Copy)]
-pub enum Op {
-    /// `limited`: it counts for a SpeedLimit and for a MaxConcurrentReqs.
-    Submit {
-        lane: usize,
-        small: bool,
-        limited: bool,
-    },
-    Join {
-        adopted: bool,
-    },
-    Ready(u8),
-    /// A worker receives the next request from its socket.
-    Take(u8),
-    /// It has an answer, which lies in its socket until it is heard.
-    Answer {
-        worker: u8,
-        leaving: bool,
-    },
-    /// The thread of even numbers or that of odd ones hears what is for it.
-    Hear {
-        worker: u8,
-        thread: bool,
-    },
-    Die(u8),
-    Stop(u8),
-    Continue(u8),
-    /// Nothing can be sent to it any more.
-    Break(u8),
-    Leave {
-        request: u8,
-        owed: bool,
-        unfinished: bool,
-    },
-    HangUp(u8),
-    Hold(u8),
-    Resume(u8),
-    Extend(u8),
-    /// It breaks the protocol.
-    Lie(u8),
-    Wait(u64),
-    LeaveIdle(usize),
-    /// Requests are quick, so that workers are sent some ahead.
-    Quick,
-    Drain,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct SimWorker {

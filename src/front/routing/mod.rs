@@ -183,53 +183,56 @@ impl Routes {
         merged.get_or_put(key, || Rc::new(settings.with_handler(handler)))
     }
 
-    /// The route of a file that was found on disk: `path` is what names it, `script_length` bytes of it the file.
-    pub fn refine(
-        &self,
-        config: &Config,
-        route: &Route,
-        path: &[u8],
-        filename: &Path,
-        script_length: usize,
-    ) -> Result<Rc<Route>, Unread> {
-        let is_another = path != route.path || filename.as_os_str() != route.filename.as_os_str();
+    /// The route of a file that was found on disk.
+    pub fn refine(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Rc<Route>, Unread> {
         // What `.htaccess` files say of a file may be another thing by now.
         let is_lasting = self.overrides.is_none() || !self.by_file && route.overrides.is_empty();
-        let known = &route.memo.itself;
-        if !is_another && is_lasting && script_length == path.len() {
-            if let Some(known) = known.get() {
-                return Ok(known.clone());
-            }
-            let refined = Rc::new(self.refined(config, route, path, filename, script_length)?);
-            return Ok(known.get_or_init(|| refined).clone());
+        if !is_lasting || found.is_another(route) || found.script_length < found.path.len() {
+            return self.refined(config, route, found).map(Rc::new);
         }
-        self.refined(config, route, path, filename, script_length).map(Rc::new)
+        let known = &route.memo.itself;
+        if let Some(known) = known.get() {
+            return Ok(known.clone());
+        }
+        let refined = Rc::new(self.refined(config, route, found)?);
+        Ok(known.get_or_init(|| refined).clone())
     }
 
-    fn refined(
-        &self,
-        config: &Config,
-        route: &Route,
-        path: &[u8],
-        filename: &Path,
-        script_length: usize,
-    ) -> Result<Route, Unread> {
+    fn refined(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Route, Unread> {
+        let is_another = found.is_another(route);
+        let FoundFile { path, filename, script_length } = found;
         let mut refined = Route { script_length: Some(script_length as u32), resolved: true, ..route.clone() };
-        let is_another = path != route.path || filename.as_os_str() != route.filename.as_os_str();
         if is_another {
             (refined.path, refined.filename) = (path.to_vec(), filename.to_path_buf());
         }
         if self.by_file || is_another || !route.overrides.is_empty() {
             let (text, sent) = (Text::new(path), route.sent.as_deref());
             let &Route { host, script_alias, .. } = route;
-            let found = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
-            refined.sections = found.sections;
-            refined.settings = found.settings;
-            refined.overrides = found.overrides;
-            refined.files = found.files;
-            refined.refusal = found.refusal;
+            let applicable = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
+            refined.sections = applicable.sections;
+            refined.settings = applicable.settings;
+            refined.overrides = applicable.overrides;
+            refined.files = applicable.files;
+            refined.refusal = applicable.refusal;
         }
         Ok(refined)
+    }
+}
+
+/// A file that was found on disk.
+#[derive(Clone, Copy)]
+pub struct FoundFile<'a> {
+    /// Names it, and may have more behind it.
+    pub path: &'a [u8],
+    pub filename: &'a Path,
+    /// So many bytes of the path name it.
+    pub script_length: usize,
+}
+
+impl FoundFile<'_> {
+    /// Whether it is another than the route leads to.
+    fn is_another(&self, route: &Route) -> bool {
+        self.path != route.path || self.filename.as_os_str() != route.filename.as_os_str()
     }
 }
 

@@ -10,7 +10,7 @@ use http::StatusCode;
 
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
-use crate::front::routing::{Route, bytes};
+use crate::front::routing::{FoundFile, Route, bytes};
 use crate::open::{Links, Opened, Way, is_link, is_shortage, root};
 use crate::path::{Text, longest, normalise, ways};
 
@@ -36,6 +36,13 @@ pub struct Place {
     pub extra: usize,
     /// The open file.
     pub opened: Opened,
+}
+
+impl Place {
+    /// What its route depends on.
+    pub fn found(&self) -> FoundFile<'_> {
+        FoundFile { path: &self.path, filename: &self.file, script_length: self.path.len() - self.extra }
+    }
 }
 
 /// Finds the file that `filename` names. Where there is none, the longest beginning of it that names one, with the rest as

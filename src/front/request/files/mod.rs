@@ -35,7 +35,7 @@ use crate::config::response::PathInfo;
 use crate::config::response::ranges::Ranges;
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
-use crate::front::routing::{Fields, NotYet, Route, server_name};
+use crate::front::routing::{Fields, FoundFile, NotYet, Route, server_name};
 use crate::open::{Links, Opened};
 use crate::path::PATH;
 use crate::stamp::Stamp;
@@ -77,10 +77,7 @@ impl LookupResult {
 /// shows which part of the path it is. `None` where the path alone says all.
 pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
     match route.ambiguous.then(|| locate(generation, route, &route.filename)) {
-        Some(Ok(Spot::File(spot))) => {
-            let length = spot.path.len() - spot.extra;
-            Ok(Some(generation.routes.refine(&generation.config, route, &spot.path, &spot.file, length)?))
-        }
+        Some(Ok(Spot::File(spot))) => Ok(Some(generation.routes.refine(&generation.config, route, spot.found())?)),
         _ => Ok(None),
     }
 }
@@ -97,8 +94,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
     };
-    let found =
-        generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len() - spot.extra)?;
+    let found = generation.routes.refine(&generation.config, route, spot.found())?;
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
@@ -133,7 +129,8 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
     };
-    let found = generation.routes.refine(&generation.config, route, &spot.path, &spot.file, spot.path.len())?;
+    let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
+    let found = generation.routes.refine(&generation.config, route, whole)?;
     found.refused()?;
     match found.settings.handler {
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),

@@ -12,7 +12,7 @@ use crate::access::{Facts, Name, Verdict, judge};
 use crate::config::access::Methods;
 use crate::config::{Phase, Section};
 use crate::front::request::context::RequestContext;
-use crate::front::routing::{NotYet, Route};
+use crate::front::routing::{FoundFile, NotYet, Route};
 
 /// The phases in which Perl handlers decide about access.
 const PHASES: [Phase; 3] = [Phase::Access, Phase::Authen, Phase::Authz];
@@ -44,7 +44,8 @@ impl<'a> View<'a> {
         let mut file = self.route.filename.join(OsStr::from_bytes(name)).into_os_string();
         file.push(OsStr::from_bytes(slash));
         let (routes, config) = (&context.generation.routes, &context.generation.config);
-        let found = routes.refine(config, self.route, &path, Path::new(&file), path.len())?;
+        let entry = FoundFile { path: &path, filename: Path::new(&file), script_length: path.len() };
+        let found = routes.refine(config, self.route, entry)?;
         let has_more_perl = PHASES.iter().any(|phase| {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)

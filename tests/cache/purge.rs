@@ -18,6 +18,16 @@ impl Counting {
         self.runs() - before
     }
 
+    /// Of `all`, each purge makes the server forget as many, and no others.
+    #[track_caller]
+    fn forgets(&self, all: &[&str], purges: &[(&str, usize)]) {
+        for (url, gone) in purges {
+            self.misses(all);
+            assert_eq!(self.purge([*url]), format!("{gone} purged\n"), "{url}");
+            assert_eq!(self.misses(all), *gone, "{url}");
+        }
+    }
+
     #[track_caller]
     fn purge<const N: usize>(&self, what: [&str; N]) -> String {
         let words: Vec<&str> = ["purge"].into_iter().chain(what).collect();
@@ -46,7 +56,7 @@ fn an_address_is_forgotten_with_all_its_variants_and_nothing_else() {
 fn what_begins_alike_is_forgotten_together_or_everything() {
     let site = serve("");
     let all = ["/news", "/news?page=1", "/news?page=2", "/news?q=1", "/news/a", "/newsletter", "/", "/%6eews/b"];
-    for (url, gone) in [
+    let purges = [
         ("/news*", 7),
         ("/n%65ws/*", 2),
         ("/news?page=*", 2),
@@ -55,11 +65,8 @@ fn what_begins_alike_is_forgotten_together_or_everything() {
         ("/nothing*", 0),
         ("*", 8),
         ("--all", 8),
-    ] {
-        site.misses(&all);
-        assert_eq!(site.purge([url]), format!("{gone} purged\n"), "{url}");
-        assert_eq!(site.misses(&all), gone, "{url}");
-    }
+    ];
+    site.forgets(&all, &purges);
 }
 
 #[test]
@@ -79,18 +86,15 @@ fn a_host_is_told_by_its_names_and_without_one_all_are_meant() {
     };
     let site = serve(&[host("ServerName first"), host("ServerName second\nServerAlias *.second")].concat());
     let all = ["first/a", "second/a", "www.second/a", "unknown/a"];
-    for (url, gone) in [
+    let purges = [
         ("http://second/a", 2),
         ("http://www.second/*", 2),
         ("http://first/a", 2),
         ("http://whoever/a", 2),
         ("/a", 4),
         ("/*", 4),
-    ] {
-        site.misses(&all);
-        assert_eq!(site.purge([url]), format!("{gone} purged\n"), "{url}");
-        assert_eq!(site.misses(&all), gone, "{url}");
-    }
+    ];
+    site.forgets(&all, &purges);
 }
 
 /// The same rules say under which address an answer is kept, and which one is meant.

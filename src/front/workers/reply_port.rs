@@ -16,7 +16,7 @@ use super::pool::RequestId;
 use super::ring::Ring;
 use super::worker::{Way, Worker};
 
-/// A worker that has ended has said no more about itself; a child of its program that has its socket may say anything.
+/// So many packets of a worker that has ended are heard: a child of its program may hold its socket, and go on sending.
 const LAST_WORDS: usize = 64;
 
 /// Where packets of workers are received, one after the other: clearing it for each would cost more than reading.

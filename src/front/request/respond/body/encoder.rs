@@ -78,21 +78,11 @@ impl Encoder {
         self.held = if step.then == Then::More { self.held + given } else { 0 };
         match &mut self.codec {
             Codec::Gzip(encoder) => {
-                step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
-                match step.then {
-                    Then::More => {}
-                    Then::Flush => encoder.flush()?,
-                    Then::Finish => encoder.try_finish()?,
-                }
+                write(&mut **encoder, step, GzEncoder::try_finish)?;
                 Ok(std::mem::take(encoder.get_mut()))
             }
             Codec::Zstd(encoder) => {
-                step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
-                match step.then {
-                    Then::More => {}
-                    Then::Flush => encoder.flush()?,
-                    Then::Finish => encoder.do_finish()?,
-                }
+                write(&mut **encoder, step, zstd::stream::write::Encoder::do_finish)?;
                 Ok(std::mem::take(encoder.get_mut()))
             }
             Codec::Brotli(state) => {
@@ -120,6 +110,15 @@ impl Encoder {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
         let held = if step.then == Then::More { 0 } else { self.held };
         self.cost_of((given + held) as u64)
+    }
+}
+
+fn write<W: Write>(encoder: &mut W, step: &Step, finish: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
+    step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
+    match step.then {
+        Then::More => Ok(()),
+        Then::Flush => encoder.flush(),
+        Then::Finish => finish(encoder),
     }
 }
 

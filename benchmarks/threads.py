@@ -74,13 +74,18 @@ def start(site, number):
     hosts = [HOST.format(port=port + 1 + n, site=site, key=key) for n, key in enumerate(KEYS)]
     conf = folder / "site.conf"
     conf.write_text(CONF.format(folder=folder, port=port, site=site, threads=threads) + "".join(hosts))
-    with open(folder / "out", "w") as out:
-        server = subprocess.Popen([*prefix, BINARY, "serve", "-f", conf], stdout=out, stderr=out)
-    while "http" not in (folder / "out").read_text():
-        if server.poll() is not None:
-            raise SystemExit((folder / "out").read_text())
-        time.sleep(0.1)
+    out = folder / "out"
+    server = subprocess.Popen([*prefix, BINARY, "serve", "-f", conf], stdout=out.open("w"), stderr=subprocess.STDOUT)
+    await_url(server, out)
     return server
+
+
+def await_url(server, out):
+    """Until it has said where it serves; what it said instead ends the program."""
+    while "http" not in out.read_text():
+        if server.poll() is not None:
+            raise SystemExit(out.read_text())
+        time.sleep(0.1)
 
 
 def front_of(server):
@@ -100,14 +105,18 @@ def load(what, port, seconds):
     """How many requests were answered, or hands shaken."""
     if what in WRK:
         path, *headers = WRK[what]
-        command = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", *headers, f"http://127.0.0.1:{port}{path}"]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert "Non-2xx" not in said, said
-        return int(re.search(r"(\d+) requests in", said)[1])
+        return requests_of([f"-c{CLIENTS}", f"-d{seconds}s", *headers, f"http://127.0.0.1:{port}{path}"])
     address = f"127.0.0.1:{port + 1 + list(KEYS).index(what)}"
     command = ["openssl", "s_time", "-connect", address, "-new", "-time", str(seconds)]
     clients = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(CLIENTS)]
     return sum(int(re.search(r"(\d+) connections in \d+ real", client.communicate()[0])[1]) for client in clients)
+
+
+def requests_of(options):
+    """How many requests a run of wrk had answered, all of them well."""
+    said = subprocess.run(["wrk", "-t1", *options], capture_output=True, text=True, check=True).stdout
+    assert "Non-2xx" not in said, said
+    return int(re.search(r"(\d+) requests in", said)[1])
 
 
 def measure(what, number, server, seconds):

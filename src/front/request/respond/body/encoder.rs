@@ -228,34 +228,4 @@ mod tests {
             assert_eq!(&text, b"first words", "{coding:?}");
         }
     }
-
-    /// `cargo test --release --lib what_levels_cost -- --ignored --nocapture`, with the page in `PAGE`.
-    #[test]
-    #[ignore = "a measurement, not a test"]
-    fn what_levels_cost() {
-        let file = std::env::var("PAGE").expect("PAGE names a file");
-        let page = Bytes::from(std::fs::read(&file).expect("the page"));
-        println!("{file}, {} bytes\n| coding | level | bytes | CPU µs |\n|---|---|---|---|", page.len());
-        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11), (Coding::Zstd, 1..=19)] {
-            for level in levels {
-                let mut bytes = 0;
-                let mut times: Vec<f64> = (0..21)
-                    .map(|_| {
-                        let before = cpu_time();
-                        let mut encoder = Encoder::new(coding, level, Some(page.len() as u64)).expect("an encoder");
-                        let step = Step { pieces: vec![page.clone()], then: Then::Finish };
-                        bytes = encoder.run(&step).expect("it compresses").len();
-                        cpu_time() - before
-                    })
-                    .collect();
-                times.sort_by(f64::total_cmp);
-                println!("| {} | {level} | {bytes} | {:.0} |", coding.token(), times[times.len() / 2] * 1e6);
-            }
-        }
-    }
-
-    fn cpu_time() -> f64 {
-        let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).expect("a clock");
-        now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9
-    }
 }

@@ -25,7 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, printable, sys, worker};
-use running::{purge, reload, status, stop};
+use running::{purge, refork, reload, status, stop};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -60,6 +60,8 @@ enum Command {
     Status(status::Status),
     /// Read configuration and code anew; the old ones serve on when the new ones fail
     Reload(reload::Reload),
+    /// Make a worker the mold, so that the others share what its requests have loaded
+    Refork(refork::Refork),
     /// End a server after the requests under way
     Stop(stop::Stop),
     /// Make the cache of a running server forget answers
@@ -92,6 +94,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Check(check) => check.run(),
         Command::Status(status) => status.run(),
         Command::Reload(reload) => reload.run(),
+        Command::Refork(refork) => refork.run(),
         Command::Stop(stop) => stop.run(),
         Command::Purge(purge) => purge.run(),
         Command::Man(man) => man.run(),

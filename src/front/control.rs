@@ -95,6 +95,17 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
                 front.shared().clock.start();
             }
         }
+        ToFront::Leave { worker } => {
+            if let Some(generation) = front.generations().serving() {
+                generation.pool.dismiss(worker);
+            }
+        }
+        ToFront::Promote { worker } => {
+            let control = fds.next().context("no control channel came with Promote")?;
+            if let Some(generation) = front.generations().serving() {
+                generation.pool.promote(worker, control);
+            }
+        }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Status => master.say(FromFront::Status(front.services.status())),
         ToFront::Purge { client, url } => purge(front, client, url),

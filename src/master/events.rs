@@ -7,9 +7,10 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use wire::control::{Exit, GenerationNumber};
+use wire::control::Exit;
 
 use super::Master;
+use super::children::MoldId;
 use super::children::peer::Peer;
 use super::signals::Request;
 use super::sockets::control_socket::{Client, Command, How};
@@ -27,8 +28,10 @@ enum Source {
     NewClient,
     Client(Client),
     Front,
-    Mold(GenerationNumber),
+    Mold(MoldId),
     Expander,
+    /// A worker that is to become a mold.
+    Candidate,
     Certificates,
 }
 
@@ -41,7 +44,8 @@ impl Master {
                 Source::NewClient => self.control.accept(),
                 Source::Client(client) => self.serve_client(client),
                 Source::Front => self.listen_to_front(A_TURN),
-                Source::Mold(generation) => self.listen_to_mold(generation, A_TURN),
+                Source::Mold(mold) => self.listen_to_mold(mold, A_TURN),
+                Source::Candidate => self.listen_to_candidate(),
                 Source::Expander => self.listen_to_expander(),
                 Source::Certificates => self.certificates_stir(),
             }
@@ -74,10 +78,8 @@ impl Master {
             watched.extend(watch(Source::Expander, &expansion.child.peer));
         }
         watched.extend(self.certificates.as_fd().map(|fd| (Source::Certificates, fd, read)));
-        for generation in &self.generations {
-            let mold = generation.mold.as_ref();
-            watched.extend(mold.and_then(|mold| watch(Source::Mold(generation.number), &mold.peer)));
-        }
+        watched.extend(self.molds().filter_map(|(id, mold)| watch(Source::Mold(id), &mold.peer)));
+        watched.extend(self.refork.candidate_peer().and_then(|peer| watch(Source::Candidate, peer)));
         watched
     }
 
@@ -94,6 +96,7 @@ impl Master {
             self.status_by,
             self.certificates.due(),
             self.expansion.as_ref().map(|expansion| expansion.by),
+            self.refork.wakes(),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -114,6 +117,7 @@ impl Master {
             self.restart_mold(now);
             self.restart_front(now);
             self.renew_certificates(now);
+            self.enforce_refork(now);
             if self.pool_wakes(now).is_some_and(|at| at <= now) {
                 self.tend();
             }
@@ -136,6 +140,7 @@ impl Master {
                 Request::ReopenLogs => self.reopen_logs(),
                 Request::OneMore => self.shift_pool(1),
                 Request::OneFewer => self.shift_pool(-1),
+                Request::Refork => self.ask_refork(None),
                 Request::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
             }
         }
@@ -146,6 +151,7 @@ impl Master {
             match command {
                 Command::Status => self.ask_status(client),
                 Command::Reload => self.ask_reload(Some(client)),
+                Command::Refork => self.ask_refork(Some(client)),
                 Command::Reopen => {
                     self.reopen_logs();
                     self.tell(Some(client), &super::ControlReply::ok());
@@ -174,12 +180,12 @@ impl Master {
         }
     }
 
-    fn listen_to_mold(&mut self, number: GenerationNumber, most: usize) {
+    fn listen_to_mold(&mut self, id: MoldId, most: usize) {
         for _ in 0..most {
-            let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) else { return };
+            let Some(mold) = self.mold(id) else { return };
             mold.peer.flush();
             match mold.peer.receive() {
-                Ok(Some(message)) => self.hear_mold(number, message),
+                Ok(Some(message)) => self.hear_mold(id, message),
                 Ok(None) => return,
                 Err(error) => {
                     log::error("master", format_args!("mold pid={} talks nonsense and is killed: {error}", mold.pid));
@@ -206,7 +212,7 @@ impl Master {
     pub(super) fn has_started(&self, pid: Pid) -> bool {
         let front = self.front.iter().map(|front| front.pid);
         let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
-        let molds = self.generations.iter().filter_map(|g| g.mold.as_ref()).map(|mold| mold.pid);
+        let molds = self.molds().map(|(_, mold)| mold.pid);
         front.chain(expander).chain(molds).any(|ours| ours == pid) || self.logs.has_started(pid)
     }
 
@@ -218,10 +224,9 @@ impl Master {
         if self.expansion.as_ref().is_some_and(|expansion| expansion.child.pid == pid) {
             return self.expander_ended();
         }
-        let molds = |g: &&super::Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
-        if let Some(number) = self.generations.iter().find(molds).map(|g| g.number) {
-            self.listen_to_mold(number, ALL_LEFT);
-            return self.mold_ended(number, exit);
+        if let Some(mold) = self.mold_of(pid) {
+            self.listen_to_mold(mold, ALL_LEFT);
+            return self.mold_ended(mold, exit);
         }
         if let Some(slot) = self.workers.slot_of(pid) {
             return self.worker_ended(slot, exit);

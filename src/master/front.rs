@@ -83,7 +83,10 @@ impl Master {
                 }
             }
             FromFront::Retired { generation } => self.retired(generation),
-            FromFront::Status(status) => self.answer_status(Some(status)),
+            FromFront::Status(status) => {
+                self.choose_candidate(&status);
+                self.answer_status(Some(status));
+            }
             FromFront::Purged { client, outcome } => self.purged(client, outcome),
             FromFront::Drained => self.drained(),
         }
@@ -96,6 +99,7 @@ impl Master {
         let serving = self.serving().filter(|_| self.stop.is_none());
         self.workers.lose_front(serving, now + LEAVE);
         self.answer_status(None);
+        self.end_refork(Err("the front ended: refork again".to_string()));
         self.end_purges();
         if self.stop.is_some() {
             return self.drained();
@@ -108,7 +112,7 @@ impl Master {
         let why = self.watchdog.verdict().unwrap_or("the front ended: reload again").to_owned();
         self.give_up_young(&why);
         for generation in self.generations.iter_mut().filter(|g| g.state == GenerationState::Draining) {
-            generation.retire();
+            generation.molds.retire();
         }
     }
 

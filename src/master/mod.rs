@@ -21,6 +21,7 @@ pub mod generation;
 pub mod certificates;
 pub mod logs;
 mod purge;
+mod refork;
 pub mod reload;
 pub mod watchdog;
 
@@ -51,6 +52,7 @@ use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
 use self::pool::{Counts, Move, Policy, PoolLimits};
+use self::refork::Reforking;
 use self::reload::Reloads;
 use self::signals::Signals;
 use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
@@ -125,6 +127,7 @@ struct Master {
     status_by: Option<Instant>,
     /// Who waits for the front to have purged its cache.
     purges: Vec<Client>,
+    refork: Reforking,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
     control: ControlSocket,
@@ -173,6 +176,7 @@ impl Master {
             status_asked: Vec::new(),
             status_by: None,
             purges: Vec::new(),
+            refork: Reforking::default(),
             stop: None,
         };
         master.begin_generation(checked)?;
@@ -217,12 +221,13 @@ impl Master {
         }
         let allowed = self.backoff.allows(now, self.workers.starting(serving));
         let room = self.workers.room(serving, limits.max_clients);
-        let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.loaded);
+        let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.molds.can_fork());
         match self.policy.decide(counts, &limits, now) {
             Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(serving)),
             Move::Retire(count) => self.tell_front(wire::control::ToFront::Retire { count }, vec![]),
             _ => {}
         }
+        self.renew_pool();
     }
 
     /// When [`Self::tend`] has something to do although nothing happens.
@@ -231,7 +236,7 @@ impl Master {
         let (counts, limits) = (self.counts(serving), self.limits());
         let policy = self.policy.wakes(counts, &limits);
         // Without this a pool whose last worker did not boot would wait for a request to be tried again.
-        let loaded = self.generations.iter().any(|g| g.number == serving && g.loaded);
+        let loaded = self.generations.iter().any(|g| g.number == serving && g.molds.can_fork());
         let lacking = loaded && counts.alive < limits.min_spare && self.workers.starting(serving) == 0;
         let retry = if lacking { self.backoff.until() } else { None };
         policy.into_iter().chain(retry).min().map(|at| at.max(now))
@@ -276,10 +281,8 @@ impl Master {
         for generation in &mut self.generations {
             // The logs of hosts are known by their places in a configuration: an older one has others there.
             let hosts = if Rc::ptr_eq(&generation.checked, &self.checked) { &opened.hosts[..] } else { &[] };
-            let logs = std::iter::once(&opened.error).chain(hosts).cloned().collect();
-            if let Some(mold) = &mut generation.mold {
-                mold.peer.send(ToMold::Logs, logs);
-            }
+            let logs: Vec<_> = std::iter::once(&opened.error).chain(hosts).cloned().collect();
+            generation.molds.iter_mut().for_each(|member| member.mold.peer.send(ToMold::Logs, logs.clone()));
         }
         self.opened = Some(opened);
     }
@@ -322,7 +325,8 @@ impl Master {
         let generation = |g: &Generation| GenerationStatus {
             generation: g.number,
             state: g.state,
-            mold_pid: g.mold.as_ref().map_or(0, |mold| mold.pid.as_raw()),
+            mold_pid: g.molds.forking().map_or(0, |member| member.mold.pid.as_raw()),
+            refork: g.molds.forking().map_or(0, |member| member.refork),
             workers: u32::try_from(self.workers.of(g.number).count()).unwrap_or(u32::MAX),
         };
         Status {

@@ -25,11 +25,13 @@ pub enum Request {
     OneMore,
     /// TTOU: one worker fewer, until the next reload.
     OneFewer,
+    /// URG: a worker becomes the mold.
+    Refork,
     /// USR2: has no meaning yet.
     Nothing,
 }
 
-const OBEYED: [(Signal, Request); 10] = [
+const OBEYED: [(Signal, Request); 11] = [
     (Signal::SIGCHLD, Request::Reap),
     (Signal::SIGTERM, Request::StopGracefully),
     (Signal::SIGQUIT, Request::StopGracefully),
@@ -38,6 +40,7 @@ const OBEYED: [(Signal, Request); 10] = [
     (Signal::SIGHUP, Request::Reload),
     (Signal::SIGUSR1, Request::ReopenLogs),
     (Signal::SIGUSR2, Request::Nothing),
+    (Signal::SIGURG, Request::Refork),
     (Signal::SIGTTIN, Request::OneMore),
     (Signal::SIGTTOU, Request::OneFewer),
 ];

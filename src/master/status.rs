@@ -68,8 +68,11 @@ pub struct GenerationStatus {
     pub generation: GenerationNumber,
     /// See [`GenerationState`].
     pub state: GenerationState,
-    /// Its mold; 0 when it has ended.
+    /// Its mold, the one that forks; 0 when it has ended.
     pub mold_pid: i32,
+    /// How many times a worker has become the mold.
+    #[serde(default)]
+    pub refork: u32,
     /// How many it has.
     pub workers: u32,
 }

@@ -87,6 +87,7 @@ impl Master {
             expansion.child.kill();
         }
         self.end_reload(Err("the server is stopping".to_string()));
+        self.end_refork(Err("the server is stopping".to_string()));
         self.resume_all();
         // The front answers whom the kernel has let in already. While we hold the sockets too, it would let in more for nobody.
         self.listeners.close();
@@ -102,14 +103,14 @@ impl Master {
     /// A process that somebody has stopped would neither finish nor leave.
     fn resume_all(&self) {
         self.front.iter().for_each(|front| front.resume());
-        self.generations.iter().filter_map(|generation| generation.mold.as_ref()).for_each(|mold| mold.resume());
+        self.molds().for_each(|(_, mold)| mold.resume());
         self.workers.resume_all();
     }
 
     /// No request is under way any more: the Perl side may end.
     pub(super) fn drained(&mut self) {
         self.workers.let_go(None);
-        self.generations.iter_mut().for_each(|generation| generation.retire());
+        self.generations.iter_mut().for_each(|generation| generation.molds.retire());
     }
 
     /// The time is over: a graceful stop becomes a fast one, a fast one a kill.
@@ -141,9 +142,7 @@ impl Master {
         if let Some(front) = &self.front {
             front.kill();
         }
-        for mold in self.generations.iter().filter_map(|generation| generation.mold.as_ref()) {
-            mold.kill();
-        }
+        self.molds().for_each(|(_, mold)| mold.kill());
         self.workers.kill_all(reason);
     }
 }

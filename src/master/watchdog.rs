@@ -165,12 +165,11 @@ impl Master {
             self.end_front(&format!("cannot be told what to do: {error}"));
             self.give_up_young(&why);
         }
-        for number in self.generations.iter().map(|generation| generation.number).collect::<Vec<_>>() {
-            let mold = self.generation(number).and_then(|generation| generation.mold.as_mut());
-            let Some(error) = mold.and_then(|mold| mold.peer.take_failure()) else { continue };
-            self.end_mold(number, &format!("cannot be told what to do: {error}"));
+        for id in self.molds().map(|(id, _)| id).collect::<Vec<_>>() {
+            let Some(error) = self.mold(id).and_then(|mold| mold.peer.take_failure()) else { continue };
+            self.end_mold(id, &format!("cannot be told what to do: {error}"));
             self.give_up(
-                number,
+                id.generation,
                 anyhow::anyhow!("the mold, which loads the site's Perl, cannot be told what to do: {error}"),
             );
         }

@@ -21,7 +21,7 @@ pub use crypt::crypt;
 pub use descriptors::{
     file_limit, keep_inherited_from_children, out_of_the_way, passed_descriptors, raise_file_limit, replace,
 };
-pub use fork::{exit_now, fork};
+pub use fork::{exit_now, fork, fork_orphan};
 pub use memory::map_memory;
 pub use pidfd::{pidfd_exists, pidfd_kill, pidfd_open, pidfd_queue, queue};
 pub use process::{allow_profiling, do_not_preempt, is_stopped, is_traced, keep_some_freed_memory, run_delay};

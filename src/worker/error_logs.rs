@@ -24,6 +24,11 @@ impl ErrorLogs {
         Ok(ErrorLogs { main, own })
     }
 
+    /// Those that it holds, beside descriptor 2.
+    pub fn descriptors(&self) -> impl Iterator<Item = i32> {
+        self.main.iter().chain(&self.own).map(AsRawFd::as_raw_fd)
+    }
+
     /// A log was opened anew: 0 is the main server's, the others follow.
     pub fn renew(&mut self, number: u16, log: OwnedFd) -> io::Result<()> {
         match number.checked_sub(1) {

@@ -35,6 +35,11 @@ pub fn worker_is(slot: u32) {
     apache::on_level(|level| log::set_level(level_of(level)));
 }
 
+/// This process is no worker any more, but a mold.
+pub fn worker_is_mold() {
+    CURRENT.with_borrow_mut(|current| current.worker = None);
+}
+
 impl LogContext {
     /// Of a frame.
     pub fn of(frame: &Frame) -> Rc<LogContext> {

@@ -28,6 +28,9 @@ mod error_logs;
 mod log_context;
 mod place;
 mod program_kind;
+
+// A worker becomes a mold.
+mod promotion;
 mod request_limit;
 
 use std::io;
@@ -42,6 +45,7 @@ use wire::transport::{Inbound, WorkerPort};
 
 use crate::config::{Config, Phase};
 use crate::log;
+use promotion::{Record, Successor, promote};
 use request_limit::RequestLimit;
 use site::Site;
 
@@ -85,6 +89,14 @@ pub struct Worker {
     has_children: bool,
     /// How long it took from fork to ready, in microseconds.
     fork_us: u32,
+    record: Record,
+}
+
+/// How a worker comes to its end.
+enum End {
+    Leave,
+    /// It becomes a mold, with this channel to the master.
+    Promote(OwnedFd),
 }
 
 /// Whether the worker goes on after a request.
@@ -102,7 +114,7 @@ impl Next {
 
 impl Worker {
     /// A worker for `site`, answering on `port`.
-    pub fn new(site: Site, port: WorkerPort, identity: WorkerIdentity) -> Worker {
+    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
@@ -110,20 +122,25 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         log_context::worker_is(identity.slot);
         libperl::keep_from_children(port.fds());
-        let site = Rc::new(site);
         apache::engine_is(site.clone());
         libperl::deadline_signal(crate::sys::deadline_signal());
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
-        Worker { site, port: Rc::new(port.into()), identity, limit, has_children: false, fork_us: 0 }
+        let record = Record::default();
+        Worker { site, port: Rc::new(port.into()), identity, limit, has_children: false, fork_us: 0, record }
     }
 
-    /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process.
-    pub fn run(mut self) -> ! {
+    /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
+    /// in the fork of a worker that is to be a mold.
+    pub fn run(mut self) -> Successor {
         let code = match self.answer_all() {
-            Ok(()) => 0,
+            Ok(End::Leave) => 0,
+            Ok(End::Promote(control)) => match promote(self.site.clone(), control, self.identity, self.record) {
+                Some(successor) => return successor,
+                None => 0,
+            },
             Err(error) => {
                 log::error("perl", format_args!("worker={} leaves: {error}", self.identity.slot));
                 1
@@ -133,14 +150,15 @@ impl Worker {
         std::process::exit(code)
     }
 
-    fn answer_all(&mut self) -> io::Result<()> {
+    fn answer_all(&mut self) -> io::Result<End> {
         self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
         self.say(Reply::Ready { fork_us: self.fork_us })?;
         self.has_children = self.reap();
         let mut buffer = Vec::new();
         loop {
             match self.wait(std::mem::take(&mut buffer))? {
-                None | Some(Inbound::Leave) => return Ok(()),
+                None | Some(Inbound::Leave) => return Ok(End::Leave),
+                Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 Some(Inbound::Bells(bells)) => {
@@ -161,9 +179,10 @@ impl Worker {
                     let last = self.limit.is_last();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
+                    self.record.answered(self.site.died.take());
                     self.has_children = libperl::may_have_children() && self.reap();
                     if next == Next::Leave {
-                        return Ok(());
+                        return Ok(End::Leave);
                     }
                 }
             }

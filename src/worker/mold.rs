@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -10,11 +11,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
-use wire::channel::Channel;
 use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
+use super::promotion::Master;
 use super::site::Site;
 use super::{Wire, Worker, WorkerIdentity};
 use crate::config::{Bundle, Config, Facts};
@@ -22,8 +23,6 @@ use crate::{log, privileges, sys};
 
 /// What the end of the master leaves to END blocks.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-type Master = Channel<FromMold, ToMold>;
 
 /// Runs a mold on the master's channel; in a forked worker it never returns.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
@@ -39,7 +38,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     if libperl::is_forked_child() {
         std::process::exit(0);
     }
-    let mut site = match loaded {
+    let site = match loaded {
         Ok(site) => site,
         Err(error) => {
             master.send(&FromMold::Failed { error: cut(format!("{error:#}")) }, &[])?;
@@ -48,20 +47,26 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     };
     let load_ms = started.elapsed().as_millis() as u64;
     master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
-    let logs = ErrorLogs::new(logs)?;
-    let mut mold = Mold { master, generation, logs, children: Vec::new(), retiring: false };
     sys::outlive_master()?;
-    let packet = packet_buffer();
     site.perl.before_forks();
-    match mold.serve()? {
-        Some(birth) => {
-            let Birth { wire, identity } = birth;
-            site.error_logs = mold.logs.into();
-            drop((mold.master, mold.children));
-            let port = wire.port(packet, &site.config)?;
-            Worker::new(site, port, identity).run()
+    site.error_logs.replace(ErrorLogs::new(logs)?);
+    be_mold(master, generation, site.into())
+}
+
+/// Forks workers, becomes one of them, and in the end perhaps a mold again, from here on once more: whatever a process was
+/// before, its stack is as deep as at first.
+fn be_mold(mut master: Master, generation: GenerationNumber, mut site: Rc<Site>) -> anyhow::Result<()> {
+    loop {
+        let packet = packet_buffer();
+        let mut mold = Mold { master, generation, site, children: Vec::new(), retiring: false };
+        let Some(Birth { wire, identity }) = mold.serve()? else { return Ok(()) };
+        drop((mold.master, mold.children));
+        let port = wire.port(packet, &mold.site.config)?;
+        let successor = Worker::new(mold.site, port, identity).run();
+        if !successor.settle()? {
+            return Ok(());
         }
-        None => Ok(()),
+        (master, site) = (successor.master, successor.site);
     }
 }
 
@@ -126,7 +131,7 @@ struct Mold {
     master: Master,
     generation: GenerationNumber,
     /// For the workers to come.
-    logs: ErrorLogs,
+    site: Rc<Site>,
     children: Vec<Child>,
     retiring: bool,
 }
@@ -207,7 +212,7 @@ impl Mold {
             }
             ToMold::Logs => {
                 for (number, log) in (0..).zip(fds) {
-                    self.logs.renew(number, log)?;
+                    self.site.error_logs.borrow_mut().renew(number, log)?;
                 }
                 Ok(None)
             }

@@ -16,7 +16,8 @@ pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> any
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     let port = wire.port(packet_buffer(), &site.config)?;
-    Worker::new(site, port, identity).run()
+    Worker::new(site.into(), port, identity).run();
+    Ok(())
 }
 
 /// What clients are told that the server is, before any Perl was loaded.

@@ -6,3 +6,4 @@ mod faults;
 mod overload;
 /// How many workers there are, and how long they live.
 mod pool;
+mod refork;

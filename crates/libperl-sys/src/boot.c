@@ -134,7 +134,7 @@ void cml_after_fork(void)
 {
     dTHXa(cml_perl);
     PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
-    cml_forked_child = 0;
+    cml_forked_child = cml_stdout_logs = 0;
     set_signals();
     cml_worker_boot(aTHX);
     cml_remember_state();

@@ -49,6 +49,18 @@ void cml_stderr_is_log(void)
     err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
 }
 
+/* Those of a worker that has become a mold. What a mold prints goes to the error log, and nobody talks to it. */
+void cml_drop_descriptors(void)
+{
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(out_memfd);
+    close(in_memfd);
+    out_memfd = in_memfd = -1;
+    dup2(2, 1);
+    dup2(nothing, 0);
+    close(nothing);
+}
+
 /* Each worker has descriptors of its own. */
 void cml_new_descriptors(void)
 {

@@ -38,3 +38,18 @@ void cml_before_forks(void)
     for (size_t size = PAGE; size >= SMALLEST; size -= GRAIN)
         holes = fill_holes(size, end, holes);
 }
+
+/* In a worker that is about to fork the next mold: what its handles have not written yet would be written twice. */
+void cml_before_promotion(void)
+{
+    dTHXa(cml_perl);
+    PerlIO_flush(NULL);
+}
+
+/* In the fork of a worker that is a mold from now on. */
+void cml_is_promoted(void)
+{
+    cml_forked_child = 0;
+    cml_drop_descriptors();
+    cml_stdout_logs = 1; /* what the program prints before its next fork */
+}

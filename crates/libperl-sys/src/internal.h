@@ -97,6 +97,7 @@ void cml_rewind_stdin(pTHX);
 extern int cml_forked_in_request;
 void cml_has_opened(pTHX_ GV *gv);
 void cml_new_descriptors(void);
+void cml_drop_descriptors(void);
 void cml_put_stdin_back(int is_changed);
 void cml_put_stdout_back(void);
 void cml_put_stderr_back(void);

@@ -132,9 +132,11 @@ void cml_io_boot(pTHX)
 void cml_worker_boot(pTHX)
 {
     cml_new_descriptors();
-    out_handle = new_handle(aTHX_ &out_layer);
+    if (!out_handle) /* the mold may have been a worker */
+        out_handle = new_handle(aTHX_ &out_layer);
     point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
-    PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+    if (PL_defoutgv != cml_stdout_gv)
+        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
     cml_put_stdin_back(1);
 }
 

@@ -52,6 +52,8 @@ mod declarations {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
         pub fn cml_before_forks();
+        pub fn cml_before_promotion();
+        pub fn cml_is_promoted();
         pub fn cml_after_fork();
         pub fn cml_end(destruct: c_int);
         pub fn cml_set_title(title: *const c_char);

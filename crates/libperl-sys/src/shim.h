@@ -54,6 +54,8 @@ extern cml_hooks cml_hooks_table;
 
 /* fork.c */
 void cml_before_forks(void);
+void cml_before_promotion(void);
+void cml_is_promoted(void);
 
 /* boot.c */
 int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);

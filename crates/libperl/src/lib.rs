@@ -126,6 +126,19 @@ impl Interpreter {
         unsafe { sys::cml_before_forks() }
     }
 
+    /// To be called in a worker that forks the next mold.
+    pub fn before_promotion(&self) {
+        // SAFETY: no Perl code runs now.
+        unsafe { sys::cml_before_promotion() }
+    }
+
+    /// To be called in that fork, which is a mold from now on.
+    pub fn is_promoted(&self) {
+        // SAFETY: no Perl code runs now; the descriptors that it closes are the shim's own.
+        unsafe { sys::cml_is_promoted() }
+        crate::keep_from_children(std::iter::empty());
+    }
+
     /// To be called once in every forked worker, before its first request.
     pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.

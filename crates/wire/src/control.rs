@@ -55,6 +55,10 @@ pub enum ToFront {
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers to leave.
     Retire { count: u32 },
+    /// Ask this worker to leave as soon as it has no request.
+    Leave { worker: WorkerId },
+    /// The same, and to become a mold first. Descriptor: the mold's end of a control channel.
+    Promote { worker: WorkerId },
     /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
     Logs,
     /// Describe yourself: answered by `FromFront::Status`.
@@ -278,7 +282,16 @@ pub enum FromMold {
         /// What the server says that it is, with the parts that this Perl named.
         software: String,
     },
-    /// It is not; the mold exits. The text names file and line.
+    /// A worker has become this mold, and can fork. The first message where there was no `Configure`.
+    Promoted {
+        /// Its process, a child of the master.
+        pid: i32,
+        /// From the fork to now, in microseconds.
+        fork_us: u32,
+        /// How many requests the worker has answered.
+        requests: u64,
+    },
+    /// It is not, or the worker cannot become a mold; the process exits. The text names file and line, or the reason.
     Failed {
         /// Perl's or our message.
         error: String,

@@ -2,9 +2,11 @@ package Cameleer::StartUp;
 
 use v5.36;
 
-# The process that loads the site, its descriptors from before, what the steps left open: connected sockets, and whether
-# there are connections of DBI.
-my ( $mold, %before, @sockets, $is_connected );
+use Scalar::Util ();
+
+# The process that loads the site, its descriptors from before, what the steps left open: connected sockets, and
+# connections of DBI (weak references, so that a program can drop them).
+my ( $mold, %before, @sockets, @connections );
 
 # Drivers whose handles reach nothing outside the process, or open their files for each statement.
 my %LOCAL = map { $_ => 1 } qw(AnyData CSV DBM ExampleP File Mem Sponge);
@@ -24,10 +26,10 @@ sub begin {
 # After the last.
 sub end {
     $Apache::ServerStarting = 0;
-    for my $handle ( _connections() ) {
-        $is_connected = 1;
-        warn "start-up left a connection to \"dbi:$handle->{Driver}{Name}:$handle->{Name}\" open: each worker makes one of "
-          . "its own instead; connect in PerlChildInitHandler to be spared this\n";
+    _remember( my @open = _connections() );
+    for my $handle (@open) {
+        warn 'start-up left a connection to "' . _name($handle) . '" open: each worker makes one of its own instead; connect '
+          . "in PerlChildInitHandler to be spared this\n";
     }
     for my $descriptor ( grep { !$before{$_} } _descriptors() ) {
         my $peer = _peer($descriptor) // next;
@@ -43,16 +45,68 @@ sub end {
 sub forked {
     return if $$ == $mold;
     _hang_up(@sockets);
-    return unless $is_connected;    # a walk over all handles would un-share the memory that they are in
-    $Apache::ServerStarting = 1;    # or Apache::DBI keeps what is connected here
-    for my $handle ( _connections() ) {
-        my $own = eval { $handle->clone( {} ) };
-        $own && $handle->swap_inner_handle($own) or warn "cannot connect in place of start-up's connection: $@";
-        push @kept, $own;
+    _connect_again() if @connections;    # a walk over all handles would un-share the memory that they are in
+    Cameleer::Refork::forked() if $INC{'Cameleer/Refork.pm'};
+    return;
+}
+
+sub _connect_again {
+    $Apache::ServerStarting = 1;         # or Apache::DBI keeps what is connected here
+    for my $handle ( grep { defined } @connections ) {
+        my $was_open = $handle->{Active};
+        my $own      = eval { $handle->clone( {} ) };
+        $own && $handle->swap_inner_handle($own) or warn 'cannot connect to "' . _name($handle) . "\" again: $@";
+        push @kept, $own if $was_open;
     }
     $Apache::ServerStarting = 0;
     return;
 }
+
+# In a worker that is about to become a mold and serves no more: its connections to databases end in good order, and the
+# workers of that mold make their own under the same handles. Says why that cannot be.
+sub disconnect {
+    my %is_kept = map { Scalar::Util::refaddr($_) => 1 } grep { ref } @kept;
+    my @open    = grep { !$is_kept{ Scalar::Util::refaddr($_) } } _connections();
+    for my $handle (@open) {
+        my $statement = _statement_of($handle) // next;
+        return 'the program keeps a statement handle of "' . _name($handle) . "\" ($statement)";
+    }
+    for my $handle (@open) {
+        local $handle->{PrintError} = 0;
+        eval { $handle->disconnect; 1 } or return 'cannot disconnect from "' . _name($handle) . "\": $@";
+    }
+    _remember(@open);
+    return;
+}
+
+# In the mold that has been a worker: connections that it still has, beside those descriptors, which are the server's. Its
+# workers close none of them.
+sub promoted (@ours) {
+    ( $mold, @sockets ) = ($$);
+    my %ours = map { $_ => 1 } 0 .. 2, @ours;
+    my @open;
+    for my $descriptor ( grep { !$ours{$_} && !$before{$_} } _descriptors() ) {
+        my $peer = _peer($descriptor);
+        push @open, "a connection to $peer (descriptor $descriptor)" if defined $peer;
+        push @open, "a pipe (descriptor $descriptor)" if -p "/proc/self/fd/$descriptor";
+    }
+    return @open;
+}
+
+sub _remember (@handles) {
+    @connections = @handles;
+    Scalar::Util::weaken($_) for @connections;
+    return;
+}
+
+# One that the program keeps, beside those that the connection itself does for prepare_cached.
+sub _statement_of ($handle) {
+    my %is_cached = map { Scalar::Util::refaddr($_) => 1 } values %{ $handle->{CachedKids} // {} };
+    my ($kept)    = grep { defined && !$is_cached{ Scalar::Util::refaddr($_) } } @{ $handle->{ChildHandles} // [] };
+    return $kept && ( $kept->{Statement} // '?' );
+}
+
+sub _name ($handle) { return "dbi:$handle->{Driver}{Name}:$handle->{Name}" }
 
 # Every open connection of DBI; a handle that is destroyed in another process says nothing to its database from now on.
 sub _connections {
@@ -125,6 +179,9 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
     Cameleer::StartUp::begin();     # in the mold, then the site's PerlModule and PerlRequire
     Cameleer::StartUp::end();       # the mold forks from now on
     Cameleer::StartUp::forked();    # in each worker, before PerlChildInitHandler
+
+    Cameleer::StartUp::disconnect();    # in a worker that is to become a mold
+    Cameleer::StartUp::promoted();      # in that mold
 
 =head1 DESCRIPTION
 

@@ -77,8 +77,9 @@ impl Server {
 
     /// Asks, and waits for the answer; an answer that says no is an error.
     pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
-        // A reload takes as long as the site's code takes to load; StartTimeout ends it.
-        let patience = if command == Command::Reload { None } else { Some(PATIENCE) };
+        // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are
+        // under way.
+        let patience = if matches!(command, Command::Reload | Command::Refork) { None } else { Some(PATIENCE) };
         let mut line = serde_json::to_string(&command)?;
         line.push('\n');
         let stream = self.stream.get_mut();

@@ -3,6 +3,7 @@
 pub mod client;
 mod memory;
 pub mod purge;
+pub mod refork;
 pub mod reload;
 pub mod status;
 pub mod stop;

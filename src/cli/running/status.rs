@@ -57,8 +57,9 @@ fn table(status: &master::Status) -> String {
     let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {origin}", status.version, status.pid);
     let _ = writeln!(text, "listens on {}", printable::line(&status.listen.join(", ")));
     for generation in &status.generations {
-        let master::GenerationStatus { generation, state, mold_pid, workers } = generation;
-        let _ = writeln!(text, "generation {generation}  {state:?}  mold {mold_pid}  {workers} workers");
+        let master::GenerationStatus { generation, state, mold_pid, refork, workers } = generation;
+        let reforked = if *refork > 0 { format!("  refork {refork}") } else { String::new() };
+        let _ = writeln!(text, "generation {generation}  {state:?}  mold {mold_pid}{reforked}  {workers} workers");
     }
     match &status.front {
         None => text.push_str("the front does not answer\n"),
@@ -173,6 +174,7 @@ mod tests {
                 generation: 2,
                 state: GenerationState::Serving,
                 mold_pid: 805,
+                refork: 0,
                 workers: 2,
             }],
             max_clients: 2,

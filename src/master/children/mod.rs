@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use wire::control::{FromExpander, FromFront, FromMold, ToExpander, ToFront, ToMold};
+use wire::control::{FromExpander, FromFront, FromMold, GenerationNumber, ToExpander, ToFront, ToMold};
 
 use self::peer::Peer;
 use crate::sys;
@@ -57,6 +57,18 @@ pub struct Child<Out, In> {
 pub type Front = Child<ToFront, FromFront>;
 /// A mold as the master holds it.
 pub type Mold = Child<ToMold, FromMold>;
+
+/// How many promotions lie between the mold that has loaded the code, which is 0, and a mold.
+pub type Refork = u32;
+
+/// Which mold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoldId {
+    /// Whose code it has.
+    pub generation: GenerationNumber,
+    /// See [`Refork`].
+    pub refork: Refork,
+}
 
 /// An expander as the master holds it.
 pub type Expander = Child<ToExpander, FromExpander>;

@@ -6,15 +6,18 @@
 //! ```
 
 mod mold;
+mod molds;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use wire::control::{GenerationNumber, GenerationState, ToFront, ToMold};
+use wire::control::{GenerationNumber, GenerationState, ToFront};
+
+use molds::Molds;
 
 use super::Master;
 use super::backoff::Backoff;
-use super::children::Mold;
+use super::children::{Mold, Refork};
 use super::configuration::CheckedConfig;
 use super::logs::Opened;
 use super::pool::Policy;
@@ -36,12 +39,10 @@ pub struct Generation {
     pub checked: Rc<CheckedConfig>,
     /// Drawn above.
     pub state: GenerationState,
-    /// `None` while it is being started again, or when it has ended.
-    pub mold: Option<Mold>,
-    /// The mold was told to leave.
-    retired: bool,
-    /// The mold said `Ready`: it can fork.
-    pub loaded: bool,
+    /// How many workers have become molds.
+    pub reforks: Refork,
+    /// None while the first is being started again, or when all have ended.
+    pub molds: Molds,
     /// What the mold said that the server is.
     pub software: String,
     /// What it brings along until it serves.
@@ -66,6 +67,11 @@ pub struct Attempt {
 }
 
 impl Generation {
+    /// It serves, and nobody can fork its workers.
+    fn is_without_mold(&self) -> bool {
+        self.state == GenerationState::Serving && self.molds.forking().is_none()
+    }
+
     fn is_young(&self) -> bool {
         matches!(self.state, GenerationState::Loading | GenerationState::Starting)
     }
@@ -86,15 +92,7 @@ impl Generation {
 
     /// Whether nothing of it will come back.
     fn is_over(&self) -> bool {
-        self.mold.is_none() && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
-    }
-
-    /// Tells the mold to fork no more and to end after its last worker.
-    pub fn retire(&mut self) {
-        if let Some(mold) = self.mold.as_mut().filter(|_| !self.retired) {
-            self.retired = true;
-            mold.peer.send(ToMold::Retire, vec![]);
-        }
+        self.molds.is_empty() && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
     }
 }
 
@@ -148,13 +146,14 @@ impl Master {
         self.last_generation += 1;
         let allowed = checked.config.timeouts.start;
         self.notify.extend(allowed);
+        let mut molds = Molds::default();
+        molds.add_first(mold);
         self.generations.push(Generation {
             number: self.last_generation,
             checked,
             state: GenerationState::Loading,
-            mold: Some(mold),
-            retired: false,
-            loaded: false,
+            reforks: 0,
+            molds,
             software: String::new(),
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
@@ -179,6 +178,7 @@ impl Master {
             self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
         }
         self.tell_front(ToFront::Activate { generation: number }, vec![]);
+        self.end_refork(Err("a reload came between".to_string()));
         for generation in &mut self.generations {
             match generation.state {
                 _ if generation.number == number => generation.serve(),
@@ -200,9 +200,7 @@ impl Master {
         generation.state = GenerationState::Failed;
         generation.deadline = None;
         let attempt = generation.attempt.take();
-        if let Some(mold) = &generation.mold {
-            mold.kill();
-        }
+        generation.molds.iter().for_each(|member| member.mold.kill());
         self.kill_workers_of(number, "its generation failed");
         if let Some(attempt) = attempt {
             self.listeners.abandon(attempt.listeners);
@@ -218,7 +216,7 @@ impl Master {
     /// The front has no request of this generation any more.
     pub(super) fn retired(&mut self, number: GenerationNumber) {
         if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
-            generation.retire();
+            generation.molds.retire();
             self.workers.let_go(Some(number));
         }
     }
@@ -266,7 +264,7 @@ impl Master {
             return None;
         }
         let deadlines = self.generations.iter().filter_map(|g| g.deadline);
-        let moldless = self.generations.iter().filter(|g| g.state == GenerationState::Serving && g.mold.is_none());
+        let moldless = self.generations.iter().filter(|g| g.is_without_mold());
         let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
         let (_, overdue) = self.workers.overdue(self.checked.config.timeouts.start, now);
         let stopped = self.generations.iter().filter_map(|g| g.stopped).map(|since| since + STOPPED);

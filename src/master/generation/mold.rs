@@ -7,7 +7,7 @@ use wire::control::{Exit, FromMold, GenerationNumber, GenerationState, ToMold};
 
 use super::{Generation, STOPPED};
 use crate::master::Master;
-use crate::master::children::{self, Mold};
+use crate::master::children::{self, Mold, MoldId};
 use crate::master::configuration::{CheckedConfig, CodeError};
 use crate::master::logs::Opened;
 use crate::master::pool::PoolLimits;
@@ -28,19 +28,21 @@ impl Master {
     }
 
     /// What a mold says.
-    pub(in crate::master) fn hear_mold(&mut self, number: GenerationNumber, message: FromMold) {
+    pub(in crate::master) fn hear_mold(&mut self, id: MoldId, message: FromMold) {
+        let number = id.generation;
         match message {
             FromMold::Ready { load_ms, software } => self.mold_ready(number, load_ms, software),
+            FromMold::Promoted { .. } => log::error("master", format_args!("gen={number} a mold is promoted twice")),
             FromMold::Failed { error } => self.mold_failed(number, error),
-            FromMold::Forked { slot, pid } => self.worker_forked(number, slot, Pid::from_raw(pid)),
+            FromMold::Forked { slot, pid } => self.worker_forked(id, slot, Pid::from_raw(pid)),
             FromMold::ForkFailed { slot, error } => {
                 log::error("master", format_args!("worker={slot} gen={number} cannot be forked: {error}"));
-                if self.workers.is_in(slot, number) {
+                if self.workers.is_of(slot, id) {
                     self.worker_gone(slot);
                 }
             }
             FromMold::Exited { slot, exit, .. } => {
-                if self.workers.is_in(slot, number) {
+                if self.workers.is_of(slot, id) {
                     self.worker_ended(slot, exit);
                 }
             }
@@ -49,10 +51,11 @@ impl Master {
 
     fn mold_ready(&mut self, number: GenerationNumber, load_ms: u64, software: String) {
         let Some(generation) = self.generation(number) else { return };
-        generation.loaded = true;
+        let Some(first) = generation.molds.get_mut(0) else { return };
+        first.is_loaded = true;
+        let pid = first.mold.pid;
         generation.software = software;
         let state = generation.state;
-        let pid = generation.mold.as_ref().map_or(0, |mold| mold.pid.as_raw());
         log::info("master", format_args!("mold pid={pid} gen={number} ready load_ms={load_ms}"));
         if state == GenerationState::Loading {
             self.start_workers(number);
@@ -81,16 +84,24 @@ impl Master {
     }
 
     /// A mold has ended; all that it said before was heard.
-    pub(in crate::master) fn mold_ended(&mut self, number: GenerationNumber, exit: Exit) {
+    pub(in crate::master) fn mold_ended(&mut self, id: MoldId, exit: Exit) {
         let now = Instant::now();
-        for slot in self.workers.lost(number) {
+        let number = id.generation;
+        if let Some(generation) = self.generation(number) {
+            generation.molds.remove(id.refork);
+        }
+        for slot in self.workers.lost(id) {
             self.worker_gone(slot);
         }
         let Some(generation) = self.generation(number) else { return };
-        (generation.mold, generation.loaded) = (None, false);
         match generation.state {
             GenerationState::Loading | GenerationState::Starting => {
                 self.give_up(number, anyhow::anyhow!("the mold, which loads the site's Perl, ended with {exit}"));
+            }
+            GenerationState::Serving if generation.molds.forking().is_some() => {
+                let how =
+                    if exit == Exit::Code(0) { "after its last worker" } else { "and another forks in its place" };
+                log::info("master", format_args!("mold gen={number} refork={} ended {exit} {how}", id.refork));
             }
             GenerationState::Serving => {
                 let wait = generation.backoff.failed(now);
@@ -108,8 +119,7 @@ impl Master {
     /// Starts the serving generation's mold again when it has waited long enough.
     pub(in crate::master) fn restart_mold(&mut self, now: Instant) {
         let opened = self.opened.clone();
-        let due =
-            |g: &&Generation| g.state == GenerationState::Serving && g.mold.is_none() && g.backoff.ends(now).is_none();
+        let due = |g: &&Generation| g.is_without_mold() && g.backoff.ends(now).is_none();
         let Some((number, checked)) = self.generations.iter().find(due).map(|g| (g.number, g.checked.clone())) else {
             return;
         };
@@ -117,7 +127,7 @@ impl Master {
         let started = self.start_mold(number, &checked, &opened);
         let Some(generation) = self.generation(number) else { return };
         match started {
-            Ok(mold) => generation.mold = Some(mold),
+            Ok(mold) => generation.molds.add_first(mold),
             Err(error) => {
                 generation.backoff.failed(now);
                 log::error("master", format_args!("mold gen={number} cannot be started: {error:#}"));
@@ -126,16 +136,37 @@ impl Master {
     }
 
     /// Ends the mold of a generation; one that serves starts another.
-    pub(in crate::master) fn end_mold(&mut self, number: GenerationNumber, why: &str) {
-        let Some(mold) = self.generation(number).and_then(|generation| generation.mold.as_ref()) else { return };
-        log::error("master", format_args!("mold pid={} gen={number} {why}, and is killed", mold.pid));
+    pub(in crate::master) fn end_mold(&mut self, id: MoldId, why: &str) {
+        let Some(mold) = self.mold(id) else { return };
+        log::error("master", format_args!("mold pid={} gen={} {why}, and is killed", mold.pid, id.generation));
         mold.kill();
+    }
+
+    /// That one, if it has not ended.
+    pub(in crate::master) fn mold(&mut self, id: MoldId) -> Option<&mut Mold> {
+        Some(&mut self.generation(id.generation)?.molds.get_mut(id.refork)?.mold)
+    }
+
+    /// Whose process that is.
+    pub(in crate::master) fn mold_of(&self, pid: Pid) -> Option<MoldId> {
+        self.generations.iter().find_map(|generation| {
+            let member = generation.molds.of(pid)?;
+            Some(MoldId { generation: generation.number, refork: member.refork })
+        })
+    }
+
+    /// All of all generations.
+    pub(in crate::master) fn molds(&self) -> impl Iterator<Item = (MoldId, &Mold)> {
+        self.generations.iter().flat_map(|generation| {
+            let id = |refork| MoldId { generation: generation.number, refork };
+            generation.molds.iter().map(move |member| (id(member.refork), &member.mold))
+        })
     }
 
     /// Somebody has stopped a process; a mold neither forks nor reaps then.
     pub(in crate::master) fn child_stopped(&mut self, pid: Pid) {
-        let is_mold = |g: &&mut Generation| g.mold.as_ref().is_some_and(|mold| mold.pid == pid);
-        if let Some(generation) = self.generations.iter_mut().find(is_mold) {
+        let stopped = self.mold_of(pid).and_then(|id| self.generation(id.generation));
+        if let Some(generation) = stopped {
             generation.stopped = Some(Instant::now());
         }
     }
@@ -144,8 +175,8 @@ impl Master {
     pub(in crate::master) fn end_stopped_molds(&mut self, now: Instant) {
         for generation in &mut self.generations {
             let since = generation.stopped.take_if(|since| *since + STOPPED <= now);
-            let mold = generation.mold.as_ref().filter(|_| since.is_some());
-            if let Some(mold) = mold.filter(|mold| sys::is_stopped(mold.pid.as_raw())) {
+            let molds = generation.molds.iter().map(|member| &member.mold).filter(|_| since.is_some());
+            for mold in molds.filter(|mold| sys::is_stopped(mold.pid.as_raw())) {
                 log::error(
                     "master",
                     format_args!("mold pid={} gen={} is stopped, and is killed", mold.pid, generation.number),

@@ -9,11 +9,15 @@ use super::process::NotForked;
 use super::workers::Socket;
 use crate::log;
 use crate::master::Master;
+use crate::master::children::MoldId;
 
 impl Master {
     /// Asks a mold for a worker and tells the front.
     pub(in crate::master) fn fork_worker(&mut self, number: GenerationNumber) {
-        let id = self.workers.add(number, Instant::now());
+        let Some(refork) = self.generation(number).and_then(|g| g.molds.forking()).map(|member| member.refork) else {
+            return;
+        };
+        let id = self.workers.add(MoldId { generation: number, refork }, Instant::now());
         let slot = id.slot;
         let socket = match Socket::new() {
             Ok(socket) => socket,
@@ -23,7 +27,7 @@ impl Master {
             }
         };
         self.hand_to_front(number, id, &socket, false);
-        if let Some(mold) = self.generation(number).and_then(|g| g.mold.as_mut()) {
+        if let Some(mold) = self.mold(MoldId { generation: number, refork }) {
             mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone(), socket.memory.clone()]);
         }
         if let Some(worker) = self.workers.get_mut(slot) {
@@ -43,11 +47,12 @@ impl Master {
         self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
     }
 
-    pub(in crate::master) fn worker_forked(&mut self, number: GenerationNumber, slot: Slot, pid: Pid) {
-        if !self.workers.is_in(slot, number) {
+    pub(in crate::master) fn worker_forked(&mut self, by: MoldId, slot: Slot, pid: Pid) {
+        if !self.workers.is_of(slot, by) {
             return;
         }
-        let mold = self.generation(number).and_then(|g| g.mold.as_ref()).map(|mold| mold.pid);
+        let number = by.generation;
+        let mold = self.mold(by).map(|mold| mold.pid);
         let is_adopted = !self.has_started(pid);
         let is_its_child = |parent| Some(parent) == mold || (parent == getpid() && is_adopted);
         match self.workers.forked(slot, pid, is_its_child) {
@@ -56,7 +61,7 @@ impl Master {
                 // `Exited` follows.
                 log::debug("master", format_args!("worker={slot} pid={pid} gen={number} has ended already"));
             }
-            Err(NotForked::Foreign) => return self.mold_lied(number, pid),
+            Err(NotForked::Foreign) => return self.mold_lied(by, pid),
         }
         self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
         if let Some((id, fork_us)) = self.workers.ready_early(slot) {
@@ -65,13 +70,8 @@ impl Master {
     }
 
     /// A mold runs the site's code: a number that it names may be any process of this machine, and we may be root.
-    fn mold_lied(&mut self, number: GenerationNumber, pid: Pid) {
-        let Some(mold) = self.generation(number).and_then(|g| g.mold.as_ref()) else { return };
-        log::error(
-            "master",
-            format_args!("mold pid={} gen={number} calls pid={pid} its worker, and is killed", mold.pid),
-        );
-        mold.kill();
+    fn mold_lied(&mut self, id: MoldId, pid: Pid) {
+        self.end_mold(id, &format!("calls pid={pid} its worker"));
     }
 
     /// The front heard the worker's `Ready`.
@@ -83,7 +83,7 @@ impl Master {
             return;
         }
         worker.state = WorkerState::Idle;
-        let (number, pid) = (worker.generation, worker.pid());
+        let (number, pid) = (worker.mold.generation, worker.pid());
         log::info("master", format_args!("worker={} pid={pid} gen={number} ready fork_us={fork_us}", id.slot));
         self.backoff.succeeded();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
@@ -104,7 +104,7 @@ impl Master {
     /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
     pub(in crate::master) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
         let Some(worker) = self.workers.get_mut(slot) else { return };
-        let (number, pid, booting) = (worker.generation, worker.pid(), worker.state == WorkerState::Starting);
+        let (number, pid, booting) = (worker.mold.generation, worker.pid(), worker.state == WorkerState::Starting);
         let who = format!("worker={slot} pid={pid} gen={number}");
         match (exit, worker.killed.take()) {
             (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
@@ -119,7 +119,7 @@ impl Master {
     pub(in crate::master) fn worker_gone(&mut self, slot: Slot) {
         let Some(worker) = self.workers.remove(slot) else { return };
         self.tell_front(ToFront::Gone { slot }, vec![]);
-        let number = worker.generation;
+        let number = worker.mold.generation;
         if worker.state == WorkerState::Starting && self.stop.is_none() {
             self.boot_failed(number);
         }

@@ -7,6 +7,8 @@ mod lives;
 mod process;
 pub mod workers;
 
+pub use process::is_our_child;
+
 use std::time::{Duration, Instant};
 
 use crate::config::Pool;

@@ -71,6 +71,11 @@ impl Process {
     }
 }
 
+/// Whether it is a child of ours.
+pub fn is_our_child(pid: Pid) -> bool {
+    parent_and_begin(pid).is_some_and(|(parent, _)| parent == nix::unistd::getpid())
+}
+
 /// Of /proc/PID/stat, the fourth and the twenty-second field; the program's name, the second, may hold anything.
 fn parent_and_begin(pid: Pid) -> Option<(Pid, u64)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;

@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 use wire::control::{GenerationNumber, Slot, WorkerId, WorkerState};
 
 use super::process::{NotForked, Process};
+use crate::master::children::MoldId;
 use crate::master::children::peer::Fd;
 use crate::sys;
 
@@ -18,7 +19,9 @@ pub struct Worker {
     /// The number by which the front means this one and no other of its place.
     serial: u64,
     /// Whose child it is, or was.
-    pub generation: GenerationNumber,
+    pub mold: MoldId,
+    /// It was asked to leave, because a newer mold forks.
+    pub is_dismissed: bool,
     /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
     /// knows it any more.
     pub state: WorkerState,
@@ -67,12 +70,13 @@ pub struct Workers {
 
 impl Workers {
     /// A new one in the lowest free place.
-    pub fn add(&mut self, generation: GenerationNumber, now: Instant) -> WorkerId {
+    pub fn add(&mut self, mold: MoldId, now: Instant) -> WorkerId {
         self.added += 1;
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
         let worker = Worker {
             serial: self.added,
-            generation,
+            mold,
+            is_dismissed: false,
             state: WorkerState::Starting,
             asked: now,
             process: None,
@@ -122,9 +126,9 @@ impl Workers {
         self.by_slot.iter().find(|(_, worker)| is(worker)).map(|(slot, _)| *slot)
     }
 
-    /// Whether `slot` is the place of a worker of that generation.
-    pub fn is_in(&self, slot: Slot, generation: GenerationNumber) -> bool {
-        self.by_slot.get(&slot).is_some_and(|worker| worker.generation == generation)
+    /// Whether `slot` is the place of a worker that this mold was asked for.
+    pub fn is_of(&self, slot: Slot, mold: MoldId) -> bool {
+        self.by_slot.get(&slot).is_some_and(|worker| worker.mold == mold)
     }
 
     /// All, by place.
@@ -134,12 +138,24 @@ impl Workers {
 
     /// Those of one generation.
     pub fn of(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &Worker)> {
-        self.iter().filter(move |(_, worker)| worker.generation == generation)
+        self.iter().filter(move |(_, worker)| worker.mold.generation == generation)
     }
 
-    /// Those of one generation that were never seen alive, or were reaped by a mold that ended before it said so.
-    pub fn lost(&self, generation: GenerationNumber) -> Vec<Slot> {
-        self.of(generation).filter(|(_, worker)| !worker.exists()).map(|(slot, _)| slot).collect()
+    /// Those of one mold that were never seen alive, or were reaped by it before it ended and had said so.
+    pub fn lost(&self, mold: MoldId) -> Vec<Slot> {
+        self.iter().filter(|(_, worker)| worker.mold == mold && !worker.exists()).map(|(slot, _)| slot).collect()
+    }
+
+    /// Of those of its generation, the workers of earlier molds: those that serve, and how many others there are, which
+    /// begin or leave.
+    pub fn outdated(&self, mold: MoldId) -> (Vec<WorkerId>, u32) {
+        let older = self.of(mold.generation).filter(|(_, worker)| worker.mold.refork < mold.refork);
+        let serves = |worker: &Worker| worker.state == WorkerState::Idle && !worker.is_dismissed;
+        let (serving, others): (Vec<_>, Vec<_>) = older.partition(|(_, worker)| serves(worker));
+        (
+            serving.into_iter().map(|(slot, worker)| WorkerId { slot, serial: worker.serial }).collect(),
+            count(others.iter()),
+        )
     }
 
     /// How many of one generation serve or will.
@@ -157,6 +173,20 @@ impl Workers {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
+    /// That one, if it has this process.
+    pub fn with_pid(&self, slot: Slot, pid: Pid) -> Option<WorkerId> {
+        let worker = self.by_slot.get(&slot)?;
+        let is_its = worker.process.as_ref().is_some_and(|process| process.pid == pid);
+        is_its.then_some(WorkerId { slot, serial: worker.serial })
+    }
+
+    /// It was asked to leave, and serves until it has no request.
+    pub fn dismiss(&mut self, id: WorkerId) {
+        if let Some(worker) = self.meant_by(id) {
+            worker.is_dismissed = true;
+        }
+    }
+
     /// It serves no more.
     pub fn leaves(&mut self, id: WorkerId, by: Option<Instant>) {
         if let Some(worker) = self.meant_by(id) {
@@ -167,7 +197,7 @@ impl Workers {
 
     /// The front has gone. Those of `serving` wait for another; the others see it and leave.
     pub fn lose_front(&mut self, serving: Option<GenerationNumber>, leave_by: Instant) {
-        for worker in self.by_slot.values_mut().filter(|worker| Some(worker.generation) != serving) {
+        for worker in self.by_slot.values_mut().filter(|worker| Some(worker.mold.generation) != serving) {
             worker.socket = None;
             worker.state = WorkerState::Retiring;
             worker.leave_by.get_or_insert(leave_by);
@@ -186,7 +216,7 @@ impl Workers {
 
     /// From now on they see the end of their front; of all generations, or of one.
     pub fn let_go(&mut self, generation: Option<GenerationNumber>) {
-        let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.generation == number);
+        let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.mold.generation == number);
         self.by_slot.values_mut().filter(is_meant).for_each(|worker| worker.socket = None);
     }
 
@@ -266,21 +296,25 @@ fn count<T>(these: impl Iterator<Item = T>) -> u32 {
 mod tests {
     use super::*;
 
+    fn first_of(generation: GenerationNumber) -> MoldId {
+        MoldId { generation, refork: 0 }
+    }
+
     #[test]
     fn the_lowest_free_place_is_taken() {
         let (mut workers, now) = (Workers::default(), Instant::now());
-        assert_eq!([1, 1, 2].map(|generation| workers.add(generation, now).slot), [0, 1, 2]);
+        assert_eq!([1, 1, 2].map(|generation| workers.add(first_of(generation), now).slot), [0, 1, 2]);
         workers.remove(1);
-        assert_eq!(workers.add(2, now).slot, 1);
+        assert_eq!(workers.add(first_of(2), now).slot, 1);
         assert_eq!((workers.alive(1), workers.alive(2)), (1, 2));
     }
 
     #[test]
     fn news_of_a_worker_is_not_about_the_next_one_in_its_place() {
         let (mut workers, now) = (Workers::default(), Instant::now());
-        let first = workers.add(1, now);
+        let first = workers.add(first_of(1), now);
         workers.remove(first.slot);
-        let second = workers.add(1, now);
+        let second = workers.add(first_of(1), now);
         assert_eq!(first.slot, second.slot);
         workers.leaves(first, Some(now));
         assert!(workers.meant_by(first).is_none());
@@ -293,7 +327,7 @@ mod tests {
     fn a_worker_that_boots_too_long_is_overdue() {
         let (mut workers, now) = (Workers::default(), Instant::now());
         let allowed = Duration::from_secs(60);
-        let slot = workers.add(1, now).slot;
+        let slot = workers.add(first_of(1), now).slot;
         assert_eq!(workers.overdue(allowed, now), (vec![], Some(now + allowed)));
         assert_eq!(workers.overdue(allowed, now + allowed), (vec![slot], None));
     }
@@ -301,7 +335,7 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_not_killed_in_anothers_name() {
         let mut workers = Workers::default();
-        let slot = workers.add(1, Instant::now()).slot;
+        let slot = workers.add(first_of(1), Instant::now()).slot;
         let mut child = std::process::Command::new("true").spawn().expect("spawned");
         let pid = Pid::from_raw(child.id().cast_signed());
         let is_ours = |parent| parent == nix::unistd::getpid();
@@ -311,13 +345,13 @@ mod tests {
         let worker = workers.get_mut(slot).expect("there");
         worker.kill("test");
         assert_eq!(worker.killed, None);
-        assert_eq!(workers.lost(1), [slot]);
+        assert_eq!(workers.lost(first_of(1)), [slot]);
     }
 
     #[test]
     fn a_process_that_the_mold_did_not_fork_is_not_taken_for_a_worker() {
         let mut workers = Workers::default();
-        let slot = workers.add(1, Instant::now()).slot;
+        let slot = workers.add(first_of(1), Instant::now()).slot;
         let us = nix::unistd::getpid();
         for (pid, why) in [
             (us, NotForked::Foreign),
@@ -327,6 +361,21 @@ mod tests {
         ] {
             assert_eq!(workers.forked(slot, pid, |parent| parent == us), Err(why), "{pid}");
         }
-        assert_eq!(workers.lost(1), [slot]);
+        assert_eq!(workers.lost(first_of(1)), [slot]);
+    }
+
+    #[test]
+    fn workers_of_earlier_molds_are_outdated_until_they_have_gone() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        let newest = MoldId { generation: 1, refork: 2 };
+        let ids = [0, 1, 2].map(|refork| workers.add(MoldId { generation: 1, refork }, now));
+        workers.add(first_of(2), now);
+        assert_eq!(workers.outdated(newest), (vec![], 2), "they have not begun yet");
+        ids.iter().for_each(|id| workers.meant_by(*id).expect("there").state = WorkerState::Idle);
+        assert_eq!(workers.outdated(newest), (ids[..2].to_vec(), 0));
+        workers.dismiss(ids[0]);
+        assert_eq!(workers.outdated(newest), (vec![ids[1]], 1));
+        workers.remove(ids[0].slot);
+        assert_eq!(workers.outdated(newest), (vec![ids[1]], 0));
     }
 }

@@ -32,6 +32,8 @@ pub enum Command {
     Status,
     /// Read configuration and code anew; answered when it is done.
     Reload,
+    /// Make a worker the mold and renew the pool from it; answered when that is done.
+    Refork,
     /// Open the logs anew.
     Reopen,
     /// Make the cache forget.

@@ -170,6 +170,7 @@ impl Site {
                 let status = if libperl::timed_out() { 504 } else { status.unwrap_or(500) };
                 apache::fail(request, status);
                 report(&text);
+                self.died.set(true);
                 self.remember(&text);
                 i32::from(status)
             }

@@ -39,6 +39,8 @@ pub struct Site {
     pub(super) error_logs: RefCell<ErrorLogs>,
     /// The application asked this worker to leave (`psgix.harakiri.commit`).
     pub(super) leave: Cell<bool>,
+    /// Perl has died in a request since this was last asked.
+    pub(super) died: Cell<bool>,
     /// `psgix.cleanup.handlers` wait for the response to be sent.
     pub(super) psgi_cleanup: Cell<bool>,
     /// Whose passwords were right.
@@ -76,6 +78,7 @@ impl Site {
             told: Default::default(),
             error_logs: RefCell::default(),
             leave: Cell::new(false),
+            died: Cell::new(false),
             psgi_cleanup: Cell::new(false),
             pushed,
             subrequests: RefCell::default(),

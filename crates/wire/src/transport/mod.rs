@@ -42,6 +42,7 @@ const GREET: u8 = 6;
 const HUNG_UP: u8 = 7;
 const BELLS: u8 = 8;
 const BELL: u8 = 9;
+const PROMOTE: u8 = 10;
 /// What stands before an inline frame: the kind and the thread that wants the answer.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front.
@@ -74,6 +75,11 @@ pub enum Order<'a> {
     },
     /// Leave: no request will come.
     Leave,
+    /// The same, and become a mold first.
+    Promote {
+        /// The mold's end of a control channel to the master.
+        control: BorrowedFd<'a>,
+    },
     /// Nobody waits for the answer to this request any more.
     Abandoned {
         /// The number in its frame.
@@ -114,6 +120,8 @@ pub enum Inbound {
     },
     /// Leave.
     Leave,
+    /// As [`Order::Promote`].
+    Promote(OwnedFd),
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
     /// As [`Order::HungUp`]; the request may be over.
@@ -133,6 +141,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
     let mut reply_to = 0;
     let inbound = match packet.u8()? {
         LEAVE => Inbound::Leave,
+        PROMOTE => Inbound::Promote(fds.next().ok_or(Malformed("no control channel"))?),
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),

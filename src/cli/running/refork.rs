@@ -1,0 +1,19 @@
+//! `cameleer refork`: returns when the pool is renewed, or says why it is not.
+
+use clap::Args;
+
+use super::client::Which;
+use crate::master::sockets::control_socket::Command;
+
+/// Make the worker that has answered most the mold, so that the others share what its requests have loaded.
+#[derive(Debug, Args)]
+pub struct Refork {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Refork {
+    pub fn run(self) -> anyhow::Result<()> {
+        self.which.connect()?.ask(Command::Refork).map(drop)
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -141,6 +141,20 @@ impl SharedPool {
     /// Asks up to `count` idle workers to leave, those first that were idle longest.
     pub fn leave_idle(&self, count: usize) {
         self.tell(|pool| pool.leave_idle(count, Instant::now()));
+    }
+
+    /// Asks `worker` to leave as soon as it has no request.
+    pub fn dismiss(&self, worker: WorkerId) {
+        self.tell_of_worker(|pool| pool.dismiss(worker, Instant::now()));
+    }
+
+    /// The same, and to become a mold first, which has this control channel to the master.
+    pub fn promote(&self, worker: WorkerId, control: OwnedFd) {
+        let found = self.look(|state| state.workers.get(&worker).cloned());
+        if let Some(found) = found {
+            found.will_be_promoted(control);
+            self.dismiss(worker);
+        }
     }
 
     /// No new requests will come: workers leave as soon as nothing waits.

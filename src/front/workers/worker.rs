@@ -1,7 +1,7 @@
 //! A worker as all threads of the front have it: its socket, for what it is told.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
 use std::sync::{Arc, Mutex};
@@ -43,6 +43,8 @@ pub struct Worker {
     listened_to: AtomicUsize,
     /// Wake the tasks that listen to them.
     tasks: Mutex<Vec<Waker>>,
+    /// When it leaves it becomes a mold, with this channel to the master.
+    promotion: Mutex<Option<OwnedFd>>,
 }
 
 impl Worker {
@@ -57,6 +59,7 @@ impl Worker {
             is_ours: AtomicBool::new(!adopted),
             listened_to: AtomicUsize::new(0),
             tasks: Mutex::default(),
+            promotion: Mutex::default(),
         }
     }
 
@@ -146,9 +149,17 @@ impl Worker {
         })
     }
 
+    /// When it is asked to leave it is to become a mold first.
+    pub fn will_be_promoted(&self, control: OwnedFd) {
+        *lock(&self.promotion) = Some(control);
+    }
+
     /// Asks it to leave. One that cannot hear it is at its end anyway.
     pub fn ask_to_leave(&self) {
-        let _ = self.socket.send(&Order::Leave);
+        let _ = match lock(&self.promotion).take() {
+            Some(control) => self.socket.send(&Order::Promote { control: control.as_fd() }),
+            None => self.socket.send(&Order::Leave),
+        };
     }
 
     /// Asks it to say when it has done with the requests of the front before this one.

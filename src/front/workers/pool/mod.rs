@@ -214,10 +214,12 @@ impl Pool {
     }
 
     fn rest(&mut self, worker: WorkerId, now: Instant) {
-        if let Some(resting) = self.workers.get_mut(&worker) {
-            resting.enter(WorkerState::Idle, now);
-            self.idle.push(worker);
+        let Some(resting) = self.workers.get_mut(&worker) else { return };
+        if resting.dismissed {
+            return self.ask_to_leave(worker, now);
         }
+        resting.enter(WorkerState::Idle, now);
+        self.idle.push(worker);
     }
 
     /// `worker` has this request from now on.
@@ -256,6 +258,18 @@ impl Pool {
     pub fn leave_idle(&mut self, count: usize, now: Instant) {
         let leaving: Vec<WorkerId> = self.idle.drain(..count.min(self.idle.len())).collect();
         leaving.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
+    }
+
+    /// Asks `worker` to leave, at once or when it has no request any more.
+    pub fn dismiss(&mut self, worker: WorkerId, now: Instant) {
+        let Some(dismissed) = self.workers.get_mut(&worker) else { return };
+        dismissed.dismissed = true;
+        if let Some(at) = self.idle.iter().position(|idle| *idle == worker) {
+            self.idle.remove(at);
+            self.ask_to_leave(worker, now);
+        } else {
+            self.take_back(worker);
+        }
     }
 
     fn ask_to_leave(&mut self, worker: WorkerId, now: Instant) {

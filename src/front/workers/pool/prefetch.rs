@@ -115,7 +115,7 @@ impl Pool {
     fn can_take_ahead(&self, worker: WorkerId, most: u64) -> bool {
         self.workers.get(&worker).is_some_and(|worker| {
             let ahead = worker.ahead.len();
-            let is_at_work = worker.state == WorkerState::Busy && !worker.adopted;
+            let is_at_work = worker.state == WorkerState::Busy && !worker.adopted && !worker.dismissed;
             is_at_work && ahead < MAX_AHEAD && self.pace.of(ahead + 2) <= most
         })
     }

@@ -29,6 +29,8 @@ pub struct Worker {
     pub(super) ending: VecDeque<RequestId>,
     /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
+    /// It is to leave as soon as it has no request.
+    pub(super) dismissed: bool,
     /// It has said `Ready`.
     pub(super) booted: bool,
     /// What it says may be for a front that has died, until it has answered our greeting.
@@ -52,6 +54,7 @@ impl Worker {
             current: None,
             ending: VecDeque::new(),
             ahead: VecDeque::new(),
+            dismissed: false,
             booted: false,
             adopted,
             held: false,

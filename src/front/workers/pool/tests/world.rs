@@ -114,6 +114,10 @@ impl World {
                 self.pool.tick(self.now);
             }
             Op::LeaveIdle(count) => self.pool.leave_idle(count, self.now),
+            Op::Dismiss(n) => self.at(n, |world, id| {
+                let now = world.now;
+                world.pool.dismiss(id, now);
+            }),
             Op::Quick => self.pool.pace = Pace::quick(),
             Op::Drain => self.pool.drain(self.now),
         }

@@ -95,6 +95,13 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
                 front.shared().clock.start();
             }
         }
+        ToFront::Inspect { worker, what } => {
+            let into = fds.next().context("nothing to write into came with Inspect")?;
+            let done = fds.next().context("nothing to close came with Inspect")?;
+            if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
+                worker.inspect(what, into.as_fd(), done.as_fd());
+            }
+        }
         ToFront::Leave { worker } => {
             if let Some(generation) = front.generations().serving() {
                 generation.pool.dismiss(worker);

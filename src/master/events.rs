@@ -32,6 +32,8 @@ enum Source {
     Expander,
     /// A worker that is to become a mold.
     Candidate,
+    /// Processes have told about themselves.
+    Told(Client),
     Certificates,
 }
 
@@ -47,6 +49,7 @@ impl Master {
                 Source::Mold(mold) => self.listen_to_mold(mold, A_TURN),
                 Source::Candidate => self.listen_to_candidate(),
                 Source::Expander => self.listen_to_expander(),
+                Source::Told(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates_stir(),
             }
         }
@@ -80,6 +83,7 @@ impl Master {
         watched.extend(self.certificates.as_fd().map(|fd| (Source::Certificates, fd, read)));
         watched.extend(self.molds().filter_map(|(id, mold)| watch(Source::Mold(id), &mold.peer)));
         watched.extend(self.refork.candidate_peer().and_then(|peer| watch(Source::Candidate, peer)));
+        watched.extend(self.inspections().map(|(client, told)| (Source::Told(client), told, read)));
         watched
     }
 
@@ -97,6 +101,7 @@ impl Master {
             self.certificates.due(),
             self.expansion.as_ref().map(|expansion| expansion.by),
             self.refork.wakes(),
+            self.inspections_wake(),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -111,6 +116,7 @@ impl Master {
         self.enforce_stop(now);
         self.workers.expel(now);
         self.enforce_expansion(now);
+        self.enforce_inspections(now);
         if self.stop.is_none() {
             self.enforce_deadlines(now);
             self.end_stopped_molds(now);
@@ -151,6 +157,7 @@ impl Master {
             match command {
                 Command::Status => self.ask_status(client),
                 Command::Reload => self.ask_reload(Some(client)),
+                Command::Inspect { what } => self.ask_inspection(client, what),
                 Command::Refork => self.ask_refork(Some(client)),
                 Command::Reopen => {
                     self.reopen_logs();

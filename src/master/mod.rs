@@ -27,6 +27,7 @@ pub mod watchdog;
 
 mod events;
 mod front;
+mod inspection;
 mod stop;
 
 pub mod backoff;
@@ -128,6 +129,7 @@ struct Master {
     /// Who waits for the front to have purged its cache.
     purges: Vec<Client>,
     refork: Reforking,
+    inspections: Vec<inspection::Asked>,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
     control: ControlSocket,
@@ -177,6 +179,7 @@ impl Master {
             status_by: None,
             purges: Vec::new(),
             refork: Reforking::default(),
+            inspections: Vec::new(),
             stop: None,
         };
         master.begin_generation(checked)?;

@@ -29,6 +29,9 @@ mod log_context;
 mod place;
 mod program_kind;
 
+// What a process tells about itself.
+mod inspection;
+
 // A worker becomes a mold.
 mod promotion;
 mod request_limit;
@@ -158,6 +161,10 @@ impl Worker {
         loop {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(End::Leave),
+                Some(Inbound::Inspect { what, into, done }) => {
+                    inspection::tell(&self.site, what, into);
+                    drop(done);
+                }
                 Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
                 // The client of a request that is over has left.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}

@@ -15,6 +15,7 @@ use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
+use super::inspection;
 use super::promotion::Master;
 use super::site::Site;
 use super::{Wire, Worker, WorkerIdentity};
@@ -214,6 +215,11 @@ impl Mold {
                 for (number, log) in (0..).zip(fds) {
                     self.site.error_logs.borrow_mut().renew(number, log)?;
                 }
+                Ok(None)
+            }
+            ToMold::Inspect { what } => {
+                let into = fds.next().context("nothing to write into came with Inspect")?;
+                inspection::tell(&self.site, what, into);
                 Ok(None)
             }
             ToMold::Retire => {

@@ -61,7 +61,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/master",
         order: &[
-            &["certificates", "events", "front", "purge", "refork", "reload", "stop"],
+            &["certificates", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
             &["generation", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration", "status"],
@@ -72,7 +72,7 @@ const LAYERS: &[Layers] = &[
         of: "src/worker",
         order: &[
             &["expander", "mold", "single"],
-            &["promotion"],
+            &["inspection", "promotion"],
             &["request"],
             &["site"],
             &["location", "start_up"],

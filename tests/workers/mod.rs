@@ -2,8 +2,9 @@
 
 /// Programs and processes that misbehave: only their own request suffers.
 mod faults;
+/// How many workers there are, and how long they live.
+mod inspection;
 /// More requests than workers can answer.
 mod overload;
-/// How many workers there are, and how long they live.
 mod pool;
 mod refork;

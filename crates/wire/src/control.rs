@@ -55,6 +55,8 @@ pub enum ToFront {
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers to leave.
     Retire { count: u32 },
+    /// Have this worker tell about itself. Descriptors: a memfd for what it tells, and what is closed when it has told.
+    Inspect { worker: WorkerId, what: Inspection },
     /// Ask this worker to leave as soon as it has no request.
     Leave { worker: WorkerId },
     /// The same, and to become a mold first. Descriptor: the mold's end of a control channel.
@@ -267,6 +269,8 @@ pub enum ToMold {
     Spawn { slot: Slot },
     /// The error log was opened anew. Descriptor: the error log.
     Logs,
+    /// As `ToFront::Inspect`.
+    Inspect { what: Inspection },
     /// Fork no more; exit when the last worker has ended.
     Retire,
 }
@@ -306,6 +310,19 @@ pub enum FromMold {
     },
     /// A worker has ended.
     Exited { slot: Slot, pid: i32, exit: Exit },
+}
+
+/// What a process that has Perl can tell about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Inspection {
+    /// What it has loaded since it was forked.
+    Loaded,
+}
+
+impl Inspection {
+    /// All, by the numbers that they have in packets.
+    pub const ALL: [Inspection; 1] = [Inspection::Loaded];
 }
 
 /// The master to the expander, which runs the configuration's Perl before anything is bound.

@@ -10,7 +10,7 @@ use std::task::Waker;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use wire::Malformed;
 use wire::channel::MAX_FDS;
-use wire::control::WorkerId;
+use wire::control::{Inspection, WorkerId};
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
 use wire::transport::{Order, Sent, SocketFront};
@@ -160,6 +160,11 @@ impl Worker {
             Some(control) => self.socket.send(&Order::Promote { control: control.as_fd() }),
             None => self.socket.send(&Order::Leave),
         };
+    }
+
+    /// Has it tell about itself, when it has no request. One that cannot hear it tells nothing.
+    pub fn inspect(&self, what: Inspection, into: BorrowedFd<'_>, done: BorrowedFd<'_>) {
+        let _ = self.socket.send(&Order::Inspect { what, into, done });
     }
 
     /// Asks it to say when it has done with the requests of the front before this one.

@@ -173,6 +173,15 @@ impl Workers {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
+    /// Those of one generation that serve, with their processes.
+    pub fn idle(&self, generation: GenerationNumber) -> Vec<(WorkerId, i32)> {
+        let serving = self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Idle);
+        let known = |(slot, worker): (Slot, &Worker)| {
+            Some((WorkerId { slot, serial: worker.serial }, worker.process.as_ref()?.pid.as_raw()))
+        };
+        serving.filter_map(known).collect()
+    }
+
     /// That one, if it has this process.
     pub fn with_pid(&self, slot: Slot, pid: Pid) -> Option<WorkerId> {
         let worker = self.by_slot.get(&slot)?;

@@ -16,6 +16,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, soc
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
+use wire::control::Inspection;
+
 use super::listeners::remove_stale;
 use crate::master::status::{FileId, Status};
 
@@ -32,6 +34,11 @@ pub enum Command {
     Status,
     /// Read configuration and code anew; answered when it is done.
     Reload,
+    /// Have the mold and the workers tell about themselves.
+    Inspect {
+        /// What.
+        what: Inspection,
+    },
     /// Make a worker the mold and renew the pool from it; answered when that is done.
     Refork,
     /// Open the logs anew.
@@ -74,6 +81,20 @@ pub struct ControlReply {
     /// Answer to `purge`: how many answers were forgotten.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purged: Option<u64>,
+    /// Answer to `inspect`: the mold first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub told: Option<Vec<Told>>,
+}
+
+/// What one process has told about itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Told {
+    /// Its place in the pool; `None` for the mold.
+    pub worker: Option<u32>,
+    /// Its process.
+    pub pid: i32,
+    /// JSON that the site's own code could have written; empty when it had no time.
+    pub text: String,
 }
 
 impl ControlReply {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
-    ABANDONED, BELL, BELLS, GREET, HUNG_UP, Inbound, LEAVE, LOGS, MAX_INLINE, Order, PROMOTE, REQUEST, REQUEST_IN_FD,
-    decode, in_memory,
+    ABANDONED, BELL, BELLS, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE, Order, PROMOTE, REQUEST,
+    REQUEST_IN_FD, decode, in_memory,
 };
 use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
@@ -88,6 +88,9 @@ impl SocketFront {
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
             Order::Promote { control } => send_packet(to, &[IoSlice::new(&[PROMOTE])], &[control.as_raw_fd()]),
+            Order::Inspect { what, into, done } => {
+                send_packet(to, &[IoSlice::new(&[INSPECT, *what as u8])], &raw(&[*into, *done]))
+            }
             Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             Order::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
@@ -150,6 +153,9 @@ impl SocketFront {
             Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
             Inbound::Greet => self.send(&Order::Greet),
+            Inbound::Inspect { what, into, done } => {
+                self.send(&Order::Inspect { what, into: into.as_fd(), done: done.as_fd() })
+            }
             Inbound::Promote(control) => self.send(&Order::Promote { control: control.as_fd() }),
             Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),
             Inbound::Bell => {

@@ -23,6 +23,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
+use crate::control::Inspection;
 use crate::frame::{Flags, Frame};
 use crate::{Cursor, Malformed};
 
@@ -32,6 +33,9 @@ pub const MAX_INLINE: usize = 96 * 1024;
 const MAX_FRAME: u64 = 64 * 1024 * 1024;
 /// A million virtual hosts; it comes from the administrator.
 const MAX_CONFIGURATION: u64 = 2 * 1024 * 1024 * 1024;
+
+/// What one process tells about itself.
+const MAX_TOLD: u64 = 16 * 1024 * 1024;
 
 const REQUEST: u8 = 1;
 const REQUEST_IN_FD: u8 = 2;
@@ -43,6 +47,7 @@ const HUNG_UP: u8 = 7;
 const BELLS: u8 = 8;
 const BELL: u8 = 9;
 const PROMOTE: u8 = 10;
+const INSPECT: u8 = 11;
 /// What stands before an inline frame: the kind and the thread that wants the answer.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front.
@@ -79,6 +84,15 @@ pub enum Order<'a> {
     Promote {
         /// The mold's end of a control channel to the master.
         control: BorrowedFd<'a>,
+    },
+    /// Tell about yourself.
+    Inspect {
+        /// What.
+        what: Inspection,
+        /// A memfd for it.
+        into: BorrowedFd<'a>,
+        /// To be closed when it is there.
+        done: BorrowedFd<'a>,
     },
     /// Nobody waits for the answer to this request any more.
     Abandoned {
@@ -122,6 +136,15 @@ pub enum Inbound {
     Leave,
     /// As [`Order::Promote`].
     Promote(OwnedFd),
+    /// As [`Order::Inspect`].
+    Inspect {
+        /// What.
+        what: Inspection,
+        /// A memfd for it.
+        into: OwnedFd,
+        /// To be closed when it is there.
+        done: OwnedFd,
+    },
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
     /// As [`Order::HungUp`]; the request may be over.
@@ -145,6 +168,11 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         GREET => Inbound::Greet,
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
+        INSPECT => Inbound::Inspect {
+            what: *Inspection::ALL.get(usize::from(packet.u8()?)).ok_or(Malformed("unknown inspection"))?,
+            into: fds.next().ok_or(Malformed("nothing to write into"))?,
+            done: fds.next().ok_or(Malformed("nothing to close"))?,
+        },
         LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },
         BELLS => Inbound::Bells(fds.collect()),
         BELL => Inbound::Bell,
@@ -177,6 +205,11 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// What a process has told of itself, which runs the site's code: the text that there is by now.
+pub fn read_told(memory: BorrowedFd<'_>) -> io::Result<String> {
+    String::from_utf8(read_all(memory.try_clone_to_owned()?, MAX_TOLD)?).map_err(|_| Malformed("no UTF-8").into())
 }
 
 /// All bytes of a memfd, from its start; a request's frame.

@@ -1,0 +1,61 @@
+//! What the mold and the workers tell about themselves.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+
+use serde_json::Value;
+
+use crate::support::{Server, Site};
+
+/// What each has loaded, the mold first: its place, and the names in `%INC`.
+fn loaded(server: &Server) -> Vec<(Option<u64>, Value)> {
+    let mut stream = UnixStream::connect(server.site.path("control.sock")).expect("connected");
+    stream.write_all(b"{\"command\":\"inspect\",\"what\":\"loaded\"}\n").expect("asked");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("answered");
+    let answer: Value = serde_json::from_str(&line).expect("JSON");
+    let told = answer["told"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
+    let text = |one: &Value| serde_json::from_str(one["text"].as_str().expect("text")).expect("JSON");
+    told.iter().map(|one| (one["worker"].as_u64(), text(one))).collect()
+}
+
+fn serve(app: &str) -> Server {
+    Site::new().file("lib/Lazy.pm", "package Lazy; 1;").file("app.psgi", app).serve(
+        "StartServers 2\nMinSpareServers 2\nMaxSpareServers 2\nMaxClients 2\nPerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>",
+    )
+}
+
+#[test]
+fn they_tell_what_they_have_loaded() {
+    let server = serve("sub { require Lazy; $INC{qq{odd\\n\\x{e9}\\x{1f600}\\\"}} = 'x'; [200, [], ['']] }");
+    server.until_idle(2);
+    server.get("/").is(200);
+    server.until_idle(2);
+    let all = loaded(&server);
+    assert_eq!(all.iter().filter(|(worker, _)| worker.is_none()).count(), 1, "one mold");
+    assert_eq!(all.len(), 3);
+    assert!(all.iter().all(|(_, loaded)| loaded["Cameleer.pm"].is_string()), "{all:?}");
+    let lazy = all.iter().filter(|(_, loaded)| loaded["Lazy.pm"].is_string()).collect::<Vec<_>>();
+    assert_eq!(lazy.len(), 1, "the worker that was asked");
+    assert_eq!(lazy[0].1["odd\né😀\""], "x");
+}
+
+#[test]
+fn a_worker_that_has_a_request_tells_nothing_and_nobody_waits_for_it_for_long() {
+    let server = serve(
+        "sub { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go'; [200, [], ['']] }",
+    );
+    server.until_idle(2);
+    let mut busy = server.connect();
+    busy.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    crate::support::until("it has begun", || server.site.has("begun"));
+    let mut stream = UnixStream::connect(server.site.path("control.sock")).expect("connected");
+    stream.write_all(b"{\"command\":\"inspect\",\"what\":\"loaded\"}\n").expect("asked");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("answered");
+    let answer: Value = serde_json::from_str(&line).expect("JSON");
+    let told = answer["told"].as_array().expect("an answer");
+    assert_eq!(told.iter().filter(|one| one["text"] == "").count(), 1, "{told:?}");
+    server.site.write("go", "");
+    assert_eq!(busy.response().status, 200);
+}

@@ -36,6 +36,9 @@ pub mod open;
 // What a file's name says of its type.
 pub mod mime;
 
+// What processes have of the machine's memory, and how many workers fit into it.
+pub mod memory;
+
 // The error log.
 pub mod log;
 

@@ -33,6 +33,8 @@ mod limits;
 mod logs;
 /// Start, reload, stop.
 mod master;
+/// What a server has of the machine's memory, and what is said of it.
+mod memory;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// PSGI 1.1.

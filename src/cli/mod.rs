@@ -25,7 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, printable, sys, worker};
-use running::{purge, refork, reload, status, stop};
+use running::{mem, purge, refork, reload, status, stop};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -58,6 +58,8 @@ enum Command {
     Check(check::Check),
     /// Show a running server: its workers and what they do
     Status(status::Status),
+    /// Show what a running server has of the machine's memory, and how many workers fit
+    Mem(mem::Mem),
     /// Read configuration and code anew; the old ones serve on when the new ones fail
     Reload(reload::Reload),
     /// Make a worker the mold, so that the others share what its requests have loaded
@@ -93,6 +95,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
         Command::Status(status) => status.run(),
+        Command::Mem(mem) => mem.run(),
         Command::Reload(reload) => reload.run(),
         Command::Refork(refork) => refork.run(),
         Command::Stop(stop) => stop.run(),

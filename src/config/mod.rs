@@ -40,5 +40,6 @@ pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};
 pub use syntax::modules::EMBODIED as MODULES;
 pub use syntax::tree::{At, ConfigError, Directive};
+pub use syntax::value::size;
 pub use syntax::words::split as split_words;
 pub use syntax::{meter, parse, pattern, regular};

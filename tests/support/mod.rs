@@ -21,4 +21,4 @@ pub use processes::{
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, is_tainted};
 pub use strace::Trace;
-pub use wait::{eventually, until, within};
+pub use wait::{comes_true, eventually, until, within};

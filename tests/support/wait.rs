@@ -14,12 +14,20 @@ pub fn until(what: &str, condition: impl FnMut() -> bool) {
 
 /// Waits until `condition` holds; fails the test when it does not in `limit`.
 #[track_caller]
-pub fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) {
+pub fn within(limit: Duration, what: &str, condition: impl FnMut() -> bool) {
+    assert!(comes_true(limit, condition), "waited {limit:?} in vain until {what}");
+}
+
+/// Waits until `condition` holds; whether it did in `limit`.
+pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + limit;
     while !condition() {
-        assert!(Instant::now() < deadline, "waited {limit:?} in vain until {what}");
+        if Instant::now() >= deadline {
+            return false;
+        }
         sleep(STEP);
     }
+    true
 }
 
 /// Waits for a value.

@@ -23,7 +23,7 @@ const LAYERS: &[Layers] = &[
             &["compat", "master"],
             &["front", "worker"],
             &["access", "tls"],
-            &["log", "mime", "open", "privileges", "sys"],
+            &["log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
             &["cache", "path", "printable", "stamp"],
         ],

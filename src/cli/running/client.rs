@@ -75,6 +75,13 @@ impl Server {
         Some(peer.pid()).filter(|pid| *pid > 0)
     }
 
+    /// Whether a process has the same number for it as for us: in another pid namespace it means a stranger.
+    pub fn shares_our_numbers(&self) -> bool {
+        let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let theirs = self.pid().and_then(|pid| namespace(&pid.to_string()));
+        theirs.is_some() && theirs == namespace("self")
+    }
+
     /// Asks, and waits for the answer; an answer that says no is an error.
     pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
         // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are

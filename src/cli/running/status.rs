@@ -6,9 +6,10 @@ use clap::Args;
 use wire::control::{FrontStatus, ShareStatus, WorkerState, WorkerStatus};
 
 use super::client::{Server, Which};
-use super::memory;
+use super::units::{duration, size};
 use crate::master::sockets::control_socket::Command;
 use crate::master::status as master;
+use crate::memory::Machine;
 use crate::printable;
 
 /// Show a running server: its workers and what they do.
@@ -38,15 +39,14 @@ impl Status {
 }
 
 /// Asks the kernel what each worker has for itself. It is done here, because the kernel walks all pages of a process for
-/// it: neither master nor front has the time. The numbers of another pid namespace mean strangers.
+/// it: neither master nor front has the time.
 fn measure(server: &Server, status: &mut master::Status) {
-    let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
-    let theirs = server.pid().and_then(|pid| namespace(&pid.to_string()));
-    if theirs.is_none() || theirs != namespace("self") {
+    if !server.shares_our_numbers() {
         return;
     }
+    let machine = Machine::default();
     for worker in status.front.iter_mut().flat_map(|front| &mut front.workers) {
-        worker.private_bytes = memory::private(worker.pid);
+        worker.private_bytes = machine.sizes(worker.pid).map(|sizes| sizes.private);
     }
 }
 
@@ -123,26 +123,6 @@ fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
     }
 }
 
-/// `450 ms`, `12 s`, `5 min`, `3 h`, `9 d`
-fn duration(ms: u64) -> String {
-    let s = ms / 1000;
-    match s {
-        0 => format!("{ms} ms"),
-        1..120 => format!("{s} s"),
-        120..7200 => format!("{} min", s / 60),
-        7200..172_800 => format!("{} h", s / 3600),
-        _ => format!("{} d", s / 86400),
-    }
-}
-
-/// `812 kB`, `12.3 MB`
-fn size(bytes: u64) -> String {
-    match bytes / 1024 {
-        kilobytes @ 0..1024 => format!("{kilobytes} kB"),
-        kilobytes => format!("{:.1} MB", kilobytes as f64 / 1024.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,12 +176,5 @@ mod tests {
              0    2      812 Idle           4310     61 s        -\n     \
              1    2      812 Busy           4310     61 s   5.1 MB  GET /report\n"
         );
-    }
-
-    #[test]
-    fn no_age_is_nothing() {
-        for (ms, expected) in [(1, "1 ms"), (999, "999 ms"), (3_400, "3 s"), (119_999, "119 s"), (120_000, "2 min")] {
-            assert_eq!(duration(ms), expected);
-        }
     }
 }

@@ -1,0 +1,81 @@
+//! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
+
+mod picture;
+mod plan;
+mod report;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::client::Which;
+use crate::cli::print;
+use crate::master::sockets::control_socket::Command;
+use crate::memory::Machine;
+use crate::printable;
+use report::Report;
+
+const HINT: &str = "\
+Sizes are read from /proc, so only root sees those of a server that has changed its user.
+RSS       counts shared pages in each process   PSS      divides them: can be added up
+private   no other process has it (USS)         shared   with the mold, since the fork
+mold      how much of the mold's memory that is; /1,000   growth by so many requests
+docs/memory.md says how each number is made";
+
+/// Show what a running server has of the machine's memory, and how many workers fit
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Mem {
+    #[command(flatten)]
+    which: Which,
+    /// For programs; all sizes are bytes
+    #[arg(long)]
+    json: bool,
+    /// Draw the pool, for a browser
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    svg: Option<PathBuf>,
+    /// Calculate MaxClients, of the running pool or of these:
+    #[arg(long)]
+    plan: bool,
+    #[command(flatten)]
+    given: plan::Given,
+}
+
+impl Mem {
+    pub fn run(self) -> anyhow::Result<()> {
+        if self.plan {
+            let plan = match self.given.complete()? {
+                Some(plan) => plan,
+                None => self.given.completed_by(&self.measure()?)?,
+            };
+            return self.say(&plan, plan.table());
+        }
+        let report = self.measure()?;
+        if let Some(file) = &self.svg {
+            let picture = picture::draw(&report);
+            std::fs::write(file, picture).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        match self.svg.is_some() && !self.json {
+            true => Ok(()),
+            false => self.say(&report, table::table(&report)),
+        }
+    }
+
+    fn measure(&self) -> anyhow::Result<Report> {
+        let mut server = self.which.connect()?;
+        if !server.shares_our_numbers() {
+            bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
+        }
+        let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        Ok(Report::of(&status, &Machine::default()))
+    }
+
+    fn say(&self, data: &impl serde::Serialize, table: String) -> anyhow::Result<()> {
+        print(&match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(data)? + "\n")),
+            false => printable::lines(&table),
+        })
+    }
+}

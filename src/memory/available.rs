@@ -1,0 +1,169 @@
+//! How much more memory there is: for the machine, and for the control groups that a process is in.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::sizes::kilobytes;
+use super::told::text;
+
+/// How much more there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Available {
+    /// So much.
+    pub bytes: u64,
+    /// What sets the bound.
+    pub bound: Bound,
+}
+
+/// What sets the bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bound {
+    /// The kernel's estimate of what can be had without swapping.
+    MemAvailable,
+    /// The limit of a control group, less what it has.
+    #[serde(rename = "cgroup")]
+    ControlGroup,
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Bound::MemAvailable => "MemAvailable",
+            Bound::ControlGroup => "what its control group may still have",
+        })
+    }
+}
+
+pub(super) fn of_machine(meminfo: &str) -> Option<Available> {
+    let bytes = kilobytes(meminfo, "MemAvailable")?;
+    Some(Available { bytes, bound: Bound::MemAvailable })
+}
+
+/// The least that the groups leave that `/proc/PID/cgroup` names, and those that they lie in. `None` without any limit.
+pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
+    let groups = cgroup.lines().filter_map(|line| hierarchy(root, line));
+    let rooms = groups.flat_map(|(mount, path, files)| {
+        let levels: Vec<PathBuf> = path.ancestors().map(|level| mount.join(level)).collect();
+        levels.into_iter().filter_map(move |folder| files.room(&folder))
+    });
+    rooms.min().map(|bytes| Available { bytes, bound: Bound::ControlGroup })
+}
+
+/// The names of the files of one version of control groups.
+struct Files {
+    limits: &'static [&'static str],
+    usage: &'static str,
+    /// In `memory.stat`, with all groups below: files that nobody has used of late, which give way before anything else.
+    unused_files: &'static str,
+}
+
+const VERSION_2: Files =
+    Files { limits: &["memory.max", "memory.high"], usage: "memory.current", unused_files: "inactive_file" };
+
+const VERSION_1: Files =
+    Files { limits: &["memory.limit_in_bytes"], usage: "memory.usage_in_bytes", unused_files: "total_inactive_file" };
+
+/// Of a line of `/proc/PID/cgroup`: where the hierarchy is mounted, the path in it, and what its files are called.
+fn hierarchy(root: &Path, line: &str) -> Option<(PathBuf, PathBuf, &'static Files)> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, Path::new(parts.next()?));
+    // `/..` is a group outside of our namespace: its files are not here, but those of our root are.
+    let below = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    match controllers {
+        "" if root.join("unified").is_dir() => Some((root.join("unified"), below, &VERSION_2)),
+        "" => Some((root.to_owned(), below, &VERSION_2)),
+        names if names.split(',').any(|name| name == "memory") => Some((root.join("memory"), below, &VERSION_1)),
+        _ => None,
+    }
+}
+
+impl Files {
+    /// How much more the group may have. `None` where it has no limit.
+    fn room(&self, folder: &Path) -> Option<u64> {
+        let number = |name: &str| text(&folder.join(name))?.trim().parse::<u64>().ok();
+        // `max` is no number; version 1 says no limit with one that no machine has.
+        let limit = self.limits.iter().filter_map(|name| number(name)).min().filter(|limit| *limit < 1 << 60)?;
+        let stat = text(&folder.join("memory.stat")).unwrap_or_default();
+        let unused = stat.lines().find_map(|line| line.strip_prefix(self.unused_files)?.trim().parse::<u64>().ok());
+        let used = number(self.usage)?.saturating_sub(unused.unwrap_or(0));
+        Some(limit.saturating_sub(used))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Machine;
+    use super::*;
+
+    /// A machine of files.
+    struct Simulated(PathBuf);
+
+    impl Simulated {
+        fn new(name: &str) -> Simulated {
+            let root = std::env::temp_dir().join(format!("cameleer-cgroup-{name}-{}", std::process::id()));
+            Simulated(root).file("proc/meminfo", "MemTotal: 2000000 kB\nMemAvailable:    1000000 kB\n")
+        }
+
+        fn file(self, name: &str, contents: &str) -> Simulated {
+            let path = self.0.join(name);
+            fs::create_dir_all(path.parent().expect("below the root")).expect("a folder in TMPDIR");
+            fs::write(path, contents).expect("written in TMPDIR");
+            self
+        }
+
+        fn available(&self) -> Option<Available> {
+            Machine::below(&self.0).available_to(7)
+        }
+    }
+
+    impl Drop for Simulated {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn without_a_limit_the_machine_is_the_bound() {
+        let free = Available { bytes: 1_000_000 << 10, bound: Bound::MemAvailable };
+        let machine = Simulated::new("free");
+        assert_eq!(machine.available(), Some(free));
+        let machine = machine
+            .file("proc/7/cgroup", "0::/site\n")
+            .file("sys/fs/cgroup/site/memory.max", "max\n")
+            .file("sys/fs/cgroup/site/memory.current", "5\n");
+        assert_eq!(machine.available(), Some(free));
+        assert_eq!(machine.file("proc/meminfo", "MemFree: 1 kB\n").available(), None);
+    }
+
+    #[test]
+    fn the_least_room_of_a_group_and_those_around_it_is_the_bound() {
+        let machine = Simulated::new("v2")
+            .file("proc/7/cgroup", "0::/slice/site\n")
+            .file("sys/fs/cgroup/slice/site/memory.max", "300000000\n")
+            .file("sys/fs/cgroup/slice/site/memory.current", "100000000\n")
+            .file("sys/fs/cgroup/slice/site/memory.stat", "anon 1\ninactive_file 30000000\n");
+        let room = |bytes| Some(Available { bytes, bound: Bound::ControlGroup });
+        assert_eq!(machine.available(), room(230_000_000));
+        let machine = machine
+            .file("sys/fs/cgroup/slice/memory.max", "max\n")
+            .file("sys/fs/cgroup/slice/memory.high", "200000000\n")
+            .file("sys/fs/cgroup/slice/memory.current", "150000000\n");
+        assert_eq!(machine.available(), room(50_000_000));
+        let machine = machine.file("sys/fs/cgroup/slice/memory.current", "250000000\n");
+        assert_eq!(machine.available(), room(0));
+    }
+
+    #[test]
+    fn version_1_has_other_names_and_a_path_that_leads_out_is_our_root() {
+        let machine = Simulated::new("v1")
+            .file("proc/7/cgroup", "9:name=systemd:/\n4:cpu,memory:/../other\n0::/\n")
+            .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+            .file("sys/fs/cgroup/memory/other/memory.limit_in_bytes", "1000000\n")
+            .file("sys/fs/cgroup/memory/other/memory.usage_in_bytes", "400000\n")
+            .file("sys/fs/cgroup/memory/other/memory.stat", "inactive_file 7\ntotal_inactive_file 100000\n");
+        assert_eq!(machine.available(), Some(Available { bytes: 700_000, bound: Bound::ControlGroup }));
+    }
+}

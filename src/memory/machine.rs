@@ -1,0 +1,105 @@
+//! Reads `/proc` and the control groups.
+
+use std::path::{Path, PathBuf};
+
+use super::Sizes;
+use super::available::{self, Available};
+use super::sizes::value;
+use super::told::text;
+
+/// Where the kernel tells.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    proc: PathBuf,
+    cgroups: PathBuf,
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine::below(Path::new("/"))
+    }
+}
+
+impl Machine {
+    /// A machine whose `/proc` and `/sys` lie below `root`.
+    pub fn below(root: &Path) -> Machine {
+        Machine { proc: root.join("proc"), cgroups: root.join("sys/fs/cgroup") }
+    }
+
+    /// The memory of a process. `None` when it has ended, or is not ours to look at.
+    pub fn sizes(&self, pid: i32) -> Option<Sizes> {
+        let rollup = self.tell(pid, "smaps_rollup")?;
+        Sizes::parse(&rollup, &self.tell(pid, "status").unwrap_or_default())
+    }
+
+    /// The processes that this one has started and not yet waited for; none where the kernel does not tell.
+    pub fn children(&self, pid: i32) -> Vec<i32> {
+        let pids = self.tell(pid, &format!("task/{pid}/children")).unwrap_or_default();
+        pids.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// The process that has started this one.
+    pub fn parent(&self, pid: i32) -> Option<i32> {
+        value(&self.tell(pid, "status")?, "PPid")?.parse().ok()
+    }
+
+    /// What it is called, in the fifteen bytes that the kernel keeps of that.
+    pub fn name(&self, pid: i32) -> Option<String> {
+        Some(self.tell(pid, "comm")?.trim_end().to_owned())
+    }
+
+    /// How much more the control group of a process may have, and the machine.
+    pub fn available_to(&self, pid: i32) -> Option<Available> {
+        let machine = available::of_machine(&text(&self.proc.join("meminfo"))?);
+        let groups = available::of_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default());
+        machine.into_iter().chain(groups).min_by_key(|available| available.bytes)
+    }
+
+    fn tell(&self, pid: i32, name: &str) -> Option<String> {
+        text(&self.proc.join(pid.to_string()).join(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_memory_of_its_own_and_a_stranger_or_nobody_tells_none() {
+        let machine = Machine::default();
+        let ours = machine.sizes(std::process::id().cast_signed()).expect("our own process");
+        assert!(ours.private > 4096 && ours.pss >= ours.private && ours.rss >= ours.pss, "{ours:?}");
+        assert!(ours.page_tables > 0 && ours.kernel_stacks > 0, "{ours:?}");
+        assert_eq!(machine.sizes(0), None);
+        assert_eq!(machine.sizes(-1), None);
+        assert!(machine.children(0).is_empty());
+        assert_eq!(
+            machine.parent(std::process::id().cast_signed()),
+            Some(std::os::unix::process::parent_id().cast_signed())
+        );
+        assert_eq!((machine.parent(0), machine.name(0)), (None, None));
+    }
+
+    #[test]
+    fn a_child_is_told_and_when_it_has_ended_it_has_no_sizes() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep is there");
+        let (machine, pid) = (Machine::default(), child.id().cast_signed());
+        // The thread that started it is its parent there; whichever of this process that is.
+        let tasks = std::fs::read_dir("/proc/self/task").expect("procfs").flatten();
+        let told = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        assert!(tasks.map(told).any(|pids| pids.split_whitespace().any(|word| word == pid.to_string())));
+        child.kill().expect("our own child");
+        child.wait().expect("our own child");
+        assert_eq!(machine.sizes(pid), None);
+    }
+
+    #[test]
+    fn a_machine_that_lies_without_end_is_heard_for_a_while_only() {
+        let root = std::env::temp_dir().join(format!("cameleer-memory-{}", std::process::id()));
+        let folder = root.join("proc/7");
+        std::fs::create_dir_all(&folder).expect("a folder in TMPDIR");
+        std::os::unix::fs::symlink("/dev/zero", folder.join("smaps_rollup")).expect("a link");
+        assert_eq!(Machine::below(&root).sizes(7), None);
+        std::fs::remove_dir_all(&root).expect("our own folder");
+    }
+}

@@ -1,0 +1,173 @@
+//! The memory of one process.
+
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+
+/// What the kernel takes for each thread's own stack, on the machines that we know.
+const KERNEL_STACK: u64 = 16 << 10;
+
+/// The memory of one process, or of several together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// What is in memory of it, shared pages included (RSS): added up over processes it counts these again and again.
+    pub rss: u64,
+    /// The same, a page that three processes have counting for a third (PSS): this can be added up.
+    pub pss: u64,
+    /// The part of `pss` that is pages of files. They stay in the page cache when the process ends, for whoever needs the memory.
+    pub pss_files: u64,
+    /// Pages that no other process has (USS).
+    pub private: u64,
+    /// Pages that another process has, too.
+    pub shared: u64,
+    /// Pages that belong to no file: the heap, the stack, what was written of a library's data.
+    pub anonymous: u64,
+    /// Those of them that another process has, too: what is left of what a fork shared.
+    pub shared_anonymous: u64,
+    /// What is swapped out of it.
+    pub swap: u64,
+    /// The same, what several processes have counting by their parts.
+    pub swap_pss: u64,
+    /// The kernel's page tables for it.
+    pub page_tables: u64,
+    /// The kernel's stacks for its threads.
+    pub kernel_stacks: u64,
+}
+
+impl Sizes {
+    /// From the texts of `smaps_rollup` and `status`. `None` when the first says nothing: the process has ended.
+    pub(super) fn parse(rollup: &str, status: &str) -> Option<Sizes> {
+        let of = |name: &str| kilobytes(rollup, name).unwrap_or(0);
+        let (anonymous, private_dirty) = (of("Anonymous"), of("Private_Dirty"));
+        Some(Sizes {
+            rss: kilobytes(rollup, "Rss")?,
+            pss: of("Pss"),
+            pss_files: of("Pss_File"),
+            private: of("Private_Clean") + private_dirty,
+            shared: of("Shared_Clean") + of("Shared_Dirty"),
+            anonymous,
+            // A page of no file is dirty as soon as it is there. Private pages of a memfd are, too: this is too little by those.
+            shared_anonymous: anonymous.saturating_sub(private_dirty),
+            swap: of("Swap"),
+            swap_pss: of("SwapPss"),
+            page_tables: kilobytes(status, "VmPTE").unwrap_or(0),
+            kernel_stacks: value(status, "Threads")
+                .and_then(|text| text.parse::<u32>().ok())
+                .map_or(0, |threads| u64::from(threads) * KERNEL_STACK),
+        })
+    }
+
+    /// What the kernel itself needs to run it: small, but no sum of pages has it.
+    pub fn kernel(&self) -> u64 {
+        self.page_tables + self.kernel_stacks
+    }
+
+    /// What the machine has again when all processes that share these pages have ended.
+    pub fn given_back(&self) -> u64 {
+        self.pss.saturating_sub(self.pss_files) + self.kernel()
+    }
+
+    /// What its end alone gives back, files aside: what one more like it costs.
+    pub fn own(&self) -> u64 {
+        self.private + self.kernel()
+    }
+
+    /// How much of `private` is certain when so much of the mold is swapped out. A page that the mold and a worker share, that
+    /// went to swap and that the worker alone has read back, is private to the kernel's eye until the mold wants it again.
+    pub fn certainly_private(&self, mold: &Sizes) -> u64 {
+        self.private.saturating_sub(mold.swap)
+    }
+}
+
+impl Add for Sizes {
+    type Output = Sizes;
+
+    fn add(self, other: Sizes) -> Sizes {
+        Sizes {
+            rss: self.rss + other.rss,
+            pss: self.pss + other.pss,
+            pss_files: self.pss_files + other.pss_files,
+            private: self.private + other.private,
+            shared: self.shared + other.shared,
+            anonymous: self.anonymous + other.anonymous,
+            shared_anonymous: self.shared_anonymous + other.shared_anonymous,
+            swap: self.swap + other.swap,
+            swap_pss: self.swap_pss + other.swap_pss,
+            page_tables: self.page_tables + other.page_tables,
+            kernel_stacks: self.kernel_stacks + other.kernel_stacks,
+        }
+    }
+}
+
+impl AddAssign for Sizes {
+    fn add_assign(&mut self, other: Sizes) {
+        *self = *self + other;
+    }
+}
+
+impl std::iter::Sum for Sizes {
+    fn sum<I: Iterator<Item = Sizes>>(all: I) -> Sizes {
+        all.fold(Sizes::default(), Add::add)
+    }
+}
+
+/// The bytes of a line such as `VmPTE:  208 kB`. No machine has more than 2^54: sums of them are numbers, too.
+pub(super) fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let kilobytes: u64 = value(text, name)?.strip_suffix(" kB")?.parse().ok()?;
+    (kilobytes < 1 << 44).then_some(kilobytes << 10)
+}
+
+/// What stands behind a name in a line of its own.
+pub(super) fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROLLUP: &str = "55a1bc351000-7ffee9f14000 ---p 00000000 00:00 0                          [rollup]\n\
+        Rss:               65152 kB\nPss:               13366 kB\nPss_Dirty:         10897 kB\nPss_Anon:          10879 kB\n\
+        Pss_File:           2469 kB\nPss_Shmem:            18 kB\nShared_Clean:      13312 kB\nShared_Dirty:      51192 kB\n\
+        Private_Clean:         0 kB\nPrivate_Dirty:       648 kB\nReferenced:        65152 kB\nAnonymous:         51804 kB\n\
+        Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:    2048 kB\nSwap:                 12 kB\nSwapPss:               3 kB\n";
+
+    #[test]
+    fn a_rollup_has_its_sizes() {
+        let sizes = Sizes::parse(ROLLUP, "Name:\tperl\nVmPTE:\t     212 kB\nThreads:\t2\n").expect("sizes");
+        assert_eq!((sizes.rss, sizes.pss, sizes.pss_files), (65152 << 10, 13366 << 10, 2469 << 10));
+        assert_eq!((sizes.private, sizes.shared), (648 << 10, (13312 + 51192) << 10));
+        assert_eq!((sizes.anonymous, sizes.shared_anonymous), (51804 << 10, 51156 << 10));
+        assert_eq!((sizes.swap, sizes.swap_pss), (12 << 10, 3 << 10));
+        assert_eq!((sizes.page_tables, sizes.kernel_stacks), (212 << 10, 32 << 10));
+        assert_eq!(sizes.rss, sizes.private + sizes.shared, "as GTop takes it");
+        assert_eq!(sizes.given_back(), (13366 - 2469 + 212 + 32) << 10);
+    }
+
+    #[test]
+    fn nonsense_has_no_sizes_and_halts_nothing() {
+        for text in [
+            "",
+            "Rss:",
+            "Rss: many kB",
+            "Rss: 12",
+            "Rss: 99999999999999999999 kB",
+            "Rss: 18446744073709551615 kB",
+            "\u{0}\n:",
+        ] {
+            assert_eq!(Sizes::parse(text, text), None, "{text:?}");
+        }
+        assert_eq!(Sizes::parse("Rss: 4 kB", "").map(|sizes| sizes.own()), Some(0));
+    }
+
+    /// With swap, shared pages can look private: what is decided by private memory must not believe that.
+    #[test]
+    fn what_swap_makes_look_private_is_not_certain() {
+        let before = Sizes { private: 2 << 20, ..Sizes::default() };
+        let read_back = Sizes { private: 40 << 20, ..before };
+        let mold = Sizes { swap: 38 << 20, ..Sizes::default() };
+        assert_eq!(read_back.certainly_private(&mold), before.private);
+        assert_eq!(before.certainly_private(&Sizes::default()), before.private);
+        assert_eq!(before.certainly_private(&mold), 0);
+    }
+}

@@ -1,0 +1,139 @@
+//! `cameleer mem`: the table, the picture, the calculator.
+
+use super::{has_pid, measured, number, of_role, serve};
+use crate::support::{Request, Site, eventually};
+
+/// What the documents calculate.
+#[test]
+fn the_calculator_gives_what_the_documents_give() {
+    let site = Site::new();
+    let plan = |arguments: &[&str]| {
+        let mut command = site.command(["mem", "--plan"]);
+        crate::support::Finished::of(command.args(arguments)).succeeded().out
+    };
+    for (arguments, clients, also) in [
+        (&["--ram", "500M", "--process", "10M", "--shared", "4M"][..], 82, "+64  %"),
+        (&["--ram", "500M", "--process", "10M", "--shared", "8M"], 246, "+392  %"),
+        (&["--ram", "500M", "--process", "10M"], 50, "500 MB / 10.0 MB"),
+        (&["--ram", "400M", "--process", "10M"], 40, "400 MB / 10.0 MB"),
+    ] {
+        let said = plan(arguments);
+        let first: Vec<&str> = said.lines().next().expect("a line").split_whitespace().collect();
+        assert_eq!(first[..2], ["MaxClients", &clients.to_string()], "{said}");
+        assert!(said.contains(also), "{said}");
+    }
+    let json = plan(&["--ram", "500M", "--process", "10M", "--shared", "4M", "--json"]);
+    let plan: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((number(&plan["max_clients"]), number(&plan["without_sharing"])), (82, 50));
+}
+
+#[test]
+fn what_cannot_be_calculated_is_refused() {
+    let site = Site::new();
+    let arguments = ["mem", "--plan", "--ram", "500M", "--process", "10M", "--shared", "10M"];
+    site.cameleer(arguments).failed(2, "--shared must be less than --process");
+    site.cameleer(["mem", "--plan", "--ram", "500M", "--process", "0"]).failed(2, "--shared must be less");
+    site.cameleer(["mem", "--plan", "--ram", "many"]).failed(2, "expected a size like 64K, 512M or 2G");
+    site.cameleer(["mem", "--ram", "500M"]).failed(2, "--plan");
+    site.cameleer(["mem", "--socket", "nowhere"]).failed(1, "no server answers at nowhere");
+}
+
+#[test]
+fn the_running_pool_is_shown_and_planned_with() {
+    let server = serve("my %d = map { $_ => 'x' x 1000 } 1 .. 10_000; sub { [200, [], [scalar keys %d]] }", 3);
+    server.text("/");
+    let table = server.control(["mem"]).succeeded().out;
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    for word in ["master", "front", "mold 1", "worker 0", "worker 1", "worker 2", "in all", "more fit into"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let said = measured(&server);
+    assert_eq!(of_role(&said, "worker").len(), 3);
+    let (total, shared) = (&said["total"], number(&of_role(&said, "mold")[0]["sizes"]["shared_anonymous"]));
+    assert!(shared > 10_000_000, "the data is shared: {said}");
+    assert!(number(&total["rss"]) > number(&total["pss"]) + 3 * shared, "RSS counts it with each: {said}");
+    let plan = server.control(["mem", "--plan"]).succeeded().out;
+    assert!(plan.contains("without sharing") && plan.contains("by what workers have for themselves"), "{plan}");
+    let plan = server.control(["mem", "--plan", "--ram", "256M"]).succeeded().out;
+    assert!(plan.contains("(256 MB - "), "{plan}");
+}
+
+#[test]
+fn a_leak_is_growth_by_a_thousand_requests_and_overwriting_is_decay() {
+    let server = serve(
+        "my @shared = map { 'x' x 10_000 } 1 .. 2000; my @leak;\n\
+         sub { my $path = $_[0]{PATH_INFO};\n\
+           if ($path eq '/leak') { push @leak, 'y' x 20_000 }\n\
+           if ($path eq '/write') { substr($shared[$_], 0, 10_000, 'z' x 10_000) for 0 .. 999 }\n\
+           [200, [], [$$]] }",
+        2,
+    );
+    let mut connection = server.connect();
+    for _ in 0..300 {
+        connection.ask(Request::get("/leak")).is(200);
+    }
+    let said = measured(&server);
+    let growths: Vec<i64> =
+        of_role(&said, "worker").iter().filter_map(|worker| worker["growth_per_1000"].as_i64()).collect();
+    assert!(growths.iter().any(|growth| (19_000_000..30_000_000).contains(growth)), "20 kB a request: {said}");
+
+    let pid = connection.ask(Request::get("/write")).is(200).text();
+    let said = measured(&server);
+    for worker in of_role(&said, "worker") {
+        let share = worker["of_mold"].as_f64().expect("a number");
+        match has_pid(worker, &pid) {
+            true => assert!((0.4..0.75).contains(&share), "half of the data was written: {said}"),
+            false => assert!(share > 0.9, "{said}"),
+        }
+    }
+}
+
+#[test]
+fn the_picture_is_one_file_that_needs_no_other() {
+    let server = serve("sub { [200, [], ['here']] }", 2);
+    let file = server.site.filled("@DIR@/pool.svg");
+    let said = server.control(["mem", "--svg", &file]).succeeded();
+    assert_eq!(said.out, "");
+    let picture = server.site.read("pool.svg");
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    assert!(picture.contains("prefers-color-scheme:dark") && picture.contains(">worker 1</text>"), "{picture}");
+    assert!(!picture.contains("href") && !picture.contains("url("), "{picture}");
+    let nowhere = server.site.filled("@DIR@/none/pool.svg");
+    server.control(["mem", "--svg", &nowhere]).failed(1, "cannot write");
+}
+
+/// A program that a request has started belongs to the server while it runs.
+#[test]
+fn what_a_worker_has_started_is_counted() {
+    let server = serve(
+        "sub { if ($_[0]{PATH_INFO} eq '/start') { my $pid = fork // die; exec 'sleep', 60 if !$pid; return [200, [], [$pid]] }\n\
+         kill 'KILL', $1 if $_[0]{PATH_INFO} =~ m{/end/(\\d+)}; wait; [200, [], ['ended']] }",
+        1,
+    );
+    let pid = server.text("/start");
+    let said = measured(&server);
+    let children = of_role(&said, "child");
+    assert!(children.iter().any(|child| has_pid(child, &pid)), "{said}");
+    assert_eq!(server.text(&format!("/end/{pid}")), "ended");
+}
+
+/// After a refork there are two molds: each worker is held against the one that it was forked from.
+#[test]
+fn every_mold_is_shown_and_workers_are_compared_with_their_own() {
+    let server = serve("my @shared = map { 'x' x 1000 } 1 .. 5000; sub { [200, [], [$$]] }", 2);
+    for _ in 0..20 {
+        server.text("/");
+    }
+    server.control(["refork"]).succeeded();
+    let (said, molds) = eventually("workers of the second mold", || {
+        let said = measured(&server);
+        let workers = of_role(&said, "worker").into_iter().filter_map(|worker| worker["mold"].as_i64());
+        let molds: std::collections::BTreeSet<i64> = workers.collect();
+        let all: Vec<i64> = of_role(&said, "mold").iter().filter_map(|mold| mold["pid"].as_i64()).collect();
+        (all.len() == 2 && molds.len() == 1 && all.first() == molds.first()).then_some((said, molds))
+    });
+    assert!(molds.iter().all(|mold| *mold > 0));
+    let shares = |worker: &&serde_json::Value| worker["of_mold"].as_f64();
+    assert!(of_role(&said, "worker").iter().filter_map(shares).all(|share| share > 0.8), "{said}");
+    assert_eq!(of_role(&said, "worker").iter().filter_map(shares).count(), 2, "{said}");
+}

@@ -1,0 +1,116 @@
+//! What `cameleer mem` says is held against what the machine has less while the server runs, and has again when it has ended.
+//!
+//! By `memory.current` of a control group of its own where this machine lets the test make one (as root; with the memory
+//! controller in version 1, by `memory.usage_in_bytes`). Otherwise by MemAvailable, in which everything else that runs shows, too:
+//! there a try counts only when nothing else moved, and where something always does, nothing is verified. `--nocapture` says which
+//! it was, and the figures.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use super::control_group::ControlGroup;
+use super::{conf, measured, number};
+use crate::support::{Server, Site, comes_true};
+
+/// The kernel gives back what processes leave, and counts what it has given, a little later.
+const A_LITTLE: Duration = Duration::from_secs(3);
+/// For so long MemAvailable is watched before and after a try.
+const A_MOMENT: Duration = Duration::from_millis(300);
+const TRIES: usize = 8;
+
+/// 40 MB are loaded before the fork; each worker has 24 MB more.
+const APP: &str = "our @shared = map { 'x' x 10_000 } 1 .. 4000; our @own;\n\
+    sub { [200, [], [scalar @own]] }";
+
+#[test]
+fn what_is_said_to_come_back_comes_back_with_a_stop() {
+    verify("a stop gives back", |meter| {
+        let mut server = meter.start(5);
+        let (said, before) = (number(&measured(&server)["given_back"]), meter.used());
+        server.signal(Signal::SIGTERM);
+        server.wait();
+        server.until_gone();
+        meter.settled(said, || before.saturating_sub(meter.used()))
+    });
+}
+
+#[test]
+fn what_one_more_worker_is_said_to_cost_it_costs() {
+    verify("one more worker costs", |meter| {
+        let server = meter.start(4);
+        let (said, before) = (number(&measured(&server)["one_more_worker"]), meter.used());
+        for workers in 5..=8 {
+            server.signal(Signal::SIGTTIN);
+            server.until_idle(workers);
+        }
+        meter.settled(said, || meter.used().saturating_sub(before) / 4)
+    });
+}
+
+/// What was said, and what is true.
+type Sizes = (u64, u64);
+
+fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
+    let meter = Meter(ControlGroup::new(&what.replace(' ', "-")));
+    for _ in 0..if meter.0.is_some() { 1 } else { TRIES } {
+        let calm = meter.is_calm();
+        let sizes = attempt(&meter);
+        println!("{what}: {}", meter.words(sizes));
+        if is_near(sizes) {
+            return;
+        }
+        assert!(!calm || !meter.is_calm(), "{what}: more than 5 % off: {}", meter.words(sizes));
+    }
+    println!("{what}: NOT VERIFIED: no control group can be made, and something else moves MemAvailable all the time");
+}
+
+fn is_near((said, is): Sizes) -> bool {
+    said.abs_diff(is) * 20 <= is
+}
+
+/// A control group, or the machine.
+struct Meter(Option<ControlGroup>);
+
+impl Meter {
+    fn start(&self, workers: usize) -> Server {
+        let growth = "PerlChildInitHandler 'sub { @main::own = map { q(y) x 10_000 } 1 .. 2400; 0 }'\n";
+        let site = Site::new().file("app.psgi", APP);
+        site.configure(&format!("{}{growth}", conf(workers)));
+        let launcher = self.0.as_ref().map_or_else(|| "exec \"$0\" \"$@\"".to_owned(), ControlGroup::enter);
+        let server = Server::start_by(site, &["sh", "-c", &launcher]);
+        server.until_idle(workers);
+        server
+    }
+
+    fn used(&self) -> u64 {
+        match &self.0 {
+            Some(group) => group.used().expect("the group is there"),
+            None => of_machine("MemTotal:") - of_machine("MemAvailable:"),
+        }
+    }
+
+    /// What was said, with what is true as soon as that is near, or does not become it.
+    fn settled(&self, said: u64, truth: impl Fn() -> u64) -> Sizes {
+        comes_true(A_LITTLE, || is_near((said, truth())));
+        (said, truth())
+    }
+
+    /// Whether only the server can move what is measured.
+    fn is_calm(&self) -> bool {
+        let before = self.used();
+        self.0.is_some() || !comes_true(A_MOMENT, || self.used().abs_diff(before) > 1 << 20)
+    }
+
+    fn words(&self, (said, is): Sizes) -> String {
+        let by = self.0.as_ref().map_or("MemAvailable", ControlGroup::name);
+        let off = (said as f64 / is as f64 - 1.0) * 100.0;
+        format!("cameleer mem says {said}, {by} says {is}: {off:+.2} %")
+    }
+}
+
+fn of_machine(name: &str) -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").expect("procfs");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line of that name");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
+}

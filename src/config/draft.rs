@@ -11,6 +11,7 @@ use crate::config::model::overrides::HtaccessRules;
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::LogTarget;
 use crate::config::model::settings::{PartialSettings, Section};
+use crate::config::model::start_up::warm_up::{WarmUp, WarmUpSource};
 use crate::config::model::start_up::{StartUp, StartUpStep};
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::source::below;
@@ -178,6 +179,12 @@ impl Draft {
     /// Adds a step of the mold.
     pub fn start_up(&mut self, step: StartUpStep) {
         self.config.start_up.push(StartUp { at: self.at.clone(), step });
+    }
+
+    /// Adds what the mold asks of itself.
+    pub fn warm_up(&mut self, source: WarmUpSource) {
+        let (at, host) = (self.at.clone(), self.position.host);
+        self.config.warm_up.push(WarmUp { at, host, source });
     }
 
     /// Whether what is said is said of a whole host.

@@ -26,6 +26,10 @@ pub fn dump(config: &Config) -> String {
     writeln!(out, "{:?}", config.perl).unwrap();
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
+    config
+        .warm_up
+        .iter()
+        .for_each(|asked| writeln!(out, "warm_up {} host={} {:?}", asked.at, asked.host, asked.source).unwrap());
     config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());
     config
         .error_logs

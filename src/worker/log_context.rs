@@ -31,6 +31,11 @@ thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
 /// This process is that worker from now on; what the API logs gets worker and request in front.
 pub fn worker_is(slot: u32) {
     CURRENT.with_borrow_mut(|current| current.worker = Some(slot));
+    begin();
+}
+
+/// What the API logs is of this process's requests from now on.
+pub fn begin() {
     apache::log_to(write);
     apache::on_level(|level| log::set_level(level_of(level)));
 }

@@ -12,6 +12,9 @@ pub mod single;
 // Perl that makes configuration, before there is a mold.
 pub mod expander;
 
+// What the mold answers itself, before it forks.
+mod warm_up;
+
 // One request, from its frame to its end.
 mod request;
 
@@ -125,8 +128,7 @@ impl Worker {
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
         log_context::worker_is(identity.slot);
         libperl::keep_from_children(port.fds());
-        apache::engine_is(site.clone());
-        libperl::deadline_signal(crate::sys::deadline_signal());
+        site.answers_here();
         site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();

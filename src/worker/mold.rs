@@ -1,5 +1,5 @@
-//! The mold: loads the site's Perl, says that it is ready, and from then on only forks. It serves nothing, so what it
-//! holds stays shared with every worker.
+//! The mold: loads the site's Perl, warms it up, says that it is ready, and from then on only forks. It serves nobody, so
+//! what it holds stays shared with every worker.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +18,7 @@ use super::error_logs::ErrorLogs;
 use super::inspection;
 use super::promotion::Master;
 use super::site::Site;
-use super::{Wire, Worker, WorkerIdentity};
+use super::{Wire, Worker, WorkerIdentity, warm_up};
 use crate::config::{Bundle, Config, Facts};
 use crate::{log, privileges, sys};
 
@@ -31,27 +31,32 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     sys::default_faults()?;
     let master = Master::new(control);
     let Configured { generation, config, facts, logs } = configuration(&master)?;
+    let warm_up = warm_up::Plan::of(&config);
     privileges::drop(&config)?;
     sys::allow_profiling()?;
     let started = Instant::now();
+    let by = started + config.timeouts.start;
     let loaded = Site::load(config, &facts);
     // A child that the site's code has forked meanwhile comes here when it exits: it does not speak for the mold.
     if libperl::is_forked_child() {
         std::process::exit(0);
     }
     let site = match loaded {
-        Ok(site) => site,
+        Ok(site) => Rc::new(site),
         Err(error) => {
             master.send(&FromMold::Failed { error: cut(format!("{error:#}")) }, &[])?;
             return Ok(());
         }
     };
     let load_ms = started.elapsed().as_millis() as u64;
+    site.error_logs.replace(ErrorLogs::new(logs)?);
+    if !facts.check {
+        warm_up.run(&site, generation, by);
+    }
     master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     sys::outlive_master()?;
     site.perl.before_forks();
-    site.error_logs.replace(ErrorLogs::new(logs)?);
-    be_mold(master, generation, site.into())
+    be_mold(master, generation, site)
 }
 
 /// Forks workers, becomes one of them, and in the end perhaps a mold again, from here on once more: whatever a process was

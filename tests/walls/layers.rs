@@ -72,7 +72,7 @@ const LAYERS: &[Layers] = &[
         of: "src/worker",
         order: &[
             &["expander", "mold", "single"],
-            &["inspection", "promotion"],
+            &["inspection", "promotion", "warm_up"],
             &["request"],
             &["site"],
             &["location", "start_up"],

@@ -8,3 +8,5 @@ mod inspection;
 mod overload;
 mod pool;
 mod refork;
+/// Requests that the mold answers before it forks.
+mod warm_up;

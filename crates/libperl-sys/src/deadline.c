@@ -200,8 +200,10 @@ void cml_deadline_signal(int signal)
     const time_t now = time(NULL);
     struct tm local;
     seconds_east = localtime_r(&now, &local) ? local.tm_gmtoff : 0;
-    perls_own = PL_signalhook;
-    PL_signalhook = between_ops;
+    if (PL_signalhook != between_ops) { /* the mold has had it for its warm-up */
+        perls_own = PL_signalhook;
+        PL_signalhook = between_ops;
+    }
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     sigaction(signal, &action, NULL);
 }

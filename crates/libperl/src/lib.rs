@@ -126,13 +126,13 @@ impl Interpreter {
         unsafe { sys::cml_before_forks() }
     }
 
-    /// To be called in a worker that forks the next mold.
+    /// To be called in a worker that forks the next mold, and in a mold that has answered requests.
     pub fn before_promotion(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_before_promotion() }
     }
 
-    /// To be called in that fork, which is a mold from now on.
+    /// To be called in that fork, and in that mold: it answers nothing from now on.
     pub fn is_promoted(&self) {
         // SAFETY: no Perl code runs now; the descriptors that it closes are the shim's own.
         unsafe { sys::cml_is_promoted() }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libperl_sys as sys;
 
-/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`. Once a worker.
+/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`.
 pub fn deadline_signal(signal: i32) {
     // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
     unsafe { sys::cml_deadline_signal(signal) }

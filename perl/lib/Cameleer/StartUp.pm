@@ -31,10 +31,51 @@ sub end {
         warn 'start-up left a connection to "' . _name($handle) . '" open: each worker makes one of its own instead; connect '
           . "in PerlChildInitHandler to be spared this\n";
     }
-    for my $descriptor ( grep { !$before{$_} } _descriptors() ) {
+    _note_sockets( 'start-up', \%before );
+    return;
+}
+
+# What was there before a warm-up: descriptors, connections of DBI.
+my ( %open_before, %known );
+
+# Requests of a warm-up are about to be answered: with ServerStarting, Apache::DBI keeps no connection that is made then.
+sub begin_warm_up {
+    %open_before            = map { $_ => 1 } _descriptors();
+    %known                  = map { Scalar::Util::refaddr($_) => 1 } _connections();
+    $ENV{CAMELEER_WARMUP}   = 1;
+    $Apache::ServerStarting = 1;
+    return;
+}
+
+# The mold has answered them. What is connected now is closed: a transaction that is open in the mold would hold its locks
+# for ever.
+sub end_warm_up {
+    $Apache::ServerStarting = 0;
+    delete $ENV{CAMELEER_WARMUP};
+    _forget_cached();
+    for my $handle ( grep { !$known{ Scalar::Util::refaddr($_) } } _connections() ) {
+        warn 'a warm-up request left a connection to "' . _name($handle) . '" open: it is closed, and each worker makes one of '
+          . "its own instead\n";
+        eval { $handle->disconnect; 1 } or warn 'cannot disconnect from "' . _name($handle) . "\": $@";
+        _remember( grep( { defined } @connections ), $handle );
+    }
+    _note_sockets( 'a warm-up request', \%open_before );
+    return;
+}
+
+# What connect_cached keeps, whoever asks next connects anew.
+sub _forget_cached {
+    return unless $INC{'DBI.pm'};
+    my %drivers = DBI->installed_drivers;
+    %{ $_->{CachedKids} // {} } = () for values %drivers;
+    return;
+}
+
+sub _note_sockets ( $who, $before ) {
+    for my $descriptor ( grep { !$before->{$_} } _descriptors() ) {
         my $peer = _peer($descriptor) // next;
         push @sockets, $descriptor;
-        warn "start-up left a connection to $peer open (descriptor $descriptor): the workers cannot use it; connect in "
+        warn "$who left a connection to $peer open (descriptor $descriptor): the workers cannot use it; connect in "
           . "PerlChildInitHandler or at the first request\n";
     }
     return;
@@ -129,7 +170,9 @@ sub _is_local ($handle) {
 
 sub _descriptors {
     opendir my $folder, '/proc/self/fd' or return;
-    return grep { -e "/proc/self/fd/$_" } map { /\A(\d+)\z/a } readdir $folder;    # captured: not tainted
+    my @numbers = map { /\A(\d+)\z/a } readdir $folder;    # captured: not tainted
+    closedir $folder;                                       # its own is free again
+    return grep { -e "/proc/self/fd/$_" } @numbers;
 }
 
 # Whom a stream's descriptor is connected to. A pair of sockets has no name at either end: who makes one wants to share it.
@@ -177,7 +220,9 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
 =head1 SYNOPSIS
 
     Cameleer::StartUp::begin();     # in the mold, then the site's PerlModule and PerlRequire
-    Cameleer::StartUp::end();       # the mold forks from now on
+    Cameleer::StartUp::end();       # the site is loaded
+    Cameleer::StartUp::begin_warm_up();
+    Cameleer::StartUp::end_warm_up();
     Cameleer::StartUp::forked();    # in each worker, before PerlChildInitHandler
 
     Cameleer::StartUp::disconnect();    # in a worker that is to become a mold
@@ -189,9 +234,13 @@ Called by the server. Between C<begin> and C<end> C<$Apache::ServerStarting> is 
 is made then. C<end> warns, in the error log, about each connection of L<DBI> and each other
 connected stream socket that the start-up steps left open.
 
+Between C<begin_warm_up> and C<end_warm_up> the mold answers requests. C<$ENV{CAMELEER_WARMUP}> is set meanwhile, and
+C<$Apache::ServerStarting> once more. Connections of DBI that are open afterwards are closed, with a warning, those that
+C<connect_cached> keeps without one; connected sockets are named.
+
 In a worker those sockets are at their end: reading finds end of file, and what is written goes nowhere. A C<$dbh> from the
-start-up is connected anew under the same handle; its statement handles have to be prepared again. The mold's own
-connections stay as they were. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
+start-up or a warm-up is connected anew under the same handle; its statement handles have to be prepared again. The mold's own
+connections from the start-up stay as they were. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
 and so are pairs of sockets and datagram sockets (syslog).
 
 =cut

@@ -8,6 +8,7 @@ use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
 use crate::config::model::server::{Listen, Pool};
+use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::syntax::tree::ConfigError;
 
 impl Draft {
@@ -20,6 +21,7 @@ impl Draft {
         check_remote_ip(self);
         self.order_containers();
         check_tls(self);
+        check_warm_up(self);
         self.checks();
     }
 
@@ -115,6 +117,19 @@ fn check_tls(draft: &mut Draft) {
         if !served {
             let advice = "https, but no host there has a certificate: name one by SSLCertificateFile";
             draft.errors.push(ConfigError::at(at, format!("Listen: {advice}")));
+        }
+    }
+}
+
+/// Every host that a warm-up names is served.
+fn check_warm_up(draft: &mut Draft) {
+    for asked in &draft.config.warm_up {
+        if let WarmUpSource::Url(WarmUpUrl { site: Some((scheme, name)), .. }) = &asked.source
+            && draft.config.warm_up_site_named(*scheme, name).is_none()
+        {
+            let message =
+                format!("PerlWarmup: no host is called {name}: correct it, or name it by ServerName or ServerAlias");
+            draft.errors.push(ConfigError::at(&asked.at, message));
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::config::model::protocols::Http2;
 use crate::config::model::server::{Listen, LogLevel, LogTarget, PerlSwitches, Pool, RequestLimits, Timeouts};
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
+use crate::config::model::start_up::warm_up::WarmUp;
 use crate::config::syntax::tree::{At, ConfigError};
 
 /// A whole configuration, checked.
@@ -52,6 +53,8 @@ pub struct Config {
     pub perl: PerlSwitches,
     /// What the mold loads, in file order.
     pub start_up: Vec<StartUp>,
+    /// What the mold asks of itself then, in file order.
+    pub warm_up: Vec<WarmUp>,
     /// Every Perl handler as it is named, and where.
     pub handlers: Vec<(At, String)>,
     /// `ErrorLog` of the main server.

@@ -4,6 +4,7 @@ pub mod htaccess;
 mod merge;
 mod translate;
 mod virtual_host;
+mod warm_up;
 
 pub use translate::Mapping;
 pub use virtual_host::without_port;

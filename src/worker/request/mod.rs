@@ -12,6 +12,7 @@ mod resolve;
 mod subrequest;
 mod translate;
 mod variables;
+mod warm_up;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,11 +25,31 @@ use wire::reply::Outgoing;
 use wire::transport::{Presence, in_memory};
 
 use self::phases::{DECLINED, OK, RequestKind, Stop};
+pub use self::warm_up::{WarmUpAnswer, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
 use super::{Next, Port};
 use crate::config::{Handler, Host, Phase};
 use crate::worker::log_context::{LogContext, note, report};
+
+/// Who asks a worker: the front, or the mold itself when it warms up.
+pub trait Asker {
+    /// Gets the answer to the request of that number.
+    fn client(&self, request: u64) -> Box<dyn apache::Client>;
+
+    /// Whether something has arrived in the middle of a request that is for the worker's loop.
+    fn has_heard(&self) -> bool;
+}
+
+impl Asker for Port {
+    fn client(&self, request: u64) -> Box<dyn apache::Client> {
+        Box::new(ToFront { port: self.clone(), request })
+    }
+
+    fn has_heard(&self) -> bool {
+        self.borrow().has_heard()
+    }
+}
 
 /// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
 struct ToFront {
@@ -58,7 +79,7 @@ impl Site {
         &self,
         frame: Frame,
         body: Option<OwnedFd>,
-        port: &Port,
+        asker: &dyn Asker,
         last: bool,
     ) -> io::Result<(Next, Vec<u8>)> {
         let key = LocationKey::of(&frame);
@@ -71,8 +92,8 @@ impl Site {
         self.error_logs.borrow().enter(&config, host)?;
         let location = self.location(key, frame.field(Field::Filename));
         let place = location.as_ref().map(|l| l.place.clone()).unwrap_or_default();
-        let client = Box::new(ToFront { port: port.clone(), request: frame.id() });
         let number = frame.id();
+        let client = asker.client(number);
         libperl::request_is(number);
         let request = apache::begin(apache::Incoming { frame, place, client });
         let forks = location.as_ref().is_ok_and(|location| self.forks(location));
@@ -90,7 +111,7 @@ impl Site {
             }
         };
         if forks {
-            self.child_is_done(port);
+            self.child_is_done(asker);
         }
         if last || self.leave.get() || (!forks && (libperl::gave_up() || self.is_spoilt())) {
             apache::child_terminate();

@@ -9,12 +9,13 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
+use super::Asker;
 use crate::config::Handler;
 use crate::sys;
+use crate::worker::Next;
 use crate::worker::location::ResolvedLocation;
 use crate::worker::log_context::report;
 use crate::worker::site::Site;
-use crate::worker::{Next, Port};
 
 /// What a child says by its exit code: it was well, or the worker must leave too.
 const STAYS: i32 = 0;
@@ -47,10 +48,10 @@ impl Site {
     }
 
     /// In the child, when all but the end is said: what a process does at its end.
-    pub(super) fn child_is_done(&self, port: &Port) {
+    pub(super) fn child_is_done(&self, asker: &dyn Asker) {
         self.perl.end(false);
         self.perl.drain_output();
-        if port.borrow().has_heard() {
+        if asker.has_heard() {
             // It was for the worker, which will never hear it.
             apache::child_terminate();
         }

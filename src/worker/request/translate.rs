@@ -24,7 +24,7 @@ pub struct TranslatedPath {
 }
 
 /// A status, and why, for the log.
-type Refused = (i32, String);
+pub(super) type Refused = (i32, String);
 
 impl Site {
     /// The file and the sections of a path, as the front would find them.
@@ -54,7 +54,7 @@ impl Site {
         LocationKey { host, sections, script: false, overrides: Vec::new(), handler: None }
     }
 
-    fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
+    pub(super) fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
         let (key, files) = self.key_of_file(host, script, path, filename)?;
         let file = self.file_on_the_way(host, &files, filename);
         if self.config.hides(host, file) {

@@ -4,6 +4,7 @@ mod locations;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
 use std::rc::Rc;
 
 use libperl::{Code, Interpreter, Interrupted};
@@ -12,7 +13,7 @@ use super::error_logs::ErrorLogs;
 use super::location::htaccess_cache::HtaccessCache;
 use super::location::{LocationKey, ResolvedLocation};
 use super::program_kind::Kinds;
-use super::{place, start_up};
+use super::{log_context, place, start_up};
 use crate::access::Users;
 use crate::cache::Cache;
 use crate::config::{Config, Facts, Phase, PsgiApp};
@@ -122,8 +123,32 @@ impl Site {
     /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
     pub fn is_forked(&self) {
         self.perl.after_fork();
-        if let Err(error) = self.perl.call(c"Cameleer::StartUp::forked", None) {
-            apache::say(apache::Level::Error, &format!("after the fork: {error}"));
+        self.call_start_up(c"Cameleer::StartUp::forked", "after the fork");
+    }
+
+    /// From now on this process answers requests; whose they are, the log says.
+    pub fn answers_here(self: &Rc<Self>) {
+        log_context::begin();
+        apache::engine_is(self.clone());
+        libperl::deadline_signal(crate::sys::deadline_signal());
+    }
+
+    /// The requests of a warm-up are about to be answered.
+    pub fn begin_warm_up(&self) {
+        self.call_start_up(c"Cameleer::StartUp::begin_warm_up", "before the warm-up");
+    }
+
+    /// It has: what they have connected is not for the workers.
+    pub fn end_warm_up(&self) {
+        self.call_start_up(c"Cameleer::StartUp::end_warm_up", "after the warm-up");
+        self.died.set(false);
+        self.perl.before_promotion();
+        self.perl.is_promoted();
+    }
+
+    fn call_start_up(&self, sub: &'static CStr, when: &str) {
+        if let Err(error) = self.perl.call(sub, None) {
+            apache::say(apache::Level::Error, &format!("{when}: {error}"));
         }
     }
 

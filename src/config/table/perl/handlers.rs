@@ -3,6 +3,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::{Class, PerlHtaccess};
+use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{PsgiApp, StartUpStep};
 use crate::config::table::perl::phases;
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
@@ -120,6 +121,27 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "PerlWarmup",
+        contexts: HOSTS,
+        takes: Takes::Words("/path|http://host/path…", 1..=MANY, warm_up),
+        because: "the site says which requests are worth it",
+        effect: Effect::Generation,
+        about: "URLs that are asked for once before the workers are forked, each by a GET whose answer goes nowhere: what that loads, compiles \
+            and keeps is shared by all workers. The requests come from 127.0.0.1, without a user, and find `CAMELEER_WARMUP` in their \
+            environment. They are rehearsed in a process of their own first; one that fails, hangs or crashes there is a line in the log, and left out.",
+        ..ROW
+    },
+    Row {
+        name: "PerlWarmupLog",
+        contexts: HOSTS,
+        takes: Takes::Words("file number", 2..=2, warm_up_log),
+        because: "PerlWarmup names what matters",
+        effect: Effect::Generation,
+        about: "As PerlWarmup with the paths that an access log in common or combined format names most often: so many of those that Perl \
+            answers, of GETs that were answered 200, without their queries. Of a long log the last 8 MB are read.",
+        ..ROW
+    },
+    Row {
         name: "PerlSetVar",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Words("name value", 2..=2, |d, args| {
@@ -226,6 +248,25 @@ fn registry_preload(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected the script's URI first, beginning with /, got \"{uri}\""));
     }
     draft.start_up(StartUpStep::Registry { file, uri });
+    Ok(())
+}
+
+/// `PerlWarmup url…`
+fn warm_up(draft: &mut Draft, urls: &[String]) -> Result<(), String> {
+    for url in urls {
+        let url = WarmUpUrl::parse(url)?;
+        draft.warm_up(WarmUpSource::Url(url));
+    }
+    Ok(())
+}
+
+/// `PerlWarmupLog file number`
+fn warm_up_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    const MOST: usize = 1000;
+    let most = args[1].parse().ok().filter(|most| (1..=MOST).contains(most));
+    let most = most.ok_or_else(|| format!("expected a number from 1 to {MOST}, got \"{}\"", args[1]))?;
+    let file = draft.path(&args[0]);
+    draft.warm_up(WarmUpSource::Log { file, most });
     Ok(())
 }
 

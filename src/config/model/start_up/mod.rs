@@ -1,5 +1,7 @@
 //! What the mold does before it forks.
 
+pub mod warm_up;
+
 use std::path::PathBuf;
 
 use crate::config::syntax::tree::At;

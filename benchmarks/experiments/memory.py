@@ -1,4 +1,8 @@
-"""What preloading saves: private memory of a worker after its second request, and how many fit into 256 MB."""
+"""What preloading and a warm-up save: private memory of a worker after some requests, and how many fit into 256 MB.
+
+Warmed means the same for both servers: before the fork the script is compiled and what it uses has run once. Here PerlWarmup asks for
+the script; mod_perl 2 cannot, so that its start-up file compiles the script and calls what it would, without a request.
+"""
 
 import re
 from contextlib import ExitStack
@@ -6,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 import ab
-from experiment import BOTH, Variant, both
+from experiment import BOTH, Variant
 from peers import PEERS, Missing
 from report import table
 from server import Failed
@@ -15,6 +19,13 @@ from variant import Site, started
 ROOM = 256 << 20
 # So many at once that each of the two workers answers some.
 WARM_UP = ab.Load(100, 16)
+
+
+def compiling(script):
+    return (f"use ModPerl::RegistryLoader (); ModPerl::RegistryLoader->new(package => 'ModPerl::Registry')"
+            f"->handler('/perl/{script}', '@ROOT@/registry/{script}');\n1;\n")
+
+
 STARTUP = {
     "cgi": "use CGI (); 1;\n",
     "cgi-compiled": "use CGI (); CGI->compile(':all'); 1;\n",
@@ -23,16 +34,27 @@ STARTUP = {
     "connect": "use Apache::DBI (); Apache::DBI->connect_on_init(\"dbi:SQLite:$ENV{EXPERIMENT_DATABASE}\", '', '', { RaiseError => 1 }); 1;\n",
     "driver-connect": "use Apache::DBI (); DBI->install_driver('SQLite');\n"
                       "Apache::DBI->connect_on_init(\"dbi:SQLite:$ENV{EXPERIMENT_DATABASE}\", '', '', { RaiseError => 1 }); 1;\n",
+    "five-run": "use CGI (); local $CGI::MOD_PERL = 0; use DBI (); use POSIX (); use Storable (); use LWP::UserAgent ();\n"
+                "CGI->new('a=1')->param('a'); LWP::UserAgent->new; Storable::thaw(Storable::freeze([1])); POSIX::strftime('%c', localtime);\n" + compiling("modules.pl"),
+    "cgi-run": "use CGI (); CGI->compile(':all'); local $CGI::MOD_PERL = 0; my $q = CGI->new('a=1'); $q->param('a'); $q->header; $q->start_html('x');\n" + compiling("cgi_pm.pl"),
+    "dbi-run": "use DBI (); my $dbh = DBI->connect(\"dbi:SQLite:$ENV{EXPERIMENT_DATABASE}\", '', '', { RaiseError => 1 });\n"
+               "$dbh->selectall_arrayref('select 1'); $dbh->disconnect;\n" + compiling("database.cgi"),
     "five": "use CGI (); use DBI (); use POSIX (); use Storable (); use LWP::UserAgent (); 1;\n",
 }
+WARMED = "preloaded and warmed"
+# What is preloaded here where mod_perl 2 has a start-up file that runs it, too.
+PRELOADED = {"five-run": "five", "cgi-run": "cgi-compiled", "dbi-run": "driver"}
 # title, path, (variant, start-up file, the document's unshared bytes)
 GROUPS = (
-    ("Five modules (G, 1.2.1)", "/perl/modules.pl", (("nothing preloaded", None, "2572288"), ("preloaded", "five", "712704"))),
+    ("Five modules (G, 1.2.1)", "/perl/modules.pl", (
+        ("nothing preloaded", None, "2572288"), ("preloaded", "five", "712704"), (WARMED, "five-run", ""))),
     ("CGI.pm (G, 1.2.5)", "/perl/cgi_pm.pl?a=1", (
-        ("nothing preloaded", None, "1191936"), ("preloaded", "cgi", "1011712"), ("preloaded and compiled", "cgi-compiled", "802816"))),
+        ("nothing preloaded", None, "1191936"), ("preloaded", "cgi", "1011712"), ("preloaded and compiled", "cgi-compiled", "802816"),
+        (WARMED, "cgi-run", ""))),
     ("DBI (G, 1.2.4)", "/perl/database.cgi", (
         ("install_driver", "driver", "860160"), ("install_driver and connect_on_init", "driver-connect", "876544"),
-        ("preloaded", "dbi", "880640"), ("nothing", None, "995328"), ("connect_on_init", "connect", "1011712"))),
+        ("preloaded", "dbi", "880640"), ("nothing", None, "995328"), ("connect_on_init", "connect", "1011712"),
+        (WARMED, "dbi-run", ""))),
 )
 
 
@@ -41,17 +63,27 @@ def report(root):
     for title, path, variants in GROUPS:
         rows = []
         for name, startup, theirs in variants:
-            lines = "PerlPassEnv EXPERIMENT_DATABASE\n"
-            if startup:
-                (root / f"{startup}.pl").write_text(STARTUP[startup])
-                lines += f'PerlRequire "{root}/{startup}.pl"\n'
-            variant = Variant(name, path, both(lines), workers=2)
+            variant = Variant(name, path, {server: lines(root, server, startup, path) for server in BOTH}, workers=2)
             rows.append([name, theirs, *[cell for server in BOTH for cell in cells(server, Site(root, variant), path)]])
         header = ["variant", "document: unshared bytes"]
         for server in BOTH:
             header += [f"{server}: private kB", "workers in 256 MB"]
         parts.append(f"## Memory: {title}\n\n" + table(header, rows))
     return "\n\n".join(parts)
+
+
+def lines(root, server, startup, path):
+    """What the configuration says beside the site itself."""
+    warmed = startup in PRELOADED
+    if warmed and server == "cameleer":
+        startup = PRELOADED[startup]
+    text = "PerlPassEnv EXPERIMENT_DATABASE\n"
+    if startup:
+        (root / f"{startup}.pl").write_text(STARTUP[startup].replace("@ROOT@", str(root)))
+        text += f'PerlRequire "{root}/{startup}.pl"\n'
+    if warmed and server == "cameleer":
+        text += f"PerlWarmup {path}\n"
+    return text
 
 
 def cells(name, site, path):

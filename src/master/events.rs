@@ -158,6 +158,7 @@ impl Master {
                 Command::Status => self.ask_status(client),
                 Command::Reload => self.ask_reload(Some(client)),
                 Command::Inspect { what } => self.ask_inspection(client, what),
+                Command::Weigh { code } => self.ask_weigh(client, code),
                 Command::Refork => self.ask_refork(Some(client)),
                 Command::Reopen => {
                     self.reopen_logs();

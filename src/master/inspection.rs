@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use wire::control::{Inspection, ToFront, ToMold};
+use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold};
 use wire::transport::{in_memory, read_told};
 
 use super::Master;
@@ -18,15 +18,19 @@ use crate::log;
 
 /// Who is at a request for longer tells nothing.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// For what has to be loaded first; longer than the mold's child takes for it.
+const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
 /// So many workers are asked.
 const MOST: usize = 100;
+
+/// Its place, `None` for the mold; its process; what it writes into.
+type Teller = (Option<u32>, i32, Fd);
 
 /// Somebody waits for what processes tell.
 #[derive(Debug)]
 pub struct Asked {
     client: Client,
-    /// What each writes into: its place, `None` for the mold, and its process.
-    files: Vec<(Option<u32>, i32, Fd)>,
+    files: Vec<Teller>,
     /// At its end when all have told, or have ended.
     told: OwnedFd,
     by: Instant,
@@ -45,15 +49,7 @@ impl Master {
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
         let mut files = Vec::new();
-        let forking = self.generation(serving).and_then(|generation| generation.molds.forking());
-        if let Some((refork, pid)) = forking.map(|member| (member.refork, member.mold.pid.as_raw())) {
-            let into = Fd::new(in_memory("told", b"")?.into());
-            files.push((None, pid, into.clone()));
-            let id = MoldId { generation: serving, refork };
-            self.mold(id).into_iter().for_each(|mold| {
-                mold.peer.send(ToMold::Inspect { what }, vec![into.clone(), done.clone()]);
-            });
-        }
+        files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
         for (worker, pid) in self.workers.idle(serving).into_iter().take(MOST) {
             let into = Fd::new(in_memory("told", b"")?.into());
             self.tell_front(ToFront::Inspect { worker, what }, vec![into.clone(), done.clone()]);
@@ -61,6 +57,35 @@ impl Master {
         }
         self.inspections.push(Asked { client, files, told, by: Instant::now() + PATIENCE });
         Ok(())
+    }
+
+    /// What code would cost workers that load it, by `client`.
+    pub(super) fn ask_weigh(&mut self, client: Client, code: LateCode) {
+        if let Err(error) = self.weigh(client, code) {
+            self.tell(Some(client), &ControlReply::failed(error));
+        }
+    }
+
+    fn weigh(&mut self, client: Client, code: LateCode) -> io::Result<()> {
+        let Some(serving) = self.serving() else { return Err(io::Error::other("the server does not serve now")) };
+        let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
+        let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;
+        let by = Instant::now() + PATIENCE_OF_SCALES;
+        self.inspections.push(Asked { client, files: files.into_iter().collect(), told, by });
+        Ok(())
+    }
+
+    /// Asks the mold that forks now, if there is one. What it writes into.
+    fn ask_mold(&mut self, serving: GenerationNumber, order: ToMold, done: &Fd) -> io::Result<Option<Teller>> {
+        let forking = self.generation(serving).and_then(|generation| generation.molds.forking());
+        let Some((refork, pid)) = forking.map(|member| (member.refork, member.mold.pid.as_raw())) else {
+            return Ok(None);
+        };
+        let into = Fd::new(in_memory("told", b"")?.into());
+        if let Some(mold) = self.mold(MoldId { generation: serving, refork }) {
+            mold.peer.send(order, vec![into.clone(), done.clone()]);
+        }
+        Ok(Some((None, pid, into)))
     }
 
     /// Those of which all have told; they are readable.

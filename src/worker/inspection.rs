@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
-use wire::control::Inspection;
+use libperl::Interrupted;
+use nix::unistd::getpid;
+use wire::control::{Inspection, LateCode};
 
 use super::site::Site;
-use crate::log;
+use crate::{log, sys};
 
 /// Writes it, as JSON, into `into`. What goes wrong is a line in the log.
 pub fn tell(site: &Site, what: Inspection, into: OwnedFd) {
@@ -15,6 +17,37 @@ pub fn tell(site: &Site, what: Inspection, into: OwnedFd) {
         Inspection::Loaded => c"Cameleer::Inspection::loaded",
     };
     let told = site.perl.require_module("Cameleer::Inspection").and_then(|()| site.perl.ask(function, ""));
+    write(told, into, what);
+}
+
+/// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing
+/// of it stays here; `done` closes with that.
+pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
+    let mold = getpid();
+    match sys::fork() {
+        // It is reaped as a stray.
+        Ok(Some(_)) => {}
+        Ok(None) => {
+            libperl::set_title("cameleer: weighing");
+            if sys::die_with(mold).is_ok() {
+                let told = site.perl.require_module("Cameleer::Advice");
+                write(told.and_then(|()| site.perl.ask(c"Cameleer::Advice::weigh", &fields(code))), into, "costs");
+            }
+            drop(done);
+            sys::exit_now(0)
+        }
+        Err(error) => log::error("perl", format_args!("cannot tell costs: {error}")),
+    }
+}
+
+/// As `Cameleer::Advice` takes them.
+fn fields(code: &LateCode) -> String {
+    let modules = code.modules.iter().flat_map(|name| ["module", name, ""]);
+    let scripts = code.scripts.iter().flat_map(|(key, file)| ["script", key, file]);
+    modules.chain(scripts).collect::<Vec<_>>().join("\0")
+}
+
+fn write(told: Result<String, Interrupted>, into: OwnedFd, what: impl std::fmt::Debug) {
     let written = match told {
         Ok(text) => File::from(into).write_all(text.as_bytes()).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),

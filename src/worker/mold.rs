@@ -227,6 +227,12 @@ impl Mold {
                 inspection::tell(&self.site, what, into);
                 Ok(None)
             }
+            ToMold::Weigh { code } => {
+                let into = fds.next().context("nothing to write into came with Weigh")?;
+                let done = fds.next().context("nothing to close came with Weigh")?;
+                inspection::weigh(&self.site, &code, into, done);
+                Ok(None)
+            }
             ToMold::Retire => {
                 self.retiring = true;
                 Ok(None)

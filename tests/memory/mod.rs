@@ -1,5 +1,7 @@
 //! What a server has of the machine's memory: `cameleer mem`, and whether it is true.
 
+/// What workers have loaded since the fork.
+mod advice;
 /// The same numbers as those that Perl reads.
 mod agreement;
 /// The table, the picture, the calculator.

@@ -15,7 +15,9 @@ fn loaded(server: &Server) -> Vec<(Option<u64>, Value)> {
     BufReader::new(stream).read_line(&mut line).expect("answered");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
     let told = answer["told"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
-    let text = |one: &Value| serde_json::from_str(one["text"].as_str().expect("text")).expect("JSON");
+    let text = |one: &Value| {
+        serde_json::from_str::<Value>(one["text"].as_str().expect("text")).expect("JSON")["modules"].clone()
+    };
     told.iter().map(|one| (one["worker"].as_u64(), text(one))).collect()
 }
 

@@ -271,6 +271,8 @@ pub enum ToMold {
     Logs,
     /// As `ToFront::Inspect`.
     Inspect { what: Inspection },
+    /// Tell what this would cost a worker that loads it; a child of the mold finds it out. Descriptors: as `Inspect`.
+    Weigh { code: LateCode },
     /// Fork no more; exit when the last worker has ended.
     Retire,
 }
@@ -310,6 +312,15 @@ pub enum FromMold {
     },
     /// A worker has ended.
     Exited { slot: Slot, pid: i32, exit: Exit },
+}
+
+/// What workers have loaded and their mold has not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateCode {
+    /// Names in `%INC`: `LWP/UserAgent.pm`.
+    pub modules: Vec<String>,
+    /// Registry scripts: the key by which they are kept, and the file.
+    pub scripts: Vec<(String, String)>,
 }
 
 /// What a process that has Perl can tell about itself.

@@ -115,6 +115,9 @@ sub cached ( $key, $file, $mtime ) {
     return $SCRIPTS{$key} = $script;
 }
 
+# Keys and files of the scripts that are compiled, for Cameleer::Inspection.
+sub compiled { return map { $_ => $SCRIPTS{$_}{file} } keys %SCRIPTS }
+
 # Also when the script exited or died: then the server calls it.
 sub leave {
     my $script = $RUNNING;

@@ -2,14 +2,18 @@ package Cameleer::Inspection;
 
 use v5.36;
 
-# What this process has loaded, as JSON: the names of %INC and the files that they came from. A program's own hook in @INC
-# puts references there.
+# What this process has loaded, as JSON: the names of %INC and the files that they came from, and the same of Registry scripts.
+# A program's own hook in @INC puts references into %INC.
 sub loaded {
-    return _object( map { $_ => $INC{$_} } grep { defined $INC{$_} && !ref $INC{$_} } sort keys %INC );
+    my %script = $INC{'Apache/Registry.pm'} ? Apache::Registry::compiled() : ();
+    return '{"modules":'
+      . object( map { $_ => $INC{$_} } grep { defined $INC{$_} && !ref $INC{$_} } sort keys %INC )
+      . ',"scripts":'
+      . object( map { $_ => $script{$_} } sort keys %script ) . '}';
 }
 
 # Pairs of strings. A module for JSON would stay in the mold, and in every worker after it.
-sub _object (@pairs) {
+sub object (@pairs) {
     my @members;
     while ( my ( $name, $value ) = splice @pairs, 0, 2 ) {
         push @members, _string($name) . ':' . _string($value);
@@ -44,6 +48,11 @@ somebody asks (C<cameleer mem>).
 
 =head2 loaded
 
-An object: the names in C<%INC>, and the files that they came from.
+An object: C<modules>, the names in C<%INC> and the files that they came from; C<scripts>, the keys of compiled Registry
+scripts, which are their URIs behind the name of their virtual host, and their files.
+
+=head2 object
+
+The text of an object with these names and values.
 
 =cut

@@ -16,7 +16,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, soc
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
-use wire::control::Inspection;
+use wire::control::{Inspection, LateCode};
 
 use super::listeners::remove_stale;
 use crate::master::status::{FileId, Status};
@@ -38,6 +38,11 @@ pub enum Command {
     Inspect {
         /// What.
         what: Inspection,
+    },
+    /// Have the mold find out what this would cost workers that load it.
+    Weigh {
+        /// Which code.
+        code: LateCode,
     },
     /// Make a worker the mold and renew the pool from it; answered when that is done.
     Refork,

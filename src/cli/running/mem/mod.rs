@@ -1,5 +1,6 @@
 //! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
 
+mod advice;
 mod picture;
 mod plan;
 mod report;
@@ -36,6 +37,12 @@ pub struct Mem {
     /// Draw the pool, for a browser
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     svg: Option<PathBuf>,
+    /// Tell what workers have loaded since the fork and the mold should
+    #[arg(long, conflicts_with_all = ["plan", "svg"])]
+    advise: bool,
+    /// Write a file for PerlRequire that loads it
+    #[arg(long, value_name = "FILE", requires = "advise")]
+    write: Option<PathBuf>,
     /// Calculate MaxClients, of the running pool or of these:
     #[arg(long)]
     plan: bool,
@@ -52,6 +59,9 @@ impl Mem {
             };
             return self.say(&plan, plan.table());
         }
+        if self.advise {
+            return self.give_advice();
+        }
         let report = self.measure()?;
         if let Some(file) = &self.svg {
             let picture = picture::draw(&report);
@@ -61,6 +71,15 @@ impl Mem {
             true => Ok(()),
             false => self.say(&report, table::table(&report)),
         }
+    }
+
+    fn give_advice(&self) -> anyhow::Result<()> {
+        let advice = advice::Advice::of(&mut self.which.connect()?)?;
+        if let Some(file) = &self.write {
+            let text = advice::start_up_file(&advice);
+            std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        self.say(&advice, advice::table(&advice))
     }
 
     fn measure(&self) -> anyhow::Result<Report> {

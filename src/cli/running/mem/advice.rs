@@ -1,0 +1,334 @@
+//! `cameleer mem --advise`: what workers have loaded since the fork, what that costs, and the start-up file that would have the mold
+//! load it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use wire::control::{Inspection, LateCode};
+
+use crate::cli::running::client::Server;
+use crate::cli::running::units::size;
+use crate::master::sockets::control_socket::{Command, Told};
+use crate::printable;
+
+/// So many pieces of code are weighed, those that most workers have; all of their names fit into a command.
+const MOST: usize = 200;
+const LONGEST: usize = 48 * 1024;
+
+/// What a process tells that it has loaded: names, and the files that they came from. The site's code could have written it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Loaded {
+    modules: BTreeMap<String, String>,
+    scripts: BTreeMap<String, String>,
+}
+
+/// What the mold's child tells of a piece of code.
+#[derive(Debug, Deserialize)]
+struct Weighed {
+    kind: Kind,
+    name: String,
+    file: String,
+    bytes: String,
+    error: String,
+    brings: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Module,
+    Script,
+}
+
+/// What the mold should load.
+#[derive(Debug, Serialize)]
+pub struct Advice {
+    /// How many workers have told what they have: those without a request.
+    asked: usize,
+    late: Vec<Late>,
+    /// Scripts that are compiled under several names.
+    twice: Vec<Twice>,
+}
+
+#[derive(Debug, Serialize)]
+struct Late {
+    kind: Kind,
+    /// In `%INC`, or the script's.
+    name: String,
+    file: String,
+    /// How many workers have it.
+    workers: usize,
+    /// What it costs each of them.
+    bytes: u64,
+    /// How many other modules come with it.
+    brings: usize,
+    /// Why the mold could not load it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    error: String,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Twice {
+    names: Vec<String>,
+    file: String,
+}
+
+impl Advice {
+    pub fn of(server: &mut Server) -> anyhow::Result<Advice> {
+        let told =
+            server.ask(Command::Inspect { what: Inspection::Loaded })?.told.context("the server answered nonsense")?;
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(loaded) else {
+            bail!("the mold does not answer: it is busy, or the server is about to stop");
+        };
+        let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(loaded).collect();
+        let counts = late(&mold, &workers);
+        let code = code(&counts, &workers);
+        let weighed = match code == LateCode::default() {
+            true => Vec::new(),
+            false => weigh(server, code)?,
+        };
+        let late = weighed.into_iter().map(|one| Late::of(one, &counts));
+        let mut late: Vec<Late> = late.collect();
+        late.sort_by_key(|one| std::cmp::Reverse(one.total()));
+        Ok(Advice { asked: workers.len(), late, twice: twice(&mold, &workers) })
+    }
+}
+
+fn loaded(told: &Told) -> Option<Loaded> {
+    serde_json::from_str(&told.text).ok()
+}
+
+type Counts = HashMap<(Kind, String), usize>;
+
+/// What workers have and the mold has not, with how many have it.
+fn late(mold: &Loaded, workers: &[Loaded]) -> Counts {
+    let mut counts = Counts::new();
+    for worker in workers {
+        let modules = worker.modules.keys().filter(|name| !mold.modules.contains_key(*name) && is_module(name));
+        let scripts = worker.scripts.keys().filter(|key| !mold.scripts.contains_key(*key));
+        let modules = modules.map(|name| (Kind::Module, name.clone()));
+        for piece in modules.chain(scripts.map(|key| (Kind::Script, key.clone()))) {
+            *counts.entry(piece).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Tables of Unicode, old libraries and what AUTOLOAD brings are not for `require` by name.
+fn is_module(name: &str) -> bool {
+    let stem = name.strip_suffix(".pm");
+    stem.is_some_and(|stem| {
+        stem.split('/')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    })
+}
+
+fn code(counts: &Counts, workers: &[Loaded]) -> LateCode {
+    let mut pieces: Vec<(&(Kind, String), &usize)> = counts.iter().collect();
+    pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
+    let (mut code, mut length) = (LateCode::default(), 0);
+    for ((kind, name), _) in pieces.into_iter().take(MOST) {
+        let file = workers.iter().find_map(|worker| worker.scripts.get(name)).cloned().unwrap_or_default();
+        length += name.len() + file.len();
+        match kind {
+            _ if length > LONGEST => break,
+            Kind::Module => code.modules.push(name.clone()),
+            Kind::Script => code.scripts.push((name.clone(), file)),
+        }
+    }
+    code
+}
+
+fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
+    let told = server.ask(Command::Weigh { code })?.told.unwrap_or_default();
+    let text = told.into_iter().next().map(|one| one.text).unwrap_or_default();
+    if text.is_empty() {
+        bail!("the mold could not load in a minute what the workers have, or its child was killed: see the error log");
+    }
+    serde_json::from_str(&text).context("the mold's child answered nonsense")
+}
+
+impl Late {
+    fn of(weighed: Weighed, counts: &Counts) -> Late {
+        let Weighed { kind, name, file, bytes, error, brings } = weighed;
+        let number = |text: &str| text.parse().unwrap_or(0);
+        Late {
+            workers: counts.get(&(kind, name.clone())).copied().unwrap_or(0),
+            bytes: number(&bytes),
+            brings: brings.parse().unwrap_or(0),
+            kind,
+            name,
+            file,
+            error,
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.bytes.saturating_mul(self.workers as u64)
+    }
+
+    /// `LWP::UserAgent`
+    fn shown(&self) -> String {
+        match self.kind {
+            Kind::Module => self.name.trim_end_matches(".pm").replace('/', "::"),
+            Kind::Script => format!("{} ({})", self.name, self.file),
+        }
+    }
+}
+
+/// Scripts of different names whose files are one on the disk.
+fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
+    let scripts: BTreeMap<&String, &String> = workers.iter().chain([mold]).flat_map(|one| &one.scripts).collect();
+    let mut files: BTreeMap<(u64, u64), Vec<(&String, &String)>> = BTreeMap::new();
+    for (name, file) in scripts {
+        if let Ok(it) = std::fs::metadata(file) {
+            files.entry((it.dev(), it.ino())).or_default().push((name, file));
+        }
+    }
+    let several = files.into_values().filter(|names| names.len() > 1);
+    let twice = several.map(|names| Twice {
+        file: names.iter().map(|(_, file)| *file).min_by_key(|file| file.len()).cloned().unwrap_or_default(),
+        names: names.into_iter().map(|(name, _)| name.clone()).collect(),
+    });
+    twice.collect()
+}
+
+/// For a person.
+pub fn table(advice: &Advice) -> String {
+    let mut text = String::new();
+    if advice.late.is_empty() {
+        let _ = writeln!(text, "{} workers were asked: they have loaded nothing since the fork", advice.asked);
+    } else {
+        let _ = writeln!(text, "{:<9} {:>8} {:>8}  loaded since the fork", "workers", "each", "in all");
+    }
+    for late in &advice.late {
+        let workers = format!("{} of {}", late.workers, advice.asked);
+        let with = match late.brings {
+            0 => String::new(),
+            count => format!(", with {count} more"),
+        };
+        let name = printable::line(&late.shown());
+        let _ = writeln!(text, "{workers:<9} {:>8} {:>8}  {name}{with}", size(late.bytes), size(late.total()));
+        if !late.error.is_empty() {
+            let _ = writeln!(text, "{:<29}the mold cannot load it: {}", "", printable::line(late.error.trim_end()));
+        }
+    }
+    for twice in &advice.twice {
+        let names = printable::line(&twice.names.join(", "));
+        let _ = writeln!(text, "{} is compiled {} times: {names}", printable::line(&twice.file), twice.names.len());
+    }
+    if !advice.late.is_empty() {
+        let total = advice.late.iter().map(Late::total).sum();
+        let _ = writeln!(
+            text,
+            "{:<9} {:>8} {:>8}  would be shared: --write FILE, PerlRequire FILE, reload",
+            "",
+            "",
+            size(total)
+        );
+    }
+    text
+}
+
+/// A file for PerlRequire.
+pub fn start_up_file(advice: &Advice) -> String {
+    let mut text = String::from(HEAD);
+    for late in advice.late.iter().filter(|late| late.error.is_empty()) {
+        let call = match late.kind {
+            Kind::Module => format!("preload({});", quoted(&late.name)),
+            Kind::Script => format!("script({}, {});", quoted(&late.name), quoted(&late.file)),
+        };
+        let _ = writeln!(text, "{call:<48}# {} of {} workers, {} each", late.workers, advice.asked, size(late.bytes));
+    }
+    text.push_str("\n1;\n");
+    text
+}
+
+const HEAD: &str = "\
+# What workers have loaded since the fork, by cameleer mem --advise. For PerlRequire, behind PerlLib.
+package Cameleer::Preloaded;
+
+use strict;
+use warnings;
+
+# One that is gone some day is a line in the error log, and no failed start.
+sub preload {
+    my ($file) = @_;
+    eval { require $file; 1 } or warn \"preload: $@\";
+    return;
+}
+
+sub script {
+    my ( $uri, $file ) = @_;
+    require Apache::RegistryLoader;
+    Apache::RegistryLoader->new->handler( $uri, $file );
+    return;
+}
+
+";
+
+/// A string of Perl.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(modules: &[&str], scripts: &[(&str, &str)]) -> Loaded {
+        let pair = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
+        Loaded {
+            modules: modules.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
+            scripts: scripts.iter().map(pair).collect(),
+        }
+    }
+
+    #[test]
+    fn what_the_mold_has_is_not_late_and_only_modules_are_required_by_name() {
+        let mold = with(&["A.pm"], &[("/a.pl", "/a.pl")]);
+        let odd = ["A.pm", "B/C.pm", "unicore/lib/Gc/Ll.pl", "/srv/x.pm", "a b.pm", ".pm"];
+        let workers = [with(&odd, &[("/a.pl", "/a.pl"), ("/b.pl", "/b.pl")]), with(&["B/C.pm"], &[])];
+        let counts = late(&mold, &workers);
+        assert_eq!(counts.len(), 2, "{counts:?}");
+        assert_eq!(counts[&(Kind::Module, "B/C.pm".to_owned())], 2);
+        let code = code(&counts, &workers);
+        assert_eq!(code.modules, ["B/C.pm"]);
+        assert_eq!(code.scripts, [("/b.pl".to_owned(), "/b.pl".to_owned())]);
+    }
+
+    #[test]
+    fn a_command_holds_what_most_workers_have() {
+        let names: Vec<String> = (0..400).map(|number| format!("{}{number}.pm", "X".repeat(400))).collect();
+        let all = with(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let counts = late(&Loaded::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
+        let code = code(&counts, &[]);
+        assert_eq!(code.modules[0], "Common.pm");
+        assert!(serde_json::to_string(&code).unwrap().len() < 64 * 1024);
+    }
+
+    #[test]
+    fn no_name_leaves_its_quotation_marks_or_its_line() {
+        let late = |kind, name: &str| Late {
+            kind,
+            name: name.to_owned(),
+            file: "/srv/it's\\".to_owned(),
+            workers: 1,
+            bytes: 2048,
+            brings: 0,
+            error: String::new(),
+        };
+        let advice = Advice {
+            asked: 2,
+            late: vec![late(Kind::Module, "A.pm"), late(Kind::Script, "/a\n1;")],
+            twice: Vec::new(),
+        };
+        let file = start_up_file(&advice);
+        assert!(file.contains("script('/a\n1;', '/srv/it\\'s\\\\');"), "{file}");
+        assert!(table(&advice).lines().all(|line| !line.starts_with("1;")), "{}", table(&advice));
+    }
+}

@@ -1,0 +1,95 @@
+//! `cameleer mem --advise`: what workers have loaded since the fork.
+
+use serde_json::Value;
+
+use super::number;
+use crate::support::{REGISTRY, Server, Site};
+
+/// Some megabytes, of which half come with another module.
+const LATE: &str = "package Late; require Late::Part; our @table = map { \"entry $_\" } 1 .. 40_000;
+    open my $f, '>>', '@DIR@/loaded'; print $f \"$$\\n\"; close $f; 1;";
+const PART: &str = "package Late::Part; our @table = map { \"entry $_\" } 1 .. 40_000; 1;";
+
+fn site() -> Site {
+    Site::new().file("lib/Late.pm", LATE).file("lib/Late/Part.pm", PART)
+}
+
+#[track_caller]
+fn advice(server: &Server) -> Value {
+    let said = server.control(["mem", "--advise", "--json"]).succeeded();
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+}
+
+fn late(advice: &Value) -> &Vec<Value> {
+    advice["late"].as_array().expect("a list")
+}
+
+#[test]
+fn a_module_that_workers_load_is_weighed_and_loaded_by_the_mold_from_then_on() {
+    let conf = "MaxClients 1\nStartServers 1\nPerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>\n";
+    let server = site().file("app.psgi", "sub { require Late; [200, [], [$$]] }").serve(conf);
+    assert_eq!(late(&advice(&server)).len(), 0, "nobody has asked for anything yet");
+    server.text("/");
+    server.until_idle(1);
+    let given = advice(&server);
+    let [module] = &late(&given)[..] else { panic!("Late::Part comes with Late: {given}") };
+    assert_eq!(
+        (&module["name"], number(&module["workers"]), number(&module["brings"])),
+        (&Value::from("Late.pm"), 1, 1)
+    );
+    let bytes = number(&module["bytes"]);
+    assert!((4 << 20..32 << 20).contains(&bytes), "two tables of 40,000 strings: {bytes}");
+    let table = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
+    assert!(table.contains("1 of 1") && table.contains("Late, with 1 more"), "{table}");
+    assert!(server.site.read("preload.pl").contains("preload('Late.pm');"), "{}", server.site.read("preload.pl"));
+    let loaded = server.site.read("loaded");
+    server.site.configure(&conf.replace("PerlLib lib\n", "PerlLib lib\nPerlRequire preload.pl\n"));
+    server.reload().succeeded();
+    let worker = server.text("/");
+    let since = server.site.read("loaded").replacen(&loaded, "", 1);
+    assert_eq!(since.lines().count(), 1, "the mold has: {since}");
+    assert_ne!(since.trim(), worker);
+    server.until_idle(1);
+    assert_eq!(late(&advice(&server)).len(), 0);
+}
+
+#[test]
+fn registry_scripts_are_weighed_and_two_names_of_one_file_are_told() {
+    let table = "my @table = map { \"entry $_\" } 1 .. 10; print \"Content-Type: text/plain\\n\\nok\";";
+    let site = site().script("scripts/one.pl", &format!("use Late; {table}"));
+    std::os::unix::fs::symlink(site.path("scripts/one.pl"), site.path("scripts/two.pl")).expect("a link in TMPDIR");
+    let server = site.serve(REGISTRY);
+    assert_eq!(server.text("/perl/one.pl") + &server.text("/perl/two.pl"), "okok");
+    server.until_idle(1);
+    let given = advice(&server);
+    let names: Vec<&str> = late(&given).iter().filter_map(|one| one["name"].as_str()).collect();
+    assert!(names.contains(&"/perl/one.pl") && names.contains(&"/perl/two.pl"), "{given}");
+    let heaviest = &late(&given)[0];
+    assert!(number(&heaviest["bytes"]) > 4 << 20 && heaviest["kind"] == "script", "it brings its module: {given}");
+    let told = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
+    assert!(told.contains("one.pl is compiled 2 times: /perl/one.pl, /perl/two.pl"), "{told}");
+    server.site.configure(&format!("{REGISTRY}PerlRequire preload.pl\n"));
+    server.reload().succeeded();
+    assert_eq!(server.text("/perl/one.pl"), "ok");
+    server.until_idle(1);
+    assert_eq!(late(&advice(&server)).len(), 0, "{}", server.log());
+}
+
+#[test]
+fn what_the_mold_cannot_load_is_told_and_not_written() {
+    let module = "package Odd; die qq{not in the mold\\n} if $ENV{COUNT}++ == 0 && !$main::worker; 1;";
+    let crash = "package Crash; kill KILL => $$ if !$main::worker; 1;";
+    let app = "sub { $main::worker = 1; require Odd; require Crash; [200, [], ['ok']] }";
+    let server = site()
+        .file("lib/Odd.pm", module)
+        .file("lib/Crash.pm", crash)
+        .file("app.psgi", app)
+        .serve("MaxClients 1\nStartServers 1\nPerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>");
+    server.text("/");
+    server.until_idle(1);
+    let told = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
+    assert!(told.contains("the mold cannot load it: not in the mold"), "{told}");
+    assert!(told.contains("the mold cannot load it: it ended its process"), "{told}");
+    assert!(!server.site.read("preload.pl").contains("Odd"), "{}", server.site.read("preload.pl"));
+    assert_eq!(server.text("/"), "ok", "the mold and its workers are unharmed");
+}

@@ -32,7 +32,7 @@ pub use model::identity::{CanonicalName, Named, Signature, Tokens};
 pub use model::options::{Options, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::phases::{Phase, Phases};
-pub use model::server::{Listen, LogLevel, LogTarget, PerlSwitches, Pool, RequestLimits, Timeouts};
+pub use model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};

@@ -9,6 +9,7 @@ mod crypt;
 mod descriptors;
 mod fork;
 mod memory;
+mod pages;
 mod pidfd;
 mod process;
 mod programs;
@@ -23,6 +24,7 @@ pub use descriptors::{
 };
 pub use fork::{exit_now, fork, fork_orphan};
 pub use memory::map_memory;
+pub use pages::merge_same_pages;
 pub use pidfd::{pidfd_exists, pidfd_kill, pidfd_open, pidfd_queue, queue};
 pub use process::{allow_profiling, do_not_preempt, is_stopped, is_traced, keep_some_freed_memory, run_delay};
 pub use programs::{Image, become_program, with_signals_unblocked};

@@ -4,6 +4,7 @@
 //! nothing here knows clients, sockets of clients or async.
 
 // The mold: loads, then only forks.
+mod memory_pages;
 pub mod mold;
 
 // A worker without a mold, for `-X`.

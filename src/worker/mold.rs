@@ -16,6 +16,7 @@ use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
 use super::inspection;
+use super::memory_pages;
 use super::promotion::Master;
 use super::site::Site;
 use super::{Wire, Worker, WorkerIdentity, warm_up};
@@ -34,6 +35,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let warm_up = warm_up::Plan::of(&config);
     privileges::drop(&config)?;
     sys::allow_profiling()?;
+    memory_pages::set(&config.pages);
     let started = Instant::now();
     let by = started + config.timeouts.start;
     let loaded = Site::load(config, &facts);

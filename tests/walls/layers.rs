@@ -76,7 +76,7 @@ const LAYERS: &[Layers] = &[
             &["request"],
             &["site"],
             &["location", "start_up"],
-            &["error_logs", "log_context", "place", "program_kind", "request_limit"],
+            &["error_logs", "log_context", "memory_pages", "place", "program_kind", "request_limit"],
         ],
     },
     Layers {

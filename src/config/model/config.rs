@@ -10,7 +10,7 @@ use crate::config::model::host::Host;
 use crate::config::model::identity::Tokens;
 use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::protocols::Http2;
-use crate::config::model::server::{Listen, LogLevel, LogTarget, PerlSwitches, Pool, RequestLimits, Timeouts};
+use crate::config::model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
 use crate::config::model::start_up::warm_up::WarmUp;
@@ -51,6 +51,8 @@ pub struct Config {
     pub open_file_cache: u32,
     /// What perl is started with.
     pub perl: PerlSwitches,
+    /// How the kernel keeps the memory of mold and workers.
+    pub pages: Pages,
     /// What the mold loads, in file order.
     pub start_up: Vec<StartUp>,
     /// What the mold asks of itself then, in file order.

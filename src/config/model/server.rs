@@ -84,6 +84,15 @@ pub struct PerlSwitches {
     pub warn: bool,
 }
 
+/// `TransparentHugePages`, `KernelSamePageMerging`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pages {
+    /// Huge ones, where the kernel gives them.
+    pub huge: bool,
+    /// Those of the same content are joined.
+    pub merge: bool,
+}
+
 /// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestLimits {

@@ -7,6 +7,7 @@ mod content;
 pub(super) mod httpd_only;
 mod identity;
 mod logs;
+mod memory;
 mod old;
 mod perl;
 mod pool;
@@ -57,6 +58,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         identity::ROWS,
         pool::ROWS,
+        memory::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,
         client::limits::ROWS,

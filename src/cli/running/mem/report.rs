@@ -69,6 +69,9 @@ pub struct Process {
     /// The part of its mold's memory that a worker still shares, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_mold: Option<f64>,
+    /// What of a worker's private memory is so for certain, however much of its mold is swapped out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainly_private: Option<u64>,
     /// By how much a thousand requests make a worker's private memory grow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth_per_1000: Option<i64>,
@@ -94,7 +97,7 @@ impl Report {
     pub fn of(status: &Status, machine: &Machine) -> Report {
         let mut processes = processes(status, machine);
         let measured = measured(&processes);
-        share_of_mold(&mut processes);
+        compare_with_molds(&mut processes);
         for process in &mut processes {
             process.growth_per_1000 = process.measured().and_then(|one| growth_per_thousand(&one, &measured));
         }
@@ -142,6 +145,7 @@ impl Process {
             requests: None,
             sizes: None,
             of_mold: None,
+            certainly_private: None,
             growth_per_1000: None,
         }
     }
@@ -202,17 +206,17 @@ fn measured(processes: &[Process]) -> Vec<Measured> {
 }
 
 /// The mold hardly changes after its last fork, so what it has now is what each worker began with.
-fn share_of_mold(processes: &mut [Process]) {
-    let molds: BTreeMap<i32, u64> = processes
+fn compare_with_molds(processes: &mut [Process]) {
+    let molds: BTreeMap<i32, Sizes> = processes
         .iter()
         .filter(|process| process.role == Role::Mold)
-        .filter_map(|process| Some((process.pid, process.sizes?.anonymous)))
-        .filter(|(_, anonymous)| *anonymous > 0)
+        .filter_map(|process| Some((process.pid, process.sizes?)))
+        .filter(|(_, sizes)| sizes.anonymous > 0)
         .collect();
     for worker in processes.iter_mut().filter(|process| process.role == Role::Worker) {
-        let mold = worker.mold.and_then(|pid| molds.get(&pid));
-        let shared = worker.sizes.map(|sizes| sizes.shared_anonymous);
-        worker.of_mold = mold.zip(shared).map(|(mold, shared)| (shared as f64 / *mold as f64).min(1.0));
+        let Some((sizes, mold)) = worker.sizes.zip(worker.mold.and_then(|pid| molds.get(&pid))) else { continue };
+        worker.of_mold = Some((sizes.shared_anonymous as f64 / mold.anonymous as f64).min(1.0));
+        worker.certainly_private = Some(sizes.certainly_private(mold));
     }
 }
 
@@ -342,6 +346,16 @@ pub mod tests {
         assert_eq!(report.unreadable, 2, "7 and 99 have ended");
         assert_eq!(report.total.pss, (2000 + 7000 + 16000 + 12000 + 15000 + 70000 + 400 + 500) << 10);
         assert_eq!(report.given_back, report.total.pss - (800 << 10) + ((8 * 100) << 10));
+    }
+
+    /// The documents' hazard: what was shared looks private when it comes back from swap.
+    #[test]
+    fn with_swap_it_is_said_what_is_private_for_certain() {
+        let simulated = Simulated::new("swap");
+        simulated.swap_out(3);
+        let report = simulated.report();
+        let certain: Vec<_> = report.all(Role::Worker).map(|worker| worker.certainly_private).collect();
+        assert_eq!(certain, [Some(0), Some((4000 - 2048) << 10), Some((69_000 - 2048) << 10), None]);
     }
 
     #[test]

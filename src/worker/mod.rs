@@ -130,7 +130,6 @@ impl Worker {
         log_context::worker_is(identity.slot);
         libperl::keep_from_children(port.fds());
         site.answers_here();
-        site.remember_master(identity.master);
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);

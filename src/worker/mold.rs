@@ -57,7 +57,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     }
     master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     sys::outlive_master()?;
-    site.perl.before_forks();
+    site.before_forks();
     be_mold(master, generation, site)
 }
 

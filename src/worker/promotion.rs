@@ -103,7 +103,7 @@ impl Successor {
             tell(&self.master, &FromMold::Failed { error });
             return Ok(false);
         }
-        self.site.perl.before_forks();
+        self.site.before_forks();
         let fork_us = self.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
         let pid = nix::unistd::getpid().as_raw();
         self.master.send(&FromMold::Promoted { pid, fork_us, requests: self.requests }, &[])?;

@@ -16,6 +16,7 @@ pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> any
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     let port = wire.port(packet_buffer(), &site.config)?;
+    site.remember_master(identity.master);
     Worker::new(site.into(), port, identity).run();
     Ok(())
 }

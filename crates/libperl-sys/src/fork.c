@@ -27,7 +27,7 @@ static size_t fill_holes(size_t size, const char *end, size_t holes)
 void cml_before_forks(void)
 {
     dTHXa(cml_perl);
-    cml_look(aTHX); /* each worker would write the same */
+    cml_remember_state(); /* each worker would write the same */
     /* Perl's own lists of free places run through all of its arenas: without them it begins new ones. */
     PL_sv_root = NULL;
     Zero(PL_body_roots, PERL_ARENA_ROOTS_SIZE, void *);

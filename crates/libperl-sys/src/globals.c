@@ -22,20 +22,6 @@ static unsigned home_warnings;
 static char process_name[16];
 static char *home_locale;
 
-void cml_remember_globals(pTHX)
-{
-    for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++) {
-        plain[i].gv = gv_fetchpv(plain[i].name, GV_ADD, SVt_PV);
-        SvREFCNT_dec(plain[i].kept);
-        plain[i].kept = newSVsv(GvSVn(plain[i].gv));
-    }
-    home_system_fd = PL_maxsysfd;
-    home_warnings = PL_dowarn & G_WARN_ON;
-    prctl(PR_GET_NAME, process_name);
-    Safefree(home_locale);
-    home_locale = savepv(Perl_setlocale(LC_ALL, NULL));
-}
-
 /* Neither an object nor what is tied is asked: that would run its code. */
 static int is_kept(pTHX_ SV *now, SV *kept)
 {
@@ -44,6 +30,36 @@ static int is_kept(pTHX_ SV *now, SV *kept)
     if (SvROK(now) || SvROK(kept))
         return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
     return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+}
+
+/* What the mold remembers already no worker writes again. */
+static void remember_plain(pTHX_ struct plain *p)
+{
+    p->gv = gv_fetchpv(p->name, GV_ADD, SVt_PV);
+    SV *const now = GvSVn(p->gv);
+    if (p->kept && is_kept(aTHX_ now, p->kept))
+        return;
+    SvREFCNT_dec(p->kept);
+    p->kept = newSVsv(now);
+}
+
+static void remember_locale(pTHX)
+{
+    const char *const now = Perl_setlocale(LC_ALL, NULL);
+    if (now && home_locale && strEQ(now, home_locale))
+        return;
+    Safefree(home_locale);
+    home_locale = savepv(now);
+}
+
+void cml_remember_globals(pTHX)
+{
+    for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++)
+        remember_plain(aTHX_ &plain[i]);
+    home_system_fd = PL_maxsysfd;
+    home_warnings = PL_dowarn & G_WARN_ON;
+    prctl(PR_GET_NAME, process_name);
+    remember_locale(aTHX);
 }
 
 /* Without the variable's magic: that of $0 would cut the title that ps shows. */

@@ -12,18 +12,6 @@ void cml_inc_is_apps(void)
     is_apps = 1;
 }
 
-void cml_remember_inc(pTHX)
-{
-    AV *const inc = GvAVn(PL_incgv);
-    const SSize_t last = av_top_index(inc);
-    SvREFCNT_dec(home_inc);
-    home_inc = newAV();
-    for (SSize_t i = 0; i <= last; i++) {
-        SV **const entry = av_fetch(inc, i, 0);
-        av_push(home_inc, entry ? newSVsv(*entry) : newSV(0));
-    }
-}
-
 static int is_same(pTHX_ SV *now, SV *kept)
 {
     if (!now)
@@ -44,6 +32,20 @@ static int is_home(pTHX_ AV *inc)
         if (!is_same(aTHX_ AvARRAY(inc)[i], AvARRAY(home_inc)[i]))
             return 0;
     return 1;
+}
+
+void cml_remember_inc(pTHX)
+{
+    AV *const inc = GvAVn(PL_incgv);
+    const SSize_t last = av_top_index(inc);
+    if (home_inc && is_home(aTHX_ inc))
+        return; /* no worker writes what the mold has written already */
+    SvREFCNT_dec(home_inc);
+    home_inc = newAV();
+    for (SSize_t i = 0; i <= last; i++) {
+        SV **const entry = av_fetch(inc, i, 0);
+        av_push(home_inc, entry ? newSVsv(*entry) : newSV(0));
+    }
 }
 
 /* The same array where that can be: others may hold a reference to it. */

@@ -14,6 +14,8 @@ static sigset_t home_mask;
 static void keep(pTHX_ SV **place, SV *value)
 {
     SV *const before = *place;
+    if (before == value)
+        return; /* no worker writes what the mold has written already */
     *place = SvREFCNT_inc(value);
     SvREFCNT_dec(before);
 }

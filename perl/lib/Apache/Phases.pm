@@ -95,6 +95,9 @@ sub run ($r) {
     return $status;
 }
 
+# Whether a fresh worker has anything to run of what was pushed, or registered, before the fork.
+sub concern_workers { return @{ $OF_PROCESS{PerlChildInitHandler} } || @Apache::CLEANUPS }
+
 # Called by the server: the phases of a process.
 sub run_of_process ($phase) {
     for my $handler ( @{ $OF_PROCESS{$phase} } ) {

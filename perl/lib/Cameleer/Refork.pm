@@ -42,6 +42,8 @@ sub promoted ($ours) {
     return @open ? 'it has left open: ' . join( ', ', @open ) . '; close it in Cameleer::Refork::before_fork' : '';
 }
 
+sub concerns_workers { return scalar @{ $hooks{after_worker_fork} // [] } }
+
 # In a fresh worker, of whatever mold.
 sub forked {
     eval { _run('after_worker_fork'); 1 } or warn "after_worker_fork: $@";

@@ -81,6 +81,13 @@ sub _note_sockets ( $who, $before ) {
     return;
 }
 
+# In the mold, before it forks: whether there is anything to do for what follows, or for the site's own code, in a fresh worker.
+sub concerns_workers {
+    return 1 if @sockets || @connections;
+    return 1 if $INC{'Cameleer/Refork.pm'} && Cameleer::Refork::concerns_workers();
+    return $INC{'Apache/Phases.pm'} && Apache::Phases::concern_workers() ? 1 : '';
+}
+
 # In a fresh worker. A connection is one stream of bytes: two processes on it would read each other's answers, and the
 # first that says goodbye on it ends it for all.
 sub forked {
@@ -223,7 +230,8 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
     Cameleer::StartUp::end();       # the site is loaded
     Cameleer::StartUp::begin_warm_up();
     Cameleer::StartUp::end_warm_up();
-    Cameleer::StartUp::forked();    # in each worker, before PerlChildInitHandler
+    Cameleer::StartUp::forked()    # in each worker, before PerlChildInitHandler
+        if Cameleer::StartUp::concerns_workers();
 
     Cameleer::StartUp::disconnect();    # in a worker that is to become a mold
     Cameleer::StartUp::promoted();      # in that mold

@@ -42,6 +42,8 @@ pub struct Site {
     pub(super) leave: Cell<bool>,
     /// Perl has died in a request since this was last asked.
     pub(super) died: Cell<bool>,
+    /// Perl code has left or asked for something that is due in a fresh worker.
+    concerns_workers: Cell<bool>,
     /// `psgix.cleanup.handlers` wait for the response to be sent.
     pub(super) psgi_cleanup: Cell<bool>,
     /// Whose passwords were right.
@@ -80,6 +82,7 @@ impl Site {
             error_logs: RefCell::default(),
             leave: Cell::new(false),
             died: Cell::new(false),
+            concerns_workers: Cell::new(true),
             psgi_cleanup: Cell::new(false),
             pushed,
             subrequests: RefCell::default(),
@@ -111,6 +114,15 @@ impl Site {
         Ok(self.registry.get_or_init(|| registry))
     }
 
+    /// In a process that only forks from now on. What each worker would find out, and say to Perl, in the same words is done here once: every
+    /// sub that a worker calls makes pages its own.
+    pub fn before_forks(&self) {
+        self.remember_master(nix::unistd::getppid().as_raw().cast_unsigned());
+        let concerns = self.perl.ask(c"Cameleer::StartUp::concerns_workers", "");
+        self.concerns_workers.set(concerns.map_or(true, |said| !said.is_empty()));
+        self.perl.before_forks();
+    }
+
     /// Tells Perl code whom the front serves.
     pub fn remember_master(&self, master: u32) {
         if self.mod_perl
@@ -123,7 +135,9 @@ impl Site {
     /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
     pub fn is_forked(&self) {
         self.perl.after_fork();
-        self.call_start_up(c"Cameleer::StartUp::forked", "after the fork");
+        if self.concerns_workers.get() {
+            self.call_start_up(c"Cameleer::StartUp::forked", "after the fork");
+        }
     }
 
     /// From now on this process answers requests; whose they are, the log says.
@@ -160,7 +174,8 @@ impl Site {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
             complain(phase, run.map(drop));
         }
-        if self.mod_perl {
+        let is_due = phase != Phase::ChildInit || self.concerns_workers.get() || !configured.is_empty();
+        if self.mod_perl && is_due {
             complain(phase, self.perl.call(c"Apache::Phases::run_of_process", Some(phase.name())));
         }
     }

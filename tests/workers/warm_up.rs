@@ -152,11 +152,21 @@ fn one_that_ends_its_process_costs_only_itself() {
 
 #[test]
 fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
-    let server = serve("StartTimeout 9s\nRequestTimeoutGrace 200ms\nPerlWarmup /app/hang /app/stuck /app/z");
+    let server = serve("RequestTimeout 300ms\nRequestTimeoutGrace 200ms\nPerlWarmup /app/hang /app/stuck /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/hang: status 504");
     server.logged("GET /app/stuck: it took too long and had to be killed");
     server.logged("warmed requests=3 failed=2");
+}
+
+#[test]
+fn what_start_timeout_leaves_no_time_for_is_named_and_the_server_serves() {
+    let server =
+        serve("StartTimeout 12s\nRequestTimeoutGrace 0\nPerlWarmup /app/stuck /app/hang /app/stuck /app/hang /app/z");
+    assert!(server.text("/app/x").starts_with("answer"));
+    let said = server.logged("warmed requests=");
+    let failed = said.split("failed=").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(failed >= Some(1), "none may take more than half of what is left: {said}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ enum Source {
     /// A worker that is to become a mold.
     Candidate,
     /// Processes have told about themselves.
-    Told(Client),
+    Told(Option<Client>),
     Certificates,
 }
 

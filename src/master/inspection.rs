@@ -10,10 +10,10 @@ use nix::unistd::pipe2;
 use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold};
 use wire::transport::{in_memory, read_told};
 
-use super::Master;
 use super::children::MoldId;
 use super::children::peer::Fd;
 use super::sockets::control_socket::{Client, ControlReply, Told};
+use super::{Master, loaded};
 use crate::log;
 
 /// Who is at a request for longer tells nothing.
@@ -29,7 +29,8 @@ type Teller = (Option<u32>, i32, Fd);
 /// Somebody waits for what processes tell.
 #[derive(Debug)]
 pub struct Asked {
-    client: Client,
+    /// `None`: a reload, for what its mold should load.
+    client: Option<Client>,
     files: Vec<Teller>,
     /// At its end when all have told, or have ended.
     told: OwnedFd,
@@ -39,12 +40,13 @@ pub struct Asked {
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
     pub(super) fn ask_inspection(&mut self, client: Client, what: Inspection) {
-        if let Err(error) = self.inspect(client, what) {
+        if let Err(error) = self.inspect(Some(client), what) {
             self.tell(Some(client), &ControlReply::failed(error));
         }
     }
 
-    fn inspect(&mut self, client: Client, what: Inspection) -> io::Result<()> {
+    /// The answer is `client`'s, or goes into [`Self::read_again`].
+    pub(super) fn inspect(&mut self, client: Option<Client>, what: Inspection) -> io::Result<()> {
         let Some(serving) = self.serving() else { return Err(io::Error::other("the server does not serve now")) };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
@@ -71,7 +73,7 @@ impl Master {
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;
         let by = Instant::now() + PATIENCE_OF_SCALES;
-        self.inspections.push(Asked { client, files: files.into_iter().collect(), told, by });
+        self.inspections.push(Asked { client: Some(client), files: files.into_iter().collect(), told, by });
         Ok(())
     }
 
@@ -89,12 +91,12 @@ impl Master {
     }
 
     /// Those of which all have told; they are readable.
-    pub(super) fn inspections(&self) -> impl Iterator<Item = (Client, BorrowedFd<'_>)> {
+    pub(super) fn inspections(&self) -> impl Iterator<Item = (Option<Client>, BorrowedFd<'_>)> {
         self.inspections.iter().map(|asked| (asked.client, asked.told.as_fd()))
     }
 
     /// All that were asked for `client` have told.
-    pub(super) fn answer_inspection(&mut self, client: Client) {
+    pub(super) fn answer_inspection(&mut self, client: Option<Client>) {
         let Some(at) = self.inspections.iter().position(|asked| asked.client == client) else { return };
         let asked = self.inspections.swap_remove(at);
         let told = asked.files.into_iter().filter_map(|(worker, pid, file)| {
@@ -103,13 +105,17 @@ impl Master {
             });
             Some(Told { worker, pid, text: text.ok()? })
         });
-        let answer = ControlReply { told: Some(told.collect()), ..ControlReply::ok() };
-        self.tell(Some(client), &answer);
+        let told: Vec<Told> = told.collect();
+        if client.is_some() {
+            return self.tell(client, &ControlReply { told: Some(told), ..ControlReply::ok() });
+        }
+        self.preload.add(loaded::wanted(&told));
+        self.read_again();
     }
 
     /// Answers those that have waited long enough, with what is there.
     pub(super) fn enforce_inspections(&mut self, now: Instant) {
-        let late: Vec<Client> =
+        let late: Vec<Option<Client>> =
             self.inspections.iter().filter(|asked| asked.by <= now).map(|asked| asked.client).collect();
         late.into_iter().for_each(|client| self.answer_inspection(client));
     }

@@ -28,6 +28,7 @@ pub mod watchdog;
 mod events;
 mod front;
 mod inspection;
+pub mod loaded;
 mod stop;
 
 pub mod backoff;
@@ -40,7 +41,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
-use wire::control::{GenerationNumber, Load};
+use wire::control::{GenerationNumber, LateCode, Load};
 
 use self::backoff::Backoff;
 use self::certificates::Certificates;
@@ -130,6 +131,8 @@ struct Master {
     purges: Vec<Client>,
     refork: Reforking,
     inspections: Vec<inspection::Asked>,
+    /// What molds load besides what the configuration says; grows with reloads (`PerlPreload auto`).
+    preload: LateCode,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
     control: ControlSocket,
@@ -180,6 +183,7 @@ impl Master {
             purges: Vec::new(),
             refork: Reforking::default(),
             inspections: Vec::new(),
+            preload: LateCode::default(),
             stop: None,
         };
         master.begin_generation(checked)?;

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use wire::control::GenerationNumber;
+use wire::control::{GenerationNumber, Inspection};
 
 use super::Master;
 use super::configuration::Reading;
@@ -69,6 +69,20 @@ impl Master {
     fn begin_reload(&mut self) {
         log::notice("master", "reloading");
         self.notify.reloading();
+        if !self.checked.config.perl.preload {
+            return self.read_again();
+        }
+        if let Err(error) = self.inspect(None, Inspection::Loaded) {
+            log::warn("master", format_args!("PerlPreload: what workers have loaded cannot be asked: {error}"));
+            self.read_again();
+        }
+    }
+
+    /// What the new mold should load is known.
+    pub(super) fn read_again(&mut self) {
+        if self.stop.is_some() {
+            return self.end_reload(Err("the server is stopping".to_owned()));
+        }
         if let Err(error) = self.try_reload() {
             self.end_reload(Err(format!("{error:#}")));
         }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::time::Instant;
 
 use libperl::Interrupted;
 use nix::unistd::getpid;
@@ -37,6 +38,22 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
             sys::exit_now(0)
         }
         Err(error) => log::error("perl", format_args!("cannot tell costs: {error}")),
+    }
+}
+
+/// Loads what the workers of the mold before had loaded, if it can be done without harm, well before `by`.
+pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
+    if *code == LateCode::default() {
+        return;
+    }
+    let seconds = by.saturating_duration_since(Instant::now()).as_secs() / 3;
+    let wanted = format!("{}\0{}", seconds.max(1), fields(code));
+    let loaded = site.perl.require_module("Cameleer::Advice");
+    match loaded.and_then(|()| site.perl.ask(c"Cameleer::Advice::load_late", &wanted)) {
+        Ok(count) => {
+            log::notice("perl", format_args!("PerlPreload: {count} modules and scripts that workers had loaded"))
+        }
+        Err(error) => log::error("perl", format_args!("PerlPreload: {error}")),
     }
 }
 

@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
-use wire::control::{Exit, FromMold, GenerationNumber, Slot, ToMold};
+use wire::control::{Exit, FromMold, GenerationNumber, LateCode, Slot, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
@@ -31,7 +31,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     sys::default_faults()?;
     let master = Master::new(control);
-    let Configured { generation, config, facts, logs } = configuration(&master)?;
+    let Configured { generation, preload, config, facts, logs } = configuration(&master)?;
     let warm_up = warm_up::Plan::of(&config);
     privileges::drop(&config)?;
     sys::allow_profiling()?;
@@ -50,6 +50,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
             return Ok(());
         }
     };
+    inspection::load_late(&site, &preload, by);
     let load_ms = started.elapsed().as_millis() as u64;
     site.error_logs.replace(ErrorLogs::new(logs)?);
     if !facts.check {
@@ -81,6 +82,7 @@ fn be_mold(mut master: Master, generation: GenerationNumber, mut site: Rc<Site>)
 /// What the master's first message brings.
 struct Configured {
     generation: GenerationNumber,
+    preload: LateCode,
     config: Config,
     facts: Facts,
     /// The error logs of hosts.
@@ -88,7 +90,7 @@ struct Configured {
 }
 
 fn configuration(master: &Master) -> anyhow::Result<Configured> {
-    let Some((ToMold::Configure { generation }, fds)) = master.receive()? else {
+    let Some((ToMold::Configure { generation, preload }, fds)) = master.receive()? else {
         bail!("the master's first message was no configuration");
     };
     let mut fds = fds.into_iter();
@@ -96,7 +98,7 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok(Configured { generation, config, facts: bundle.facts, logs: fds.collect() })
+    Ok(Configured { generation, preload, config, facts: bundle.facts, logs: fds.collect() })
 }
 
 /// What a program says when it dies may be long, and its beginning says where it did.

@@ -93,3 +93,30 @@ fn what_the_mold_cannot_load_is_told_and_not_written() {
     assert!(!server.site.read("preload.pl").contains("Odd"), "{}", server.site.read("preload.pl"));
     assert_eq!(server.text("/"), "ok", "the mold and its workers are unharmed");
 }
+
+#[test]
+fn with_preload_auto_a_reload_loads_what_workers_had_and_leaves_out_what_does_harm() {
+    let app = "sub { $main::worker = 1; require Late; require Dies; [200, [], [$$]] }";
+    let conf = "LogLevel notice\nMaxClients 1\nStartServers 1\nPerlLib lib\nPerlPreload auto\n<Location />\nPsgiApp app.psgi\n</Location>\n";
+    let server = site()
+        .file("lib/Dies.pm", "package Dies; die qq{only in workers\\n} if !$main::worker; 1;")
+        .file("app.psgi", app)
+        .serve(conf);
+    server.text("/");
+    server.until_idle(1);
+    let before = server.site.read("loaded");
+    server.reload().succeeded();
+    server.logged("PerlPreload: 2 modules and scripts that workers had loaded");
+    let worker = server.text("/");
+    let since = server.site.read("loaded").replacen(&before, "", 1);
+    assert_eq!(since.lines().count(), 2, "a trial and the mold have: {since}");
+    assert!(since.lines().all(|pid| pid != worker), "{since}");
+    server.until_idle(1);
+    let names: Vec<Value> = late(&advice(&server)).iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["Dies.pm"], "Late and Late::Part are the mold's");
+    server.reload().succeeded();
+    server.site.write("lib/Late.pm", "package Late; kill KILL => $$ if !$main::worker; 1;");
+    server.reload().succeeded();
+    server.logged("nothing of it is");
+    server.text("/");
+}

@@ -62,7 +62,7 @@ const LAYERS: &[Layers] = &[
         of: "src/master",
         order: &[
             &["certificates", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
-            &["generation", "watchdog"],
+            &["generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration", "status"],
             &["backoff", "children", "notify", "signals"],

@@ -264,7 +264,11 @@ pub enum GenerationState {
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToMold {
     /// The first message. Descriptor: a memfd with the configuration's JSON.
-    Configure { generation: GenerationNumber },
+    Configure {
+        generation: GenerationNumber,
+        /// What it loads besides, if it can (`PerlPreload auto`).
+        preload: LateCode,
+    },
     /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if any.
     Spawn { slot: Slot },
     /// The error log was opened anew. Descriptor: the error log.
@@ -321,6 +325,19 @@ pub struct LateCode {
     pub modules: Vec<String>,
     /// Registry scripts: the key by which they are kept, and the file.
     pub scripts: Vec<(String, String)>,
+}
+
+impl LateCode {
+    /// Also this, each piece once.
+    pub fn add(&mut self, other: LateCode) {
+        let LateCode { modules, scripts } = other;
+        self.modules.extend(modules);
+        self.scripts.extend(scripts);
+        self.modules.sort();
+        self.modules.dedup();
+        self.scripts.sort();
+        self.scripts.dedup();
+    }
 }
 
 /// What a process that has Perl can tell about itself.

@@ -25,6 +25,20 @@ sub weigh ($wanted) {
     return '[' . join( ',', map { _object($_) } @roots ) . ']';
 }
 
+# In a new mold, before it forks. How many seconds it may take, then the pieces as for weigh: loads those with which it goes well in a
+# process of its own, and says how many.
+sub load_late ($wanted) {
+    my ( $seconds, $pieces ) = split /\0/, $wanted, 2;
+    my @pieces = _pieces($pieces);
+    my %is_well = map { $_ => 1 } _told( sub { map { my $piece = $_; eval { _load($piece); 1 } ? $piece->{name} : () } @pieces }, $seconds );
+    %is_well or warn "PerlPreload: what workers had loaded cannot be loaded here: nothing of it is\n";
+    my $count = 0;
+    for my $piece ( grep { $is_well{ $_->{name} } } @pieces ) {
+        eval { _load($piece); ++$count } or warn "PerlPreload: $piece->{name}: $@";
+    }
+    return $count;
+}
+
 sub _pieces ($text) {
     my @fields = split /\0/, $text, -1;
     my @pieces;
@@ -113,5 +127,9 @@ Called by the server, for C<cameleer mem --advise>, in a child of the mold: what
 Each piece of code is loaded in a process of its own first: that tells what it costs, and which other modules it brings. Those that
 another one brings along are left out. The others are then loaded one after the other in one process, so that what two of them need
 counts once. A cost is the growth of private memory, by F</proc/self/smaps_rollup>.
+
+=head2 load_late
+
+Loads what others had, for C<PerlPreload auto>: all of it in a process of its own first, and here what went well there.
 
 =cut

@@ -82,6 +82,8 @@ pub struct PerlSwitches {
     pub taint_check: bool,
     /// `-w`
     pub warn: bool,
+    /// `PerlPreload auto`
+    pub preload: bool,
 }
 
 /// `TransparentHugePages`, `KernelSamePageMerging`

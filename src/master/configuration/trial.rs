@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use anyhow::bail;
-use wire::control::{FromMold, ToMold};
+use wire::control::{FromMold, LateCode, ToMold};
 
 use super::{CodeError, ConfigOrigin, expansion};
 use crate::config::ConfigError;
@@ -19,7 +19,7 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     let checked = expansion::read(&origin)?;
     privileges::wanted(&checked.config)?;
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
-    mold.peer.send(ToMold::Configure { generation: 1 }, vec![checked.in_memory()?]);
+    mold.peer.send(ToMold::Configure { generation: 1, preload: LateCode::default() }, vec![checked.in_memory()?]);
     let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
     mold.peer.send(ToMold::Retire, vec![]);
     mold.dismiss();

@@ -22,7 +22,7 @@ impl Master {
     ) -> anyhow::Result<Mold> {
         let fds = std::iter::once(checked.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
-        mold.peer.send(ToMold::Configure { generation: number }, fds);
+        mold.peer.send(ToMold::Configure { generation: number, preload: self.preload.clone() }, fds);
         log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));
         Ok(mold)
     }

@@ -1,7 +1,7 @@
 //! `cameleer mem --advise`: what workers have loaded since the fork, what that costs, and the start-up file that would have the mold
 //! load it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
 
@@ -11,20 +11,9 @@ use wire::control::{Inspection, LateCode};
 
 use crate::cli::running::client::Server;
 use crate::cli::running::units::size;
-use crate::master::sockets::control_socket::{Command, Told};
+use crate::master::loaded::{Counts, Kind, Loaded, code, late};
+use crate::master::sockets::control_socket::Command;
 use crate::printable;
-
-/// So many pieces of code are weighed, those that most workers have; all of their names fit into a command.
-const MOST: usize = 200;
-const LONGEST: usize = 48 * 1024;
-
-/// What a process tells that it has loaded: names, and the files that they came from. The site's code could have written it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Loaded {
-    modules: BTreeMap<String, String>,
-    scripts: BTreeMap<String, String>,
-}
 
 /// What the mold's child tells of a piece of code.
 #[derive(Debug, Deserialize)]
@@ -35,13 +24,6 @@ struct Weighed {
     bytes: String,
     error: String,
     brings: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Module,
-    Script,
 }
 
 /// What the mold should load.
@@ -81,12 +63,12 @@ impl Advice {
     pub fn of(server: &mut Server) -> anyhow::Result<Advice> {
         let told =
             server.ask(Command::Inspect { what: Inspection::Loaded })?.told.context("the server answered nonsense")?;
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(loaded) else {
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Loaded::of) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
-        let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(loaded).collect();
+        let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(Loaded::of).collect();
         let counts = late(&mold, &workers);
-        let code = code(&counts, &workers);
+        let code = code(&counts, &workers, 1);
         let weighed = match code == LateCode::default() {
             true => Vec::new(),
             false => weigh(server, code)?,
@@ -96,51 +78,6 @@ impl Advice {
         late.sort_by_key(|one| std::cmp::Reverse(one.total()));
         Ok(Advice { asked: workers.len(), late, twice: twice(&mold, &workers) })
     }
-}
-
-fn loaded(told: &Told) -> Option<Loaded> {
-    serde_json::from_str(&told.text).ok()
-}
-
-type Counts = HashMap<(Kind, String), usize>;
-
-/// What workers have and the mold has not, with how many have it.
-fn late(mold: &Loaded, workers: &[Loaded]) -> Counts {
-    let mut counts = Counts::new();
-    for worker in workers {
-        let modules = worker.modules.keys().filter(|name| !mold.modules.contains_key(*name) && is_module(name));
-        let scripts = worker.scripts.keys().filter(|key| !mold.scripts.contains_key(*key));
-        let modules = modules.map(|name| (Kind::Module, name.clone()));
-        for piece in modules.chain(scripts.map(|key| (Kind::Script, key.clone()))) {
-            *counts.entry(piece).or_default() += 1;
-        }
-    }
-    counts
-}
-
-/// Tables of Unicode, old libraries and what AUTOLOAD brings are not for `require` by name.
-fn is_module(name: &str) -> bool {
-    let stem = name.strip_suffix(".pm");
-    stem.is_some_and(|stem| {
-        stem.split('/')
-            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
-    })
-}
-
-fn code(counts: &Counts, workers: &[Loaded]) -> LateCode {
-    let mut pieces: Vec<(&(Kind, String), &usize)> = counts.iter().collect();
-    pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
-    let (mut code, mut length) = (LateCode::default(), 0);
-    for ((kind, name), _) in pieces.into_iter().take(MOST) {
-        let file = workers.iter().find_map(|worker| worker.scripts.get(name)).cloned().unwrap_or_default();
-        length += name.len() + file.len();
-        match kind {
-            _ if length > LONGEST => break,
-            Kind::Module => code.modules.push(name.clone()),
-            Kind::Script => code.scripts.push((name.clone(), file)),
-        }
-    }
-    code
 }
 
 fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
@@ -279,37 +216,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with(modules: &[&str], scripts: &[(&str, &str)]) -> Loaded {
-        let pair = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
-        Loaded {
-            modules: modules.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
-            scripts: scripts.iter().map(pair).collect(),
-        }
-    }
-
-    #[test]
-    fn what_the_mold_has_is_not_late_and_only_modules_are_required_by_name() {
-        let mold = with(&["A.pm"], &[("/a.pl", "/a.pl")]);
-        let odd = ["A.pm", "B/C.pm", "unicore/lib/Gc/Ll.pl", "/srv/x.pm", "a b.pm", ".pm"];
-        let workers = [with(&odd, &[("/a.pl", "/a.pl"), ("/b.pl", "/b.pl")]), with(&["B/C.pm"], &[])];
-        let counts = late(&mold, &workers);
-        assert_eq!(counts.len(), 2, "{counts:?}");
-        assert_eq!(counts[&(Kind::Module, "B/C.pm".to_owned())], 2);
-        let code = code(&counts, &workers);
-        assert_eq!(code.modules, ["B/C.pm"]);
-        assert_eq!(code.scripts, [("/b.pl".to_owned(), "/b.pl".to_owned())]);
-    }
-
-    #[test]
-    fn a_command_holds_what_most_workers_have() {
-        let names: Vec<String> = (0..400).map(|number| format!("{}{number}.pm", "X".repeat(400))).collect();
-        let all = with(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
-        let counts = late(&Loaded::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
-        let code = code(&counts, &[]);
-        assert_eq!(code.modules[0], "Common.pm");
-        assert!(serde_json::to_string(&code).unwrap().len() < 64 * 1024);
-    }
 
     #[test]
     fn no_name_leaves_its_quotation_marks_or_its_line() {

@@ -121,6 +121,16 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "PerlPreload",
+        contexts: SERVER,
+        takes: Takes::Word("auto|off", preload),
+        default: Some("off"),
+        because: "what is loaded before the fork should be what somebody has written down; `cameleer mem --advise` writes it",
+        about: "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers have loaded since \
+            the fork, if that goes well in a process of its own.",
+        ..ROW
+    },
+    Row {
         name: "PerlWarmup",
         contexts: HOSTS,
         takes: Takes::Words("/path|http://host/path…", 1..=MANY, warm_up),
@@ -248,6 +258,15 @@ fn registry_preload(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected the script's URI first, beginning with /, got \"{uri}\""));
     }
     draft.start_up(StartUpStep::Registry { file, uri });
+    Ok(())
+}
+
+fn preload(draft: &mut Draft, word: &str) -> Result<(), String> {
+    draft.config.perl.preload = match word.to_ascii_lowercase().as_str() {
+        "auto" => true,
+        "off" => false,
+        _ => return Err(format!("expected auto or off, got \"{word}\"")),
+    };
     Ok(())
 }
 

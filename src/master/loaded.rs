@@ -1,0 +1,142 @@
+//! What processes tell that they have loaded, and what of it their mold has not.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+use wire::control::LateCode;
+
+use super::sockets::control_socket::Told;
+
+/// So many pieces of code are looked at, those that most workers have; all of their names fit into a command.
+const MOST: usize = 200;
+const LONGEST: usize = 48 * 1024;
+
+/// What a process tells that it has loaded: names, and the files that they came from. The site's code could have written it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Loaded {
+    /// As in `%INC`.
+    pub modules: BTreeMap<String, String>,
+    /// Of Registry.
+    pub scripts: BTreeMap<String, String>,
+}
+
+impl Loaded {
+    /// What one has told, if it had the time.
+    pub fn of(told: &Told) -> Option<Loaded> {
+        serde_json::from_str(&told.text).ok()
+    }
+}
+
+/// What kind of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `require`d by name.
+    Module,
+    /// Compiled by Registry.
+    Script,
+}
+
+/// Code, and how many workers have it.
+pub type Counts = HashMap<(Kind, String), usize>;
+
+/// What workers have and the mold has not, with how many have it.
+pub fn late(mold: &Loaded, workers: &[Loaded]) -> Counts {
+    let mut counts = Counts::new();
+    for worker in workers {
+        let modules = worker.modules.keys().filter(|name| !mold.modules.contains_key(*name) && is_module(name));
+        let scripts = worker.scripts.keys().filter(|key| !mold.scripts.contains_key(*key));
+        let modules = modules.map(|name| (Kind::Module, name.clone()));
+        for piece in modules.chain(scripts.map(|key| (Kind::Script, key.clone()))) {
+            *counts.entry(piece).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Tables of Unicode, old libraries and what AUTOLOAD brings are not for `require` by name.
+fn is_module(name: &str) -> bool {
+    let stem = name.strip_suffix(".pm");
+    stem.is_some_and(|stem| {
+        stem.split('/')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    })
+}
+
+/// Of this what at least so many workers have.
+pub fn code(counts: &Counts, workers: &[Loaded], least: usize) -> LateCode {
+    let mut pieces: Vec<(&(Kind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
+    pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
+    let (mut code, mut length) = (LateCode::default(), 0);
+    for ((kind, name), _) in pieces.into_iter().take(MOST) {
+        let file = workers.iter().find_map(|worker| worker.scripts.get(name)).cloned().unwrap_or_default();
+        length += name.len() + file.len();
+        match kind {
+            _ if length > LONGEST => break,
+            Kind::Module => code.modules.push(name.clone()),
+            Kind::Script => code.scripts.push((name.clone(), file)),
+        }
+    }
+    code
+}
+
+/// What a new mold should load: what at least half of the workers have.
+pub fn wanted(told: &[Told]) -> LateCode {
+    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Loaded::of) else {
+        return LateCode::default();
+    };
+    let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(Loaded::of).collect();
+    code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(modules: &[&str], scripts: &[(&str, &str)]) -> Loaded {
+        let pair = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
+        Loaded {
+            modules: modules.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
+            scripts: scripts.iter().map(pair).collect(),
+        }
+    }
+
+    #[test]
+    fn what_the_mold_has_is_not_late_and_only_modules_are_required_by_name() {
+        let mold = with(&["A.pm"], &[("/a.pl", "/a.pl")]);
+        let odd = ["A.pm", "B/C.pm", "unicore/lib/Gc/Ll.pl", "/srv/x.pm", "a b.pm", ".pm"];
+        let workers = [with(&odd, &[("/a.pl", "/a.pl"), ("/b.pl", "/b.pl")]), with(&["B/C.pm"], &[])];
+        let counts = late(&mold, &workers);
+        assert_eq!(counts.len(), 2, "{counts:?}");
+        assert_eq!(counts[&(Kind::Module, "B/C.pm".to_owned())], 2);
+        let code = code(&counts, &workers, 1);
+        assert_eq!(code.modules, ["B/C.pm"]);
+        assert_eq!(code.scripts, [("/b.pl".to_owned(), "/b.pl".to_owned())]);
+    }
+
+    #[test]
+    fn a_command_holds_what_most_workers_have() {
+        let names: Vec<String> = (0..400).map(|number| format!("{}{number}.pm", "X".repeat(400))).collect();
+        let all = with(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let counts = late(&Loaded::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
+        let code = code(&counts, &[], 1);
+        assert_eq!(code.modules[0], "Common.pm");
+        assert!(serde_json::to_string(&code).unwrap().len() < 64 * 1024);
+    }
+
+    #[test]
+    fn a_new_mold_is_to_load_what_half_of_the_workers_have() {
+        let told = |worker, text: &str| Told { worker, pid: 1, text: text.to_owned() };
+        let loaded = |names: &str| format!("{{\"modules\":{{{names}}}}}");
+        let told = [
+            told(None, &loaded("\"A.pm\":\"\"")),
+            told(Some(0), &loaded("\"A.pm\":\"\",\"B.pm\":\"\",\"C.pm\":\"\"")),
+            told(Some(1), &loaded("\"A.pm\":\"\",\"B.pm\":\"\"")),
+            told(Some(2), &loaded("")),
+            told(Some(3), "what nobody understands"),
+        ];
+        assert_eq!(wanted(&told).modules, ["B.pm"]);
+        assert_eq!(wanted(&told[1..]), LateCode::default());
+    }
+}

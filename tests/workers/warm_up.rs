@@ -23,6 +23,7 @@ sub { my $e = shift; my $path = $e->{PATH_INFO};
         kill SEGV => $$ if $path eq '/crash';
         sleep 1000 if $path eq '/hang';
         if ($path eq '/stuck') { POSIX::sigprocmask(POSIX::SIG_BLOCK(), POSIX::SigSet->new(1 .. 31, 34 .. 64)); sleep 1000 while 1 }
+        if ($path eq '/once') { sleep 1000 if -e '@DIR@/locked'; open my $lock, '>', '@DIR@/locked' }
         fork // die if $path eq '/fork';
         $e->{'psgix.harakiri.commit'} = 1 if $path eq '/harakiri';
         srand 42 if $path eq '/srand';
@@ -157,6 +158,14 @@ fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
     server.logged("GET /app/hang: status 504");
     server.logged("GET /app/stuck: it took too long and had to be killed");
     server.logged("warmed requests=3 failed=2");
+}
+
+#[test]
+fn one_that_hangs_only_in_the_mold_is_interrupted_there() {
+    let server = serve("RequestTimeout 300ms\nPerlWarmup /app/once /app/z");
+    assert!(server.text("/app/x").starts_with("answer"));
+    server.logged("GET /app/once: status 504");
+    server.logged("warmed requests=2 failed=1");
 }
 
 #[test]
@@ -308,4 +317,52 @@ fn the_rehearsal_leaves_no_process_behind() {
     server.logged("warmed");
     // Those of other tests end, too.
     within(Duration::from_secs(60), "no process warms up", || names() == 0);
+}
+
+#[test]
+fn a_warm_up_goes_where_a_client_would_be_led() {
+    let note = |name: &str| {
+        format!("open my $f, '>>', '@DIR@/ran'; print $f \"{name} $$ $ENV{{CAMELEER_WARMUP}}\\n\"; close $f;")
+    };
+    let page = "print \"Content-Type: text/plain\\n\\nok\";";
+    let compiled = "BEGIN { open my $f, '>>', '@DIR@/compiled'; print $f \"$$\\n\" }";
+    let server = Site::new()
+        .script("htdocs/idx/index.pl", &format!("{}{page}", note("index")))
+        .script("scripts/there.pl", &format!("{}{page}", note("there")))
+        .script("scripts/led.pl", &format!("{} print \"Location: /perl/there.pl\\n\\n\";", note("led")))
+        .script("forking/one.pl", &format!("{compiled}{}{page}", note("forked")))
+        .file("htdocs/plain.txt", "a file")
+        .serve(&format!(
+            "{REGISTRY}LogLevel notice\nDirectoryIndex index.html index.pl\n
+            ScriptAlias /forking/ @DIR@/forking/
+            <Location /idx>
+            AddHandler cgi-script .pl
+            Options +ExecCGI
+            </Location>
+            <Location /forking>
+            CgiMode fork
+            </Location>
+            <Location /closed>
+            SetHandler perl-script
+            PerlHandler Apache::Registry
+            PerlAuthenHandler \"sub {{ 401 }}\"
+            AuthType Basic
+            AuthName closed
+            Require valid-user
+            </Location>
+            PerlWarmup /idx/ /perl/led.pl /forking/one.pl /closed/x /plain.txt /perl/none.pl"
+        ));
+    server.logged("warmed requests=6 failed=3");
+    for (target, why) in
+        [("/closed/x", "status 401"), ("/plain.txt", "Perl does not answer there"), ("/perl/none.pl", "status 404")]
+    {
+        server.logged(&format!("GET {target}: {why}"));
+    }
+    let ran = server.site.read("ran");
+    let names: Vec<&str> = ran.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["index", "led", "there", "forked"].repeat(2), "{ran}");
+    assert!(ran.lines().all(|line| line.ends_with(" 1")), "{ran}");
+    let before = server.site.read("compiled");
+    assert_eq!(server.text("/forking/one.pl"), "ok");
+    assert_eq!(server.site.read("compiled"), before, "the worker has it compiled");
 }

@@ -11,6 +11,7 @@
 //! twice: docs/decisions/0012-warm-up.md.
 
 mod access_log;
+mod errors;
 mod events;
 mod rehearsal;
 mod watch;

@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use nix::unistd::getpid;
 
+use super::errors::separate_errors;
 use super::events::Events;
-use super::watch::{Watch, pipe, separate_errors};
+use super::watch::{Watch, pipe};
 use super::{Candidate, Verdict, answer};
 use crate::sys;
 use crate::worker::request::WarmUpAnswer;

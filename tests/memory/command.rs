@@ -1,7 +1,8 @@
 //! `cameleer mem`: the table, the picture, the calculator.
 
-use super::{has_pid, measured, number, of_role, serve};
-use crate::support::{Request, Site, eventually};
+use super::control_group::ControlGroup;
+use super::{conf, has_pid, measured, number, of_role, serve};
+use crate::support::{Request, Server, Site, eventually};
 
 /// What the documents calculate.
 #[test]
@@ -22,6 +23,8 @@ fn the_calculator_gives_what_the_documents_give() {
         assert_eq!(first[..2], ["MaxClients", &clients.to_string()], "{said}");
         assert!(said.contains(also), "{said}");
     }
+    let most = u64::MAX.to_string();
+    assert!(plan(&["--ram", &most, "--process", "2", "--shared", "1"]).contains(&(u64::MAX - 1).to_string()));
     let json = plan(&["--ram", "500M", "--process", "10M", "--shared", "4M", "--json"]);
     let plan: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((number(&plan["max_clients"]), number(&plan["without_sharing"])), (82, 50));
@@ -100,6 +103,25 @@ fn the_picture_is_one_file_that_needs_no_other() {
     assert!(!picture.contains("href") && !picture.contains("url("), "{picture}");
     let nowhere = server.site.filled("@DIR@/none/pool.svg");
     server.control(["mem", "--svg", &nowhere]).failed(1, "cannot write");
+}
+
+/// Fewer workers fit into a control group than onto the machine.
+#[test]
+fn the_limit_of_a_control_group_is_a_bound() {
+    let Some(group) = ControlGroup::new("bound") else {
+        return println!("NOT VERIFIED: no control group can be made here");
+    };
+    group.limit(200 << 20);
+    let site = Site::new().file("app.psgi", "sub { [200, [], ['here']] }");
+    site.configure(&conf(1));
+    let server = Server::start_by(site, &["sh", "-c", &group.enter()]);
+    server.text("/");
+    let said = measured(&server);
+    assert_eq!(said["available"]["bound"], "cgroup", "{said}");
+    let (available, one) = (number(&said["available"]["bytes"]), number(&said["one_more_worker"]));
+    let used = (200 << 20) - available;
+    assert!(used * 2 > number(&said["given_back"]) && used < 100 << 20, "the server's memory is used: {said}");
+    assert_eq!(number(&said["more_workers"]), available / one);
 }
 
 /// A program that a request has started belongs to the server while it runs.

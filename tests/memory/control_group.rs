@@ -7,24 +7,31 @@ use std::path::{Path, PathBuf};
 pub struct ControlGroup {
     folder: PathBuf,
     usage: &'static str,
+    limit: &'static str,
 }
 
 impl ControlGroup {
     /// Version 2, or version 1 where the memory controller is bound to that. Needs root.
     pub fn new(name: &str) -> Option<ControlGroup> {
         let root = Path::new("/sys/fs/cgroup");
-        let made = |root: &Path, usage| {
+        let made = |root: &Path, usage, limit| {
             let folder = root.join(format!("cameleer-test-{name}-{}", std::process::id()));
             fs::create_dir(&folder).ok()?;
-            let group = ControlGroup { folder, usage };
+            let group = ControlGroup { folder, usage, limit };
             group.used().map(|_| group)
         };
-        made(root, "memory.current").or_else(|| made(&root.join("memory"), "memory.usage_in_bytes"))
+        let version_1 = || made(&root.join("memory"), "memory.usage_in_bytes", "memory.limit_in_bytes");
+        made(root, "memory.current", "memory.max").or_else(version_1)
     }
 
     /// What its processes and the kernel for them have now.
     pub fn used(&self) -> Option<u64> {
         fs::read_to_string(self.folder.join(self.usage)).ok()?.trim().parse().ok()
+    }
+
+    /// Lets it have so much.
+    pub fn limit(&self, bytes: u64) {
+        fs::write(self.folder.join(self.limit), bytes.to_string()).expect("our own group");
     }
 
     /// The shell command that moves a process there and becomes the program of its arguments.

@@ -91,8 +91,8 @@ impl Plan {
         }
         text += &format!("  ({ram} - {shared}) / ({process} - {shared})\n");
         text += &format!("{:>19}  without sharing: {ram} / {process}\n", self.without_sharing);
-        if let Some(hundredths) = (self.max_clients * 100).checked_div(self.without_sharing) {
-            let gain = format!("{:+}", i128::from(hundredths) - 100);
+        if let Some(hundredths) = (u128::from(self.max_clients) * 100).checked_div(self.without_sharing.into()) {
+            let gain = format!("{:+}", hundredths.cast_signed() - 100);
             text += &format!("{gain:>19}  %\n");
         }
         if let Some(measured) = self.measured {

@@ -76,7 +76,7 @@ fn totals(report: &Report, text: &mut String) {
         lines.push((size(total.swap_pss), "are in swap: what is read back looks private for a while"));
     }
     if report.unreadable > 0 {
-        lines.push((report.unreadable.to_string(), "processes have ended, or only root may read them"));
+        lines.push((report.unreadable.to_string(), "could not be read: they have ended, or only root may"));
     }
     text.push('\n');
     for (number, what) in lines {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """What huge pages and the merging of equal pages (KSM) make of a pool: memory, and CPU time for each request.
 
-    python3 benchmarks/memory_pages.py [--rounds 5] [--seconds 3] [--workers 8]
+    python3 benchmarks/memory_pages.py [--rounds 12] [--seconds 1] [--workers 8]
 
-Three sites with each setting, the settings in turns: five modules of the documents, loaded before the fork; the same and a table, loaded by
-each worker's first request; 60 MB of data loaded before the fork, of which a request reads two hundred records, makes a page of them and
-keeps the last five hundred pages. wrk asks from as many connections as there are workers. Memory is what `cameleer mem
---json` says when each worker has had --warm requests and the kernel has looked at all pages twice; CPU time is that of the workers
-(/proc/PID/schedstat) by the requests of wrk, beside it that of ksmd and khugepaged. Medians over the rounds.
+Three sites: five modules of the documents, loaded before the fork; the same and a table, loaded by each worker's first request; 60 MB of
+data loaded before the fork, of which a request reads two hundred records, makes a page of them and keeps the last five hundred pages. Each
+is served with every setting at once, and wrk asks the servers in turns, from as many connections as there are workers. Memory is what
+`cameleer mem --json` says when each worker has had --warm requests and the kernel's scanners have gone through all pages until little more happens. CPU time is
+that of the workers (/proc/PID/schedstat) by the requests of wrk: the least of all rounds, because what else runs can only add to it.
 
 `huge pages` asks glibc to ask for them (GLIBC_TUNABLES=glibc.malloc.hugetlb=1), so that a machine whose setting is `madvise` gives them
-as one does whose setting is `always`. While they are measured, khugepaged (which collapses small pages) and KSM are set to work quickly, and put
-back as they were: run it as root.
+as one does whose setting is `always`. khugepaged, which collapses small pages, and KSM are set to work quickly, and put back as they
+were: run it as root.
 """
 
 import argparse
@@ -28,16 +28,15 @@ from threads import BINARY, await_url, requests_of
 
 PORT = 18950
 KERNEL = Path("/sys/kernel/mm")
-# What of the kernel goes through all pages, as quickly as it can; where it counts its rounds; what ends it.
-KSM = ({"ksm/pages_to_scan": "2000", "ksm/run": "1"}, "ksm/full_scans", {"ksm/run": "2"})
-COLLAPSE = ({"transparent_hugepage/khugepaged/scan_sleep_millisecs": "10"}, "transparent_hugepage/khugepaged/full_scans", {})
+SCANNERS = {"ksm/pages_to_scan": "2000", "ksm/run": "1", "transparent_hugepage/khugepaged/scan_sleep_millisecs": "10"}
+ROUNDS = ["ksm/full_scans", "transparent_hugepage/khugepaged/full_scans"]
+SEPARATE = {"ksm/run": "2"}
 ASK = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 SETTINGS = {
-    "small pages": ({"TransparentHugePages": "Off"}, {}, None),
-    "huge pages": ({"TransparentHugePages": "On"}, ASK, None),
-    "huge pages, after khugepaged": ({"TransparentHugePages": "On"}, ASK, COLLAPSE),
-    "huge pages asked for, Off": ({"TransparentHugePages": "Off"}, ASK, None),
-    "small pages, KSM": ({"TransparentHugePages": "Off", "KernelSamePageMerging": "On"}, {}, KSM),
+    "small pages": ({"TransparentHugePages": "Off"}, {}),
+    "huge pages": ({"TransparentHugePages": "On"}, ASK),
+    "huge pages asked for, Off": ({"TransparentHugePages": "Off"}, ASK),
+    "small pages, KSM": ({"TransparentHugePages": "Off", "KernelSamePageMerging": "On"}, {}),
 }
 CONF = """ServerRoot {folder}
 ServerName localhost
@@ -84,15 +83,14 @@ sub {
 
 
 @contextmanager
-def at_work(scanner):
-    """A scanner of the kernel at work, and the machine as it was again."""
-    begin, _, end = scanner or ({}, None, {})
-    before = {name: (KERNEL / name).read_text().strip() for name in begin}
+def scanners():
+    """The kernel's scanners at work, and the machine as it was again."""
+    before = {name: (KERNEL / name).read_text().strip() for name in SCANNERS}
     try:
-        write(begin)
+        write(SCANNERS)
         yield
     finally:
-        write(end)
+        write(SEPARATE)
         write(before)
 
 
@@ -101,25 +99,43 @@ def write(values):
         (KERNEL / name).write_text(value)
 
 
-@contextmanager
-def server(folder, app, directives, environment, workers):
-    (folder / "app.psgi").write_text(APPS[app])
-    conf = CONF.format(folder=folder, port=PORT, workers=workers) + "".join(f"{k} {v}\n" for k, v in directives.items())
-    (folder / "site.conf").write_text(conf)
-    out = folder / "out"
-    process = subprocess.Popen([BINARY, "serve", "-f", folder / "site.conf"], stdout=out.open("w"), stderr=subprocess.STDOUT,
-                               env=os.environ | environment)
-    try:
-        await_url(process, out)
-        yield process
-    finally:
-        process.terminate()
-        process.wait()
+class Server:
+    """One setting's, in a folder of its own."""
 
+    def __init__(self, folder, app, name, given):
+        self.folder, self.workers = folder / name.replace(" ", "-").replace(",", ""), given.workers
+        self.port = PORT + list(SETTINGS).index(name)
+        self.folder.mkdir()
+        directives, environment = SETTINGS[name]
+        (self.folder / "app.psgi").write_text(APPS[app])
+        conf = CONF.format(folder=self.folder, port=self.port, workers=self.workers)
+        (self.folder / "site.conf").write_text(conf + "".join(f"{k} {v}\n" for k, v in directives.items()))
+        out = self.folder / "out"
+        command = [BINARY, "serve", "-f", self.folder / "site.conf"]
+        self.process = subprocess.Popen(command, stdout=out.open("w"), stderr=subprocess.STDOUT, env=os.environ | environment)
+        await_url(self.process, out)
 
-def memory(folder):
-    said = subprocess.run([BINARY, "mem", "--json", "--socket", folder / "control.sock"], capture_output=True, check=True)
-    return json.loads(said.stdout)
+    def memory(self):
+        command = [BINARY, "mem", "--json", "--socket", self.folder / "control.sock"]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    def ask(self, seconds):
+        return requests_of([f"-c{self.workers}", f"-d{seconds}s", f"http://127.0.0.1:{self.port}/"])
+
+    def warm(self, requests):
+        """Until each worker has had its requests."""
+        while min(worker["requests"] for worker in workers_of(self.memory())) < requests:
+            self.ask(2)
+
+    def cpu_microseconds(self, seconds):
+        pids = [worker["pid"] for worker in workers_of(self.memory())]
+        before = sum(map(spent, pids))
+        done = self.ask(seconds)
+        return (sum(map(spent, pids)) - before) / done * 1e6
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 def workers_of(said):
@@ -133,63 +149,48 @@ def given_back(process):
     return sum(sign * sizes.get(name, 0) for name, sign in parts.items())
 
 
-def warm(folder, workers, requests):
-    """Until each worker has had its requests."""
-    while min(worker["requests"] for worker in workers_of(memory(folder))) < requests:
-        ask(workers, 2)
-
-
-def ask(workers, seconds):
-    return requests_of([f"-c{workers}", f"-d{seconds}s", f"http://127.0.0.1:{PORT}/"])
-
-
 def spent(pid):
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
-def faults(pid):
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[7])
+def look_until_done():
+    """Until both scanners have gone through all pages twice, and KSM finds hardly more to join: it is in no hurry with pages that differed."""
+    scans = lambda: [int((KERNEL / name).read_text()) for name in ROUNDS]
+    joined = lambda: int((KERNEL / "ksm/pages_sharing").read_text())
+    begun, before = scans(), -1
+    while any(now < then + 3 for now, then in zip(scans(), begun)) or joined() > before * 1.01:
+        before = joined()
+        time.sleep(5)
 
 
-def kernel_thread(name):
-    found = subprocess.run(["pgrep", "-x", name], capture_output=True, text=True).stdout.split()
-    return int(found[0]) if found else None
+def measure(app, given):
+    with tempfile.TemporaryDirectory() as path:
+        Path(path).chmod(0o755)
+        servers = {}
+        try:
+            for name in SETTINGS:
+                servers[name] = Server(Path(path), app, name, given)
+            for server in servers.values():
+                server.warm(given.warm)
+            look_until_done()
+            rows = {name: sizes(server.memory()) for name, server in servers.items()}
+            rounds = [[server.cpu_microseconds(given.seconds) for server in servers.values()] for _ in range(given.rounds)]
+        finally:
+            for server in servers.values():
+                server.stop()
+    for row, times in zip(rows.values(), zip(*rounds)):
+        row["CPU, us a request"] = min(times)
+    return rows
 
 
-def look_twice(scanner):
-    """Until it has gone through all pages twice: KSM joins those that it has found unchanged."""
-    if scanner:
-        scans = lambda: int((KERNEL / scanner[1]).read_text())
-        begun = scans()
-        while scans() < begun + 3:
-            time.sleep(0.2)
-
-
-def measure(app, name, given):
-    directives, environment, scanner = SETTINGS[name]
-    with tempfile.TemporaryDirectory() as path, at_work(scanner):
-        folder = Path(path)
-        folder.chmod(0o755)
-        with server(folder, app, directives, environment, given.workers):
-            warm(folder, given.workers, given.warm)
-            look_twice(scanner)
-            said = memory(folder)
-            pids = [worker["pid"] for worker in workers_of(said)]
-            helpers = [pid for pid in map(kernel_thread, ["ksmd", "khugepaged"]) if pid]
-            before = [sum(map(what, who)) for what, who in ((spent, pids), (faults, pids), (spent, helpers))]
-            done = ask(given.workers, given.seconds)
-            after = [sum(map(what, who)) for what, who in ((spent, pids), (faults, pids), (spent, helpers))]
-            cpu, faulted, helped = (b - a for a, b in zip(before, after))
-            huge = sum(map(huge_pages, pids))
-            return {
-                "mold and workers, MB": sum(map(given_back, said["processes"])) / 2**20,
-                "private, MB a worker": median(worker["sizes"]["private"] for worker in workers_of(said)) / 2**20,
-                "of mold": median(worker["of_mold"] for worker in workers_of(said)) * 100,
-                "huge in workers (RSS), MB": huge / 1024,
-                "CPU, us a request": cpu / done * 1e6,
-                "faults a request": faulted / done,
-                "kernel threads, us a request": helped / done * 1e6,
-            }
+def sizes(said):
+    workers = workers_of(said)
+    return {
+        "mold and workers, MB": sum(map(given_back, said["processes"])) / 2**20,
+        "private, MB a worker": median(worker["sizes"]["private"] for worker in workers) / 2**20,
+        "of mold, %": median(worker["of_mold"] for worker in workers) * 100,
+        "huge in workers (RSS), MB": sum(huge_pages(worker["pid"]) for worker in workers) / 1024,
+    }
 
 
 def huge_pages(pid):
@@ -197,26 +198,28 @@ def huge_pages(pid):
     return next(int(line.split()[1]) for line in lines if line.startswith("AnonHugePages:"))
 
 
+def ksmd():
+    found = subprocess.run(["pgrep", "-x", "ksmd"], capture_output=True, text=True).stdout.split()
+    return spent(int(found[0])) if found else 0
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--seconds", type=int, default=3)
+    options.add_argument("--rounds", type=int, default=12)
+    options.add_argument("--seconds", type=int, default=1)
     options.add_argument("--workers", type=int, default=8)
     options.add_argument("--warm", type=int, default=1000, help="requests to each worker before memory is read")
-    options.add_argument("--only", default="", help="settings that begin so")
     given = options.parse_args()
-    settings = [name for name in SETTINGS if name.startswith(given.only)]
-    cases = [(app, name) for app in APPS for name in settings]
-    rounds = {case: [] for case in cases}
-    for _ in range(given.rounds):
-        for case, results in rounds.items():
-            results.append(measure(*case, given))
-    columns = list(rounds[cases[0]][0])
-    for app in APPS:
-        print(f"\n| {app} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
-        for name in settings:
-            middle = [median(result[column] for result in rounds[app, name]) for column in columns]
-            print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in middle) + " |", flush=True)
+    with scanners():
+        for app in APPS:
+            began, searched = time.monotonic(), ksmd()
+            rows = measure(app, given)
+            busy = (ksmd() - searched) / (time.monotonic() - began)
+            columns = list(next(iter(rows.values())))
+            print(f"\n| {app} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
+            for name, row in rows.items():
+                print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in row.values()) + " |")
+            print(f"\nksmd took {busy:.1%} of a processor", flush=True)
 
 
 if __name__ == "__main__":

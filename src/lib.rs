@@ -21,6 +21,9 @@ pub mod front;
 // The processes that have Perl: the mold, its workers, and one request's way through them.
 pub mod worker;
 
+// Measures the memory of the others, for the master.
+pub mod sampler;
+
 // What a site of mod_perl 1's time uses, and whether it works here: `check --compat`.
 pub mod compat;
 

@@ -24,7 +24,7 @@ use std::os::unix::process::parent_id;
 use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
-use crate::{front, printable, sys, worker};
+use crate::{front, printable, sampler, sys, worker};
 use running::{mem, purge, refork, reload, status, stop};
 
 /// It ran and failed.
@@ -80,6 +80,9 @@ enum Command {
     /// What the master starts for Perl
     #[command(hide = true)]
     Mold,
+    /// What the master starts to measure memory
+    #[command(hide = true)]
+    Sampler,
     /// What the master starts for Perl in the configuration
     #[command(hide = true)]
     Expander,
@@ -107,6 +110,7 @@ pub fn run() -> anyhow::Result<()> {
             front::run(control, parent_id())
         }),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
+        Command::Sampler => role(c"cameleer-sample", sampler::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }
 }

@@ -32,6 +32,8 @@ enum Source {
     Expander,
     /// A worker that is to become a mold.
     Candidate,
+    /// What measures memory.
+    Sampler,
     /// Processes have told about themselves.
     Told(Option<Client>),
     Certificates,
@@ -49,6 +51,7 @@ impl Master {
                 Source::Mold(mold) => self.listen_to_mold(mold, A_TURN),
                 Source::Candidate => self.listen_to_candidate(),
                 Source::Expander => self.listen_to_expander(),
+                Source::Sampler => self.listen_to_sampler(),
                 Source::Told(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates_stir(),
             }
@@ -83,6 +86,7 @@ impl Master {
         watched.extend(self.certificates.as_fd().map(|fd| (Source::Certificates, fd, read)));
         watched.extend(self.molds().filter_map(|(id, mold)| watch(Source::Mold(id), &mold.peer)));
         watched.extend(self.refork.candidate_peer().and_then(|peer| watch(Source::Candidate, peer)));
+        watched.extend(self.budget.sampler_peer().and_then(|peer| watch(Source::Sampler, peer)));
         watched.extend(self.inspections().map(|(client, told)| (Source::Told(client), told, read)));
         watched
     }
@@ -102,6 +106,8 @@ impl Master {
             self.expansion.as_ref().map(|expansion| expansion.by),
             self.refork.wakes(),
             self.inspections_wake(),
+            self.sampling_wakes(),
+            self.limits_wake(),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -124,6 +130,9 @@ impl Master {
             self.restart_front(now);
             self.renew_certificates(now);
             self.enforce_refork(now);
+            self.sample(now);
+            self.ask_front(now);
+            self.keep_limits(now);
             if self.pool_wakes(now).is_some_and(|at| at <= now) {
                 self.tend();
             }
@@ -221,7 +230,8 @@ impl Master {
         let front = self.front.iter().map(|front| front.pid);
         let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
         let molds = self.molds().map(|(_, mold)| mold.pid);
-        front.chain(expander).chain(molds).any(|ours| ours == pid) || self.logs.has_started(pid)
+        front.chain(expander).chain(self.budget.sampler_pid()).chain(molds).any(|ours| ours == pid)
+            || self.logs.has_started(pid)
     }
 
     fn ended(&mut self, pid: Pid, exit: Exit) {
@@ -231,6 +241,9 @@ impl Master {
         }
         if self.expansion.as_ref().is_some_and(|expansion| expansion.child.pid == pid) {
             return self.expander_ended();
+        }
+        if self.budget.sampler_pid() == Some(pid) {
+            return self.sampler_ended();
         }
         if let Some(mold) = self.mold_of(pid) {
             self.listen_to_mold(mold, ALL_LEFT);

@@ -85,6 +85,7 @@ impl Master {
             FromFront::Retired { generation } => self.retired(generation),
             FromFront::Status(status) => {
                 self.choose_candidate(&status);
+                self.note_status(&status);
                 self.answer_status(Some(status));
             }
             FromFront::Purged { client, outcome } => self.purged(client, outcome),

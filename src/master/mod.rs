@@ -18,6 +18,9 @@ pub mod pool;
 // A configuration with its mold and its workers, from the start to the end of all three.
 pub mod generation;
 
+// How much memory all may have.
+mod budget;
+
 pub mod certificates;
 pub mod logs;
 mod purge;
@@ -44,6 +47,7 @@ use nix::sys::prctl;
 use wire::control::{GenerationNumber, LateCode, Load};
 
 use self::backoff::Backoff;
+use self::budget::{Budget, Plan};
 use self::certificates::Certificates;
 use self::children::Front;
 use self::configuration::expansion::Expansion;
@@ -133,6 +137,9 @@ struct Master {
     inspections: Vec<inspection::Asked>,
     /// What molds load besides what the configuration says; grows with reloads (`PerlPreload auto`).
     preload: LateCode,
+    budget: Budget,
+    /// When the front is asked next what limits of workers need.
+    status_due: Instant,
     stop: Option<Stop>,
     /// Dropped last: whoever waits at the other end for our end sees it when all else is gone.
     control: ControlSocket,
@@ -184,8 +191,11 @@ impl Master {
             refork: Reforking::default(),
             inspections: Vec::new(),
             preload: LateCode::default(),
+            budget: Budget::new(Instant::now())?,
+            status_due: Instant::now(),
             stop: None,
         };
+        master.budget.use_config(&checked.config);
         master.begin_generation(checked)?;
         let error_log = master.generations[0].attempt.as_ref().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
@@ -222,12 +232,14 @@ impl Master {
     fn tend(&mut self) {
         let Some(serving) = self.serving().filter(|_| self.front.is_some()) else { return };
         let now = Instant::now();
-        let (counts, limits) = (self.counts(serving), self.limits());
+        let plan = self.plan();
+        let (counts, limits) = (self.counts(serving), self.limits_within(plan.as_ref()));
         if self.policy.reached_max(counts, &limits) {
-            log::error("master", "server reached MaxClients setting, consider raising the MaxClients setting");
+            log::error("master", self.reached_max(&limits));
         }
         let allowed = self.backoff.allows(now, self.workers.starting(serving));
-        let room = self.workers.room(serving, limits.max_clients);
+        let fits = plan.map_or(u32::MAX, |plan| self.may_fork(&plan));
+        let room = self.workers.room(serving, limits.max_clients).min(fits);
         let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.molds.can_fork());
         match self.policy.decide(counts, &limits, now) {
             Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(serving)),
@@ -255,7 +267,12 @@ impl Master {
     }
 
     fn limits(&self) -> PoolLimits {
-        PoolLimits::of(&self.checked.config.pool, self.shift)
+        self.limits_within(self.plan().as_ref())
+    }
+
+    fn limits_within(&self, plan: Option<&Plan>) -> PoolLimits {
+        let limits = PoolLimits::of(&self.checked.config.pool, self.shift);
+        plan.map_or(limits, |plan| limits.at_most(plan.most_workers()))
     }
 
     /// TTIN and TTOU.

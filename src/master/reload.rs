@@ -171,6 +171,7 @@ impl Master {
         self.use_logs(attempt.opened);
         self.shift = 0;
         self.certificates.watch(&self.checked);
+        self.budget.use_config(&self.checked.config);
         log::set_levels(&self.checked.config, None);
         for warning in &self.checked.config.warnings {
             log::warn("config", warning);

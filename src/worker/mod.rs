@@ -30,6 +30,7 @@ mod location;
 
 mod error_logs;
 mod log_context;
+mod memory_limit;
 mod place;
 mod program_kind;
 
@@ -52,6 +53,10 @@ use wire::transport::{Inbound, WorkerPort};
 
 use crate::config::{Config, Phase};
 use crate::log;
+use crate::sys::Words;
+
+pub use memory_limit::{CEILING_WORD, MEMORY_WORDS, NEWBORN_WORD, word_of};
+use memory_limit::{MemoryLimit, TooLarge};
 use promotion::{Record, Successor, promote};
 use request_limit::RequestLimit;
 use site::Site;
@@ -92,6 +97,7 @@ pub struct Worker {
     port: Port,
     identity: WorkerIdentity,
     limit: RequestLimit,
+    memory: MemoryLimit,
     /// Requests have left children that still run.
     has_children: bool,
     /// How long it took from fork to ready, in microseconds.
@@ -121,7 +127,7 @@ impl Next {
 
 impl Worker {
     /// A worker for `site`, answering on `port`.
-    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity) -> Worker {
+    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> Worker {
         if let Err(error) = crate::sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
         }
@@ -133,8 +139,9 @@ impl Worker {
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
-        let record = Record::default();
-        Worker { site, port: Rc::new(port.into()), identity, limit, has_children: false, fork_us: 0, record }
+        let memory = MemoryLimit::new(words, identity.slot, site.config.pool.worker.max_private);
+        let port = Rc::new(port.into());
+        Worker { site, port, identity, limit, memory, has_children: false, fork_us: 0, record: Record::default() }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
@@ -185,7 +192,7 @@ impl Worker {
                     }
                 }
                 Some(Inbound::Request(frame, body)) => {
-                    let last = self.limit.is_last();
+                    let last = self.limit.is_last() || self.is_too_large();
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
                     self.record.answered(self.site.died.take());
@@ -196,6 +203,20 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Whether the next request is its last, because it has become too large.
+    fn is_too_large(&mut self) -> bool {
+        let Some(TooLarge { grown, directive }) = self.memory.check() else { return false };
+        let grown = grown as f64 / f64::from(1 << 20);
+        let (slot, requests) = (self.identity.slot, self.record.requests());
+        log::notice(
+            "perl",
+            format_args!(
+                "worker={slot} leaves after this request: +{grown:.1} MB since the fork, {requests} requests ({directive})"
+            ),
+        );
+        true
     }
 
     /// Waits for what comes next. Children that end meanwhile are reaped at once, however long that takes; a worker without

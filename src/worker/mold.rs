@@ -21,6 +21,7 @@ use super::promotion::Master;
 use super::site::Site;
 use super::{Wire, Worker, WorkerIdentity, warm_up};
 use crate::config::{Bundle, Config, Facts};
+use crate::sys::Words;
 use crate::{log, privileges, sys};
 
 /// What the end of the master leaves to END blocks.
@@ -31,7 +32,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     sys::default_faults()?;
     let master = Master::new(control);
-    let Configured { generation, preload, config, facts, logs } = configuration(&master)?;
+    let Configured { generation, preload, config, facts, words, logs } = configuration(&master)?;
     let warm_up = warm_up::Plan::of(&config);
     privileges::drop(&config)?;
     sys::allow_profiling()?;
@@ -59,19 +60,24 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
     sys::outlive_master()?;
     site.before_forks();
-    be_mold(master, generation, site)
+    be_mold(master, generation, site, words.into())
 }
 
 /// Forks workers, becomes one of them, and in the end perhaps a mold again, from here on once more: whatever a process was
 /// before, its stack is as deep as at first.
-fn be_mold(mut master: Master, generation: GenerationNumber, mut site: Rc<Site>) -> anyhow::Result<()> {
+fn be_mold(
+    mut master: Master,
+    generation: GenerationNumber,
+    mut site: Rc<Site>,
+    words: Rc<Words>,
+) -> anyhow::Result<()> {
     loop {
         let packet = packet_buffer();
         let mut mold = Mold { master, generation, site, children: Vec::new(), retiring: false };
         let Some(Birth { wire, identity }) = mold.serve()? else { return Ok(()) };
         drop((mold.master, mold.children));
         let port = wire.port(packet, &mold.site.config)?;
-        let successor = Worker::new(mold.site, port, identity).run();
+        let successor = Worker::new(mold.site, port, identity, words.clone()).run();
         if !successor.settle()? {
             return Ok(());
         }
@@ -85,6 +91,8 @@ struct Configured {
     preload: LateCode,
     config: Config,
     facts: Facts,
+    /// How large workers may become.
+    words: Words,
     /// The error logs of hosts.
     logs: Vec<OwnedFd>,
 }
@@ -95,10 +103,11 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     };
     let mut fds = fds.into_iter();
     let memory = fds.next().context("the configuration came without its text")?;
+    let words = sys::map_words(&fds.next().context("the configuration came without words for memory")?)?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok(Configured { generation, preload, config, facts: bundle.facts, logs: fds.collect() })
+    Ok(Configured { generation, preload, config, facts: bundle.facts, words, logs: fds.collect() })
 }
 
 /// What a program says when it dies may be long, and its beginning says where it did.

@@ -39,6 +39,11 @@ impl Record {
         self.since_death = if died { 0 } else { self.since_death + 1 };
     }
 
+    /// Requests that it has answered.
+    pub fn requests(self) -> u64 {
+        self.requests
+    }
+
     fn is_healthy(self) -> bool {
         self.since_death >= HEALTHY.min(self.requests)
     }

@@ -1,14 +1,16 @@
 //! `-X`: one process, no fork. The worker runs on the main thread, the front on another; for debuggers and profilers.
 
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::Instant;
 
 use wire::transport::packet_buffer;
 
 use super::error_logs::ErrorLogs;
 use super::site::Site;
-use super::{Wire, Worker, WorkerIdentity, start_up};
+use super::{MEMORY_WORDS, Wire, Worker, WorkerIdentity, start_up};
 use crate::config::{Config, Facts};
+use crate::sys::{map_words, new_words};
 
 /// Loads the site and answers on `wire` until the front leaves; ends the process.
 pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
@@ -17,7 +19,9 @@ pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> any
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     let port = wire.port(packet_buffer(), &site.config)?;
     site.remember_master(identity.master);
-    Worker::new(site.into(), port, identity).run();
+    // Nobody measures it: no word is ever written.
+    let (_, words) = new_words(MEMORY_WORDS)?;
+    Worker::new(site.into(), port, identity, Rc::new(map_words(&words)?)).run();
     Ok(())
 }
 

@@ -21,7 +21,7 @@ const LAYERS: &[Layers] = &[
         order: &[
             &["cli"],
             &["compat", "master"],
-            &["front", "worker"],
+            &["front", "sampler", "worker"],
             &["access", "tls"],
             &["log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
@@ -61,7 +61,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/master",
         order: &[
-            &["certificates", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
+            &["budget", "certificates", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
             &["generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration", "status"],
@@ -76,7 +76,7 @@ const LAYERS: &[Layers] = &[
             &["request"],
             &["site"],
             &["location", "start_up"],
-            &["error_logs", "log_context", "memory_pages", "place", "program_kind", "request_limit"],
+            &["error_logs", "log_context", "memory_limit", "memory_pages", "place", "program_kind", "request_limit"],
         ],
     },
     Layers {

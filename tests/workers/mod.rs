@@ -4,6 +4,8 @@
 mod faults;
 /// How many workers there are, and how long they live.
 mod inspection;
+/// The budget, and limits of single workers.
+mod memory;
 /// More requests than workers can answer.
 mod overload;
 mod pool;

@@ -263,7 +263,8 @@ pub enum GenerationState {
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToMold {
-    /// The first message. Descriptor: a memfd with the configuration's JSON.
+    /// The first message. Descriptors: a memfd with the configuration's JSON, one with words that say how large each worker may
+    /// become, then the error logs of hosts.
     Configure {
         generation: GenerationNumber,
         /// What it loads besides, if it can (`PerlPreload auto`).

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod address;
+pub mod budget;
 pub mod clients;
 pub mod config;
 pub mod context;

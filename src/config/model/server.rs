@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
+
 /// An address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Listen {
@@ -44,6 +46,12 @@ pub struct Pool {
     pub queue_stale: Duration,
     /// `WireMemory`: how many blocks each worker shares with the front.
     pub blocks: usize,
+    /// `MemoryBudget`
+    pub budget: MemoryBudget,
+    /// `MaxMemoryPerChild` and what stands beside it.
+    pub worker: WorkerLimits,
+    /// `Refork`
+    pub refork: ReforkWhen,
 }
 
 impl Default for Pool {
@@ -58,6 +66,9 @@ impl Default for Pool {
             queue_length,
             queue_stale: Duration::ZERO,
             blocks: 0,
+            budget: MemoryBudget::Auto,
+            worker: WorkerLimits::default(),
+            refork: ReforkWhen::Off,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! dashboard are printed from it. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod budget;
 mod client;
 mod content;
 pub(super) mod httpd_only;
@@ -58,6 +59,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         identity::ROWS,
         pool::ROWS,
+        budget::ROWS,
         memory::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,

@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use wire::control::{FromExpander, FromFront, FromMold, GenerationNumber, ToExpander, ToFront, ToMold};
 
 use self::peer::Peer;
+use crate::sampler::{Sampled, ToSampler};
 use crate::sys;
 
 /// What the program is when the master starts it.
@@ -24,6 +25,8 @@ pub enum Role {
     Mold,
     /// Perl in the configuration.
     Expander,
+    /// Memory.
+    Sampler,
 }
 
 impl Role {
@@ -33,6 +36,7 @@ impl Role {
             Role::Front => "front",
             Role::Mold => "mold",
             Role::Expander => "expander",
+            Role::Sampler => "sampler",
         }
     }
 }
@@ -70,6 +74,9 @@ pub struct MoldId {
     pub refork: Refork,
 }
 
+/// The sampler as the master holds it.
+pub type Sampler = Child<ToSampler, Sampled>;
+
 /// An expander as the master holds it.
 pub type Expander = Child<ToExpander, FromExpander>;
 
@@ -88,6 +95,12 @@ pub fn start_mold(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<M
 /// Starts an expander in the environment `env`; its first message must be `Expand`.
 pub fn start_expander(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Expander> {
     let (pid, ours) = start(Role::Expander, error_log, env)?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts the sampler.
+pub fn start_sampler(error_log: &OwnedFd) -> io::Result<Sampler> {
+    let (pid, ours) = start(Role::Sampler, error_log, &[])?;
     Ok(Child { pid, peer: Peer::new(ours)? })
 }
 

@@ -10,7 +10,8 @@ use wire::control::{FromMold, LateCode, ToMold};
 use super::{CodeError, ConfigOrigin, expansion};
 use crate::config::ConfigError;
 use crate::master::children::{Mold, start_mold};
-use crate::privileges;
+use crate::sys::new_words;
+use crate::{privileges, worker};
 
 /// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
@@ -19,7 +20,10 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     let checked = expansion::read(&origin)?;
     privileges::wanted(&checked.config)?;
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
-    mold.peer.send(ToMold::Configure { generation: 1, preload: LateCode::default() }, vec![checked.in_memory()?]);
+    // It forks no worker that would read them.
+    let (_, words) = new_words(worker::MEMORY_WORDS)?;
+    let fds = vec![checked.in_memory()?, words.into()];
+    mold.peer.send(ToMold::Configure { generation: 1, preload: LateCode::default() }, fds);
     let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
     mold.peer.send(ToMold::Retire, vec![]);
     mold.dismiss();

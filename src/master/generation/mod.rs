@@ -179,6 +179,7 @@ impl Master {
         }
         self.tell_front(ToFront::Activate { generation: number }, vec![]);
         self.end_refork(Err("a reload came between".to_string()));
+        self.refork.begin_anew();
         for generation in &mut self.generations {
             match generation.state {
                 _ if generation.number == number => generation.serve(),

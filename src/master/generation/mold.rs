@@ -20,7 +20,8 @@ impl Master {
         checked: &CheckedConfig,
         opened: &Opened,
     ) -> anyhow::Result<Mold> {
-        let fds = std::iter::once(checked.in_memory()?).chain(opened.hosts.iter().cloned()).collect();
+        let first = [checked.in_memory()?, self.budget.memory.clone()];
+        let fds = first.into_iter().chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
         mold.peer.send(ToMold::Configure { generation: number, preload: self.preload.clone() }, fds);
         log::info("master", format_args!("mold pid={} gen={number} started", mold.pid));

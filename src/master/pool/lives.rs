@@ -19,6 +19,7 @@ impl Master {
         };
         let id = self.workers.add(MoldId { generation: number, refork }, Instant::now());
         let slot = id.slot;
+        self.budget.begins(slot);
         let socket = match Socket::new() {
             Ok(socket) => socket,
             Err(error) => {
@@ -86,6 +87,7 @@ impl Master {
         let (number, pid) = (worker.mold.generation, worker.pid());
         log::info("master", format_args!("worker={} pid={pid} gen={number} ready fork_us={fork_us}", id.slot));
         self.backoff.succeeded();
+        self.note_replaced();
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
         }

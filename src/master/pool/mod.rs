@@ -40,6 +40,17 @@ impl PoolLimits {
             max_clients: shifted(pool.max_clients),
         }
     }
+
+    /// The same where no more than `most` fit.
+    pub fn at_most(self, most: u32) -> PoolLimits {
+        let PoolLimits { start, min_spare, max_spare, max_clients } = self;
+        PoolLimits {
+            start: start.min(most),
+            min_spare: min_spare.min(most),
+            max_spare,
+            max_clients: max_clients.min(most),
+        }
+    }
 }
 
 /// The serving generation's workers.

@@ -11,6 +11,7 @@ use wire::control::{GenerationNumber, Slot, WorkerId, WorkerState};
 use super::process::{NotForked, Process};
 use crate::master::children::MoldId;
 use crate::master::children::peer::Fd;
+use crate::memory::Sizes;
 use crate::sys;
 
 /// One worker.
@@ -20,8 +21,16 @@ pub struct Worker {
     serial: u64,
     /// Whose child it is, or was.
     pub mold: MoldId,
-    /// It was asked to leave, because a newer mold forks.
+    /// It was asked to leave, and serves until it has no request.
     pub is_dismissed: bool,
+    /// Requests that it has answered, as far as the front was asked.
+    pub requests: u64,
+    /// For how long it has been idle, if it is, as far as the front was asked.
+    pub idle: Option<Duration>,
+    /// Its memory, as last measured.
+    pub sizes: Option<Sizes>,
+    /// Its private memory at some number of requests: what it has grown by is told against that.
+    mark: Option<Mark>,
     /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
     /// knows it any more.
     pub state: WorkerState,
@@ -38,6 +47,16 @@ pub struct Worker {
     pub socket: Option<Socket>,
     /// It serves no more, or its front has left it: it must have ended by then.
     leave_by: Option<Instant>,
+}
+
+/// So many requests make a trend.
+const TREND: u64 = 1000;
+
+/// How large a worker was after so many requests.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    requests: u64,
+    private: u64,
 }
 
 /// What a worker and the front have in common.
@@ -77,6 +96,10 @@ impl Workers {
             serial: self.added,
             mold,
             is_dismissed: false,
+            requests: 0,
+            idle: None,
+            sizes: None,
+            mark: None,
             state: WorkerState::Starting,
             asked: now,
             process: None,
@@ -171,6 +194,24 @@ impl Workers {
     /// How many of one generation are not ready yet.
     pub fn starting(&self, generation: GenerationNumber) -> u32 {
         count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
+    }
+
+    /// How many were asked to leave and have not gone.
+    pub fn dismissed(&self) -> u32 {
+        count(self.by_slot.values().filter(|worker| worker.is_dismissed))
+    }
+
+    /// The one with the most private memory of those that serve.
+    pub fn largest(&self) -> Option<(WorkerId, Sizes)> {
+        let serving = self.iter().filter(|(_, worker)| worker.state == WorkerState::Idle && !worker.is_dismissed);
+        let measured =
+            serving.filter_map(|(slot, worker)| Some((WorkerId { slot, serial: worker.serial }, worker.sizes?)));
+        measured.max_by_key(|(_, sizes)| sizes.private)
+    }
+
+    /// One that was not measured yet is there.
+    pub fn has_unmeasured(&self) -> bool {
+        self.by_slot.values().any(|worker| worker.sizes.is_none())
     }
 
     /// Those of one generation that serve, with their processes.
@@ -270,6 +311,26 @@ impl Workers {
 }
 
 impl Worker {
+    /// The number by which the front means it and no other of its place.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Its memory was measured. What its first requests load is no trend.
+    pub fn measured(&mut self, sizes: Sizes) {
+        self.sizes = Some(sizes);
+        if self.requests >= TREND && self.mark.is_none() {
+            self.mark = Some(Mark { requests: self.requests, private: sizes.private });
+        }
+    }
+
+    /// By how much a thousand requests make its private memory grow, when it has answered enough to tell.
+    pub fn growth_per_thousand(&self) -> Option<u64> {
+        let (mark, sizes) = (self.mark?, self.sizes?);
+        let requests = self.requests.checked_sub(mark.requests).filter(|requests| *requests >= TREND)?;
+        Some(sizes.private.saturating_sub(mark.private).saturating_mul(1000) / requests)
+    }
+
     /// Whether its process exists, be it as a zombie.
     fn exists(&self) -> bool {
         self.process.as_ref().is_some_and(Process::exists)

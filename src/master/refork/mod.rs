@@ -6,6 +6,8 @@
 //!               └────────────┴─▶ nobody fit, refused, dead, too late: nothing has changed but that one worker
 //! ```
 
+mod auto;
+
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
@@ -16,6 +18,7 @@ use super::children::peer::Peer;
 use super::children::{Child, MoldId};
 use super::pool::is_our_child;
 use super::sockets::control_socket::{Client, ControlReply};
+use crate::config::budget::ReforkWhen;
 use crate::log;
 
 /// One of so many workers may be away at once.
@@ -26,6 +29,7 @@ const PART: u32 = 10;
 pub struct Reforking {
     phase: Phase,
     waiting: Vec<Client>,
+    auto: auto::Auto,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +53,11 @@ struct Candidate {
 }
 
 impl Reforking {
+    /// The code is another: what was learnt of the last one does not count.
+    pub fn begin_anew(&mut self) {
+        self.auto = auto::Auto::default();
+    }
+
     /// On which a worker that is to become a mold says whether it does.
     pub fn candidate_peer(&self) -> Option<&Peer<ToMold, FromMold>> {
         if let Phase::Promoting(candidate) = &self.phase { Some(&candidate.peer) } else { None }
@@ -75,6 +84,28 @@ impl Master {
             self.refork.phase = Phase::Choosing;
             self.tell_front(ToFront::Status, vec![]);
         }
+    }
+
+    /// `Refork`, when it is more than asked for.
+    pub(super) fn refork_when_due(&mut self) {
+        if !matches!(self.refork.phase, Phase::Rest) {
+            return;
+        }
+        let due = match &self.checked.config.pool.refork {
+            ReforkWhen::Off => false,
+            ReforkWhen::After(requests) => self.has_answered(requests),
+            ReforkWhen::Auto => self.repays_refork(),
+        };
+        if due {
+            self.ask_refork(None);
+        }
+    }
+
+    /// Whether a worker of the mold that forks now has answered what the list says for it.
+    fn has_answered(&self, requests: &[u64]) -> bool {
+        let Some(generation) = self.generations.iter().find(|g| Some(g.number) == self.serving()) else { return false };
+        let wanted = requests.get(generation.reforks as usize);
+        wanted.is_some_and(|wanted| self.workers.of(generation.number).any(|(_, worker)| worker.requests >= *wanted))
     }
 
     /// The front says what the workers are at. The one with the most requests knows most of the site.

@@ -1,0 +1,106 @@
+//! Limits of single workers, beside their requests: one that has reached one leaves when it has no request, one at a time.
+
+use std::time::{Duration, Instant};
+
+use wire::control::{FrontStatus, ToFront, WorkerId, WorkerState};
+
+use super::size;
+use crate::config::budget::{ReforkWhen, WorkerLimits};
+use crate::master::Master;
+use crate::master::pool::workers::Worker;
+
+/// The front is asked how often what it knows of workers: when limits need that.
+const ASKS_EVERY: Duration = Duration::from_secs(1);
+
+impl Master {
+    /// Whether what is measured is compared with anything but the budget.
+    pub(super) fn has_memory_limits(&self) -> bool {
+        let pool = &self.checked.config.pool;
+        let WorkerLimits { max_private, min_shared, max_growth, .. } = pool.worker;
+        max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
+    }
+
+    /// Whether the front is asked how many requests workers have answered and since when they are idle.
+    fn asks_front(&self) -> bool {
+        let pool = &self.checked.config.pool;
+        pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.refork != ReforkWhen::Off
+    }
+
+    /// What the front knows of the workers.
+    pub(in crate::master) fn note_status(&mut self, status: &FrontStatus) {
+        let now = Instant::now();
+        for told in &status.workers {
+            let Some(worker) = self.workers.get_mut(told.slot).filter(|worker| worker.pid() == told.pid.to_string())
+            else {
+                continue;
+            };
+            worker.requests = told.requests;
+            worker.idle = (told.state == WorkerState::Idle).then(|| Duration::from_millis(told.since_ms));
+        }
+        self.keep_limits(now);
+        self.refork_when_due();
+    }
+
+    /// Asks the front when that is due.
+    pub(in crate::master) fn ask_front(&mut self, now: Instant) {
+        if self.asks_front() && self.front.is_some() && self.status_due <= now {
+            self.status_due = now + ASKS_EVERY;
+            self.tell_front(ToFront::Status, vec![]);
+        }
+    }
+
+    /// When the limits have something to do although nothing is measured.
+    pub(in crate::master) fn limits_wake(&self) -> Option<Instant> {
+        let serving = self.serving().filter(|_| self.stop.is_none() && self.front.is_some())?;
+        let asked = self.asks_front().then_some(self.status_due);
+        let max_age = self.checked.config.pool.worker.max_age;
+        let oldest =
+            max_age.and_then(|age| Some(self.workers.of(serving).map(|(_, worker)| worker.asked).min()? + age));
+        // One that is old and busy is looked at again when somebody else stirs.
+        asked.into_iter().chain(oldest.filter(|_| self.workers.dismissed() == 0)).min()
+    }
+
+    /// Asks one worker to leave that has reached a limit, unless another is about to.
+    pub(in crate::master) fn keep_limits(&mut self, now: Instant) {
+        let Some(serving) = self.serving() else { return };
+        if self.workers.dismissed() > 0 {
+            return;
+        }
+        let limits = self.checked.config.pool.worker.clone();
+        let reached = self.workers.of(serving).filter(|(_, worker)| worker.state == WorkerState::Idle).find_map(
+            |(slot, worker)| {
+                let (directive, why) = limits.reached_by(worker, now)?;
+                Some((WorkerId { slot, serial: worker.serial() }, directive, why))
+            },
+        );
+        if let Some((worker, directive, why)) = reached {
+            self.retire(worker, directive, &why);
+        }
+    }
+}
+
+impl WorkerLimits {
+    /// The directive that a worker has come to, and how.
+    fn reached_by(&self, worker: &Worker, now: Instant) -> Option<(&'static str, String)> {
+        let age = now.saturating_duration_since(worker.asked);
+        if self.max_age.is_some_and(|most| age >= most) {
+            return Some(("MaxAgePerChild", format!("{} s old", age.as_secs())));
+        }
+        if let (Some(most), Some(idle)) = (self.max_idle, worker.idle)
+            && idle >= most
+        {
+            return Some(("MaxIdlePerChild", format!("idle for {} s", idle.as_secs())));
+        }
+        let sizes = worker.sizes?;
+        if self.max_private.is_some_and(|most| sizes.private > most) {
+            return Some(("MaxMemoryPerChild", size(sizes.private)));
+        }
+        if self.min_shared.is_some_and(|least| sizes.shared < least) {
+            return Some(("MinSharedPerChild", format!("{:.1} MB shared", sizes.shared as f64 / f64::from(1 << 20))));
+        }
+        let grown = worker.growth_per_thousand()?;
+        self.max_growth.is_some_and(|most| grown > most).then(|| {
+            ("MaxGrowthPerChild", format!("+{:.1} MB private in 1,000 requests", grown as f64 / f64::from(1 << 20)))
+        })
+    }
+}

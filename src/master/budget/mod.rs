@@ -1,0 +1,183 @@
+//! `MemoryBudget`: the sampler measures one process after the other, and from that follow how many workers there may be, by how
+//! much each may grow, and who leaves.
+//!
+//! ```text
+//!   sampler ── Sampled ──▶ Plan ──▶ tend(): how many may be forked, how many fit
+//!                            ├────▶ words that workers read: how much each may have
+//!                            └────▶ Leave for the one that has grown most
+//! ```
+
+mod limits;
+mod plan;
+mod sampling;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use nix::unistd::Pid;
+use wire::control::{GenerationNumber, Slot, ToFront, WorkerId};
+
+pub use self::plan::Plan;
+use self::sampling::Sampling;
+use super::Master;
+use super::children::peer::{Fd, Peer};
+use super::pool::PoolLimits;
+use crate::config::Config;
+use crate::config::budget::MemoryBudget;
+use crate::memory::{Machine, Measured, Sizes, one_more};
+use crate::sampler::{Sampled, ToSampler};
+use crate::sys::{Words, new_words};
+use crate::{log, worker};
+
+/// What is taken for the cost of a worker before one was measured.
+const FIRST_GUESS: u64 = 2 << 20;
+
+/// What the budget needs to know.
+#[derive(Debug)]
+pub struct Budget {
+    /// In bytes; `None`: nothing is counted.
+    bytes: Option<u64>,
+    sampling: Sampling,
+    /// Of processes that are no workers.
+    others: BTreeMap<i32, Sizes>,
+    words: Words,
+    /// The same, for molds.
+    pub memory: Fd,
+    /// Who was asked to leave, why, and when: until another has taken the place.
+    retired: VecDeque<(String, Instant)>,
+}
+
+impl Budget {
+    /// Of a server that starts.
+    pub fn new(now: Instant) -> std::io::Result<Budget> {
+        let (words, memory) = new_words(worker::MEMORY_WORDS)?;
+        let (others, retired) = (BTreeMap::new(), VecDeque::new());
+        Ok(Budget { bytes: None, sampling: Sampling::new(now), others, words, memory: memory.into(), retired })
+    }
+
+    /// What measures memory, when it runs.
+    pub fn sampler_pid(&self) -> Option<Pid> {
+        self.sampling.pid()
+    }
+
+    /// On which it answers.
+    pub fn sampler_peer(&self) -> Option<&Peer<ToSampler, Sampled>> {
+        self.sampling.peer()
+    }
+
+    /// That of a process that is no worker, as last measured.
+    pub fn memory_of(&self, pid: Pid) -> Option<&Sizes> {
+        self.others.get(&pid.as_raw())
+    }
+
+    /// A configuration is in force from now on.
+    pub fn use_config(&mut self, config: &Config) {
+        self.bytes = match config.pool.budget {
+            MemoryBudget::Off => None,
+            MemoryBudget::Bytes(bytes) => Some(bytes),
+            // What we have already is no longer available.
+            MemoryBudget::Auto => self.bytes.or_else(three_quarters),
+        };
+        self.words.write(worker::CEILING_WORD, self.bytes.unwrap_or(0));
+        // Until it is known what there is, half of it is for what the first workers load.
+        let workers = u64::from(config.pool.start.min(config.pool.max_clients)).max(1);
+        self.words.write(worker::NEWBORN_WORD, self.bytes.unwrap_or(0) / 2 / workers);
+    }
+
+    /// A worker begins in that place: what held for the one before does not hold for it.
+    pub fn begins(&mut self, slot: Slot) {
+        self.words.write(worker::word_of(slot), 0);
+    }
+}
+
+fn three_quarters() -> Option<u64> {
+    let ours = std::process::id().cast_signed();
+    Some(Machine::default().available_to(ours)?.bytes / 4 * 3)
+}
+
+impl Master {
+    /// What the budget allows now; `None`: it counts nothing, or knows nothing yet.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        let budget = self.budget.bytes?;
+        let serving = self.serving()?;
+        let forking = self.generations.iter().find(|g| g.number == serving)?.molds.forking()?.mold.pid.as_raw();
+        // All that workers share with it is counted there, once.
+        let mold = self.budget.others.get(&forking)?.rss;
+        let others = self.budget.others.iter().filter(|(pid, _)| **pid != forking);
+        let base = mold + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
+        let measured = self.measured(serving, forking);
+        let one_more = one_more(&measured).unwrap_or(FIRST_GUESS);
+        let workers =
+            self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
+        Some(Plan { budget, base, workers, one_more })
+    }
+
+    fn measured(&self, serving: GenerationNumber, mold: i32) -> Vec<Measured> {
+        let of = self.workers.of(serving).filter_map(|(_, worker)| Some((worker, worker.sizes?)));
+        of.map(|(worker, sizes)| Measured { mold, requests: worker.requests, sizes }).collect()
+    }
+
+    /// How many workers may be forked now. One that leaves has its memory until it has gone; where nobody is left to serve, one
+    /// is forked whatever it costs.
+    pub(super) fn may_fork(&self, plan: &Plan) -> u32 {
+        let nobody = self.workers.is_empty();
+        plan.may_fork().max(u32::from(nobody))
+    }
+
+    /// What to say when there may be no more workers and more are wanted.
+    pub(super) fn reached_max(&self, limits: &PoolLimits) -> String {
+        let configured = PoolLimits::of(&self.checked.config.pool, self.shift).max_clients;
+        match limits.max_clients < configured {
+            false => "server reached MaxClients setting, consider raising the MaxClients setting".to_owned(),
+            true => format!(
+                "no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
+                limits.max_clients
+            ),
+        }
+    }
+
+    /// What was measured is new, or who is there: tells workers how much they may have, and sends away who has too much.
+    pub(super) fn keep_budget(&mut self) {
+        let Some(plan) = self.plan() else { return };
+        self.allow(&plan);
+        if plan.is_crossed() && self.workers.dismissed() == 0 {
+            let largest = self.workers.largest().filter(|(_, sizes)| plan.repays(sizes.own()));
+            if let Some((worker, sizes)) = largest {
+                self.retire(worker, "MemoryBudget", &size(sizes.private));
+            }
+        }
+    }
+
+    /// A worker checks from time to time how large it is, which is much sooner than it is measured from outside.
+    fn allow(&mut self, plan: &Plan) {
+        let growth = plan.growth();
+        self.budget.words.write(worker::NEWBORN_WORD, growth.max(1));
+        for (slot, worker) in self.workers.iter() {
+            let allowed = worker.sizes.map_or(0, |sizes| sizes.anonymous + growth);
+            self.budget.words.write(worker::word_of(slot), allowed);
+        }
+    }
+
+    /// Asks a worker to leave when it has no request.
+    fn retire(&mut self, worker: WorkerId, directive: &str, why: &str) {
+        let Some(known) = self.workers.meant_by(worker) else { return };
+        let (pid, requests, number) = (known.pid(), known.requests, known.mold.generation);
+        known.is_dismissed = true;
+        let line =
+            format!("worker={} pid={pid} gen={number} retired: {why}, {requests} requests ({directive})", worker.slot);
+        self.budget.retired.push_back((line, Instant::now()));
+        self.tell_front(ToFront::Leave { worker }, vec![]);
+    }
+
+    /// A worker is ready: it takes the place of one that was asked to leave, if any was.
+    pub(super) fn note_replaced(&mut self) {
+        if let Some((line, since)) = self.budget.retired.pop_front() {
+            log::notice("master", format_args!("{line}, replaced in {:.1?}", since.elapsed()));
+        }
+    }
+}
+
+/// `+212.0 MB private since the fork`
+fn size(private: u64) -> String {
+    format!("+{:.1} MB private since the fork", private as f64 / f64::from(1 << 20))
+}

@@ -1,0 +1,146 @@
+//! How large a worker may become. The master measures workers from outside, which takes its time; a program that leaks a
+//! megabyte in each request is at its limit long before. So a worker looks itself, every few milliseconds and before a request, which
+//! is then its last.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use crate::sys::Words;
+
+/// Where in the words that the master writes stands how much one worker may take beyond what it is born with; 0: all it can get.
+pub const CEILING_WORD: usize = 0;
+/// Where stands by how much a worker may grow that was not measured yet, beyond what it is born with.
+pub const NEWBORN_WORD: usize = 1;
+/// So many words there are.
+pub const MEMORY_WORDS: usize = 8192;
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_millis(5);
+
+/// Where stands how much the worker in that place may have that is in no file, in bytes; 0: it was not measured yet.
+pub fn word_of(slot: u32) -> usize {
+    slot as usize + NEWBORN_WORD + 1
+}
+
+/// A worker's limit.
+pub struct MemoryLimit {
+    words: Rc<Words>,
+    word: usize,
+    /// `MaxMemoryPerChild`
+    max_private: Option<u64>,
+    statm: Option<File>,
+    /// What it had at its birth.
+    born_with: u64,
+    next: Instant,
+}
+
+/// It is too large.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// By so much it has grown.
+    pub grown: u64,
+    /// What limits it.
+    pub directive: &'static str,
+}
+
+impl MemoryLimit {
+    /// Of a worker that is born now, in that place. Memory beyond its ceiling it does not get.
+    pub fn new(words: Rc<Words>, slot: u32, max_private: Option<u64>) -> MemoryLimit {
+        let statm = File::open("/proc/self/statm").ok();
+        let has = statm.as_ref().and_then(Has::read).unwrap_or_default();
+        let ceiling = words.read(CEILING_WORD);
+        if ceiling > 0 {
+            bound(has.data.saturating_add(ceiling));
+        }
+        let next = Instant::now() + EVERY;
+        MemoryLimit { words, word: word_of(slot), max_private, statm, born_with: has.anonymous, next }
+    }
+
+    /// Looks, if that is due.
+    pub fn check(&mut self) -> Option<TooLarge> {
+        let now = Instant::now();
+        if now < self.next {
+            return None;
+        }
+        self.next = now + EVERY;
+        let has = Has::read(self.statm.as_ref()?)?.anonymous;
+        let grown = has.saturating_sub(self.born_with);
+        let directive = match self.max_private {
+            Some(most) if grown > most => "MaxMemoryPerChild",
+            _ if self.exceeds_allowance(has, grown) => "MemoryBudget",
+            _ => return None,
+        };
+        Some(TooLarge { grown, directive })
+    }
+
+    fn exceeds_allowance(&self, has: u64, grown: u64) -> bool {
+        match (self.words.read(self.word), self.words.read(NEWBORN_WORD)) {
+            (0, 0) => false,
+            (0, newborn) => grown > newborn,
+            (allowed, _) => has > allowed,
+        }
+    }
+}
+
+/// What this process has, in bytes.
+#[derive(Debug, Default)]
+struct Has {
+    /// In memory and in no file.
+    anonymous: u64,
+    /// Address space that it can write to and shares with nobody: what the kernel holds against RLIMIT_DATA.
+    data: u64,
+}
+
+impl Has {
+    /// See proc_pid_statm(5): size, resident, shared, text, lib, data, dt, in pages.
+    fn read(statm: &File) -> Option<Has> {
+        let mut line = [0; 128];
+        let length = statm.read_at(&mut line, 0).ok()?;
+        let fields = std::str::from_utf8(line.get(..length)?).ok()?;
+        let mut pages = fields.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
+        let (resident, shared) = (pages.nth(1)??, pages.next()??);
+        let data = pages.nth(2)??;
+        Some(Has { anonymous: resident.saturating_sub(shared) * PAGE, data: data * PAGE })
+    }
+}
+
+const PAGE: u64 = 4096;
+
+/// From here on this process has no more writable memory than that: what asks for more is told that there is none.
+fn bound(bytes: u64) {
+    let unlimited = libc::RLIM_INFINITY;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((unlimited, unlimited));
+    let _ = setrlimit(Resource::RLIMIT_DATA, bytes.min(soft).min(hard), hard);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_has_grown_is_too_large() {
+        let (mut master, memory) = crate::sys::new_words(MEMORY_WORDS).expect("words");
+        let words = Rc::new(crate::sys::map_words(&memory).expect("mapped"));
+        let mut limit = MemoryLimit::new(words, 7, None);
+        limit.next = Instant::now();
+        assert_eq!(limit.check(), None, "nothing limits it");
+        let taken = vec![1_u8; 32 << 20];
+        master.write(NEWBORN_WORD, 64 << 20);
+        limit.next = Instant::now();
+        assert_eq!(limit.check(), None, "a newborn may have more");
+        master.write(word_of(7), limit.born_with + (16 << 20));
+        limit.next = Instant::now();
+        let said = limit.check().expect("too large");
+        assert!(said.grown >= 32 << 20 && said.directive == "MemoryBudget", "{said:?}");
+        assert_eq!(limit.check(), None, "not so soon again");
+        limit.max_private = Some(16 << 20);
+        limit.next = Instant::now();
+        assert_eq!(limit.check().map(|said| said.directive), Some("MaxMemoryPerChild"));
+        drop(taken);
+    }
+}

@@ -16,7 +16,7 @@ pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{
-    alive, children, cpu_time, descriptors, own_memory, peak_memory, private_memory, signal, state, threads,
+    alive, children, cpu_time, descriptors, name, own_memory, peak_memory, private_memory, signal, state, threads,
 };
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, is_tainted};

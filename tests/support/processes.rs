@@ -23,7 +23,12 @@ pub fn state(pid: i32) -> Option<char> {
     stat(pid).map(|(state, _)| state)
 }
 
-/// The children of `pid`.
+/// What the kernel calls it.
+pub fn name(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
+}
+
+/// Processes that this one has started, or adopted.
 pub fn children(pid: i32) -> Vec<i32> {
     all().into_iter().filter(|child| stat(*child).is_some_and(|(_, parent)| parent == pid)).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Connection, Load, Request, Server, Site, children, own_memory, until};
+use crate::support::{Connection, Load, Request, Server, Site, children, eventually, name, own_memory, until};
 
 /// `/pid` says who answers; `/hold` waits for the file `go`.
 const APP: &str = r#"sub { my $e = shift;
@@ -186,13 +186,17 @@ fn requests_are_spread_fairly_over_busy_connections() {
 }
 
 #[test]
-fn the_process_tree_is_master_front_mold_and_workers() {
+fn the_process_tree_is_master_front_sampler_mold_and_workers() {
     let server = serve("MaxSpareServers 2");
     server.until_idle(2);
     let status = server.status();
     let front = status["front_pid"].as_i64().expect("a front") as i32;
     let mold = status["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
-    let mut of_master = children(server.pid());
+    let mut of_master = eventually("the sampler is there", || {
+        let children = children(server.pid());
+        children.iter().any(|pid| name(*pid) == "cameleer-sample").then_some(children)
+    });
+    of_master.retain(|pid| name(*pid) != "cameleer-sample");
     of_master.sort_unstable();
     let mut expected = vec![front, mold];
     expected.sort_unstable();

@@ -65,6 +65,11 @@ impl Budget {
         self.sampling.peer()
     }
 
+    /// The server stops: nothing is measured any more.
+    pub fn stop(&self) {
+        self.sampling.end();
+    }
+
     /// That of a process that is no worker, as last measured.
     pub fn memory_of(&self, pid: Pid) -> Option<&Sizes> {
         self.others.get(&pid.as_raw())

@@ -41,6 +41,11 @@ impl Sampling {
         self.sampler.as_ref().map(|sampler| sampler.pid)
     }
 
+    /// Ends it: it has nothing to finish.
+    pub fn end(&self) {
+        self.sampler.iter().for_each(|sampler| sampler.kill());
+    }
+
     /// On which it answers.
     pub fn peer(&self) -> Option<&Peer<ToSampler, Sampled>> {
         self.sampler.as_ref().map(|sampler| &sampler.peer)

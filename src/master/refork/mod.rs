@@ -181,7 +181,7 @@ impl Master {
     pub(super) fn renew_pool(&mut self) {
         let Phase::Renewing(mold, since) = self.refork.phase else { return };
         let (serving, others) = self.workers.outdated(mold);
-        if serving.is_empty() && others == 0 {
+        if serving.is_empty() && others + self.workers.starting(mold.generation) == 0 {
             let after = since.elapsed();
             log::notice(
                 "master",

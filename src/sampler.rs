@@ -2,10 +2,11 @@
 //! walks all pages of a process, and waits where that process changes its mappings: neither master nor front has that time.
 
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::Duration;
 
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
+use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use wire::channel::Channel;
 
@@ -30,7 +31,7 @@ pub struct Sampled {
     pub sizes: Option<Sizes>,
     /// How much more there is for it.
     pub available: Option<Available>,
-    /// How long that took, in microseconds.
+    /// How much of a processor that took, in microseconds.
     pub took_us: u64,
 }
 
@@ -40,11 +41,16 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let master: Channel<Sampled, ToSampler> = Channel::new(control);
     let machine = Machine::default();
     while let Some((ToSampler::Measure { pid }, _)) = master.receive()? {
-        let began = Instant::now();
+        let began = processor_time();
         let sizes = machine.sizes(pid);
         let available = machine.available_to(pid);
-        let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let took_us = u64::try_from(processor_time().saturating_sub(began).as_micros()).unwrap_or(u64::MAX);
         master.send(&Sampled { pid, sizes, available, took_us }, &[])?;
     }
     Ok(())
+}
+
+/// What this process has used of the processors.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

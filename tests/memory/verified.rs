@@ -2,8 +2,8 @@
 //!
 //! By `memory.current` of a control group of its own where this machine lets the test make one (as root; with the memory
 //! controller in version 1, by `memory.usage_in_bytes`). Otherwise by MemAvailable, in which everything else that runs shows, too:
-//! there a try counts only when nothing else moved, and where something always does, nothing is verified. `--nocapture` says which
-//! it was, and the figures.
+//! there, with what processors keep of freed pages, a try counts only when nothing else moved, and where something always does, nothing is verified. `--nocapture` says
+//! which it was, and the figures.
 
 use std::time::Duration;
 
@@ -53,6 +53,7 @@ type Sizes = (u64, u64);
 
 fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
     let meter = Meter(ControlGroup::new(&what.replace(' ', "-")));
+    let mut counted = 0;
     for _ in 0..if meter.0.is_some() { 1 } else { TRIES } {
         let calm = meter.is_calm();
         let sizes = attempt(&meter);
@@ -60,8 +61,9 @@ fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
         if is_near(sizes) {
             return;
         }
-        assert!(!calm || !meter.is_calm(), "{what}: more than 5 % off: {}", meter.words(sizes));
+        counted += u32::from(calm && meter.is_calm());
     }
+    assert_eq!(counted, 0, "{what}: more than 5 % off; the figures stand above");
     println!("{what}: NOT VERIFIED: no control group can be made, and something else moves MemAvailable all the time");
 }
 
@@ -86,7 +88,7 @@ impl Meter {
     fn used(&self) -> u64 {
         match &self.0 {
             Some(group) => group.used().expect("the group is there"),
-            None => of_machine("MemTotal:") - of_machine("MemAvailable:"),
+            None => of_machine("MemTotal:") - of_machine("MemAvailable:") - kept_by_processors(),
         }
     }
 
@@ -107,6 +109,15 @@ impl Meter {
         let off = (said as f64 / is as f64 - 1.0) * 100.0;
         format!("cameleer mem says {said}, {by} says {is}: {off:+.2} %")
     }
+}
+
+/// Pages that were freed and that a processor keeps at hand, hundreds of megabytes of them since Linux 6.7: MemAvailable does not
+/// know them.
+fn kept_by_processors() -> u64 {
+    const PAGE: u64 = 4096;
+    let text = std::fs::read_to_string("/proc/zoneinfo").unwrap_or_default();
+    let counts = text.lines().filter_map(|line| line.trim().strip_prefix("count:")?.trim().parse::<u64>().ok());
+    counts.sum::<u64>() * PAGE
 }
 
 fn of_machine(name: &str) -> u64 {

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     "boot.c",
+    "census.c",
     "fork.c",
     "guard.c",
     "call.c",

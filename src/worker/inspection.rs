@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use libperl::Interrupted;
 use nix::unistd::getpid;
+use serde_json::json;
 use wire::control::{Inspection, LateCode};
 
 use super::site::Site;
@@ -14,11 +15,20 @@ use crate::{log, sys};
 
 /// Writes it, as JSON, into `into`. What goes wrong is a line in the log.
 pub fn tell(site: &Site, what: Inspection, into: OwnedFd) {
-    let function = match what {
-        Inspection::Loaded => c"Cameleer::Inspection::loaded",
+    let told = match what {
+        Inspection::Loaded => {
+            let module = site.perl.require_module("Cameleer::Inspection");
+            module.and_then(|()| site.perl.ask(c"Cameleer::Inspection::loaded", ""))
+        }
+        Inspection::Census => Ok(census(site)),
     };
-    let told = site.perl.require_module("Cameleer::Inspection").and_then(|()| site.perl.ask(function, ""));
     write(told, into, what);
+}
+
+/// An object: for each class how many there are, and about how many bytes they take.
+fn census(site: &Site) -> String {
+    let counts = site.perl.census().into_iter().map(|(class, living)| (class, json!([living.count, living.bytes])));
+    serde_json::Value::Object(counts.collect()).to_string()
 }
 
 /// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing

@@ -8,6 +8,8 @@ mod agreement;
 mod command;
 /// A control group for one server.
 mod control_group;
+/// Objects that stay.
+mod leaks;
 /// Huge pages, and pages that are joined.
 mod pages;
 /// Against what the machine has again.

@@ -51,6 +51,10 @@ mod declarations {
     unsafe extern "C" {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
+        pub fn cml_census(
+            tell: extern "C" fn(to: *mut c_void, name: *const c_char, length: usize, count: usize, bytes: usize),
+            to: *mut c_void,
+        );
         pub fn cml_before_forks();
         pub fn cml_before_promotion();
         pub fn cml_is_promoted();

@@ -52,6 +52,9 @@ typedef struct {
 
 extern cml_hooks cml_hooks_table;
 
+/* census.c */
+void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t count, size_t bytes), void *to);
+
 /* fork.c */
 void cml_before_forks(void);
 void cml_before_promotion(void);

@@ -12,6 +12,7 @@
 //! No method hands out a pointer into Perl, and no Perl `longjmp` passes a Rust frame: see `shim.h`.
 #![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]
 
+mod census;
 mod left;
 mod process;
 
@@ -21,6 +22,7 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use census::{Census, Living};
 pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;

@@ -347,11 +347,13 @@ impl LateCode {
 pub enum Inspection {
     /// What it has loaded since it was forked.
     Loaded,
+    /// What lives in Perl's memory, by class.
+    Census,
 }
 
 impl Inspection {
     /// All, by the numbers that they have in packets.
-    pub const ALL: [Inspection; 1] = [Inspection::Loaded];
+    pub const ALL: [Inspection; 2] = [Inspection::Loaded, Inspection::Census];
 }
 
 /// The master to the expander, which runs the configuration's Perl before anything is bound.

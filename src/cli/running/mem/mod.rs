@@ -1,6 +1,7 @@
 //! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
 
 mod advice;
+mod leaks;
 mod picture;
 mod plan;
 mod report;
@@ -40,6 +41,9 @@ pub struct Mem {
     /// Tell what workers have loaded since the fork and the mold should
     #[arg(long, conflicts_with_all = ["plan", "svg"])]
     advise: bool,
+    /// Tell what lives in workers and was not there when they were forked, by class
+    #[arg(long, conflicts_with_all = ["plan", "svg", "advise"])]
+    leaks: bool,
     /// Write a file for PerlRequire that loads it
     #[arg(long, value_name = "FILE", requires = "advise")]
     write: Option<PathBuf>,
@@ -61,6 +65,10 @@ impl Mem {
         }
         if self.advise {
             return self.give_advice();
+        }
+        if self.leaks {
+            let leaks = leaks::Leaks::of(&mut self.which.connect()?)?;
+            return self.say(&leaks, leaks::table(&leaks));
         }
         let report = self.measure()?;
         if let Some(file) = &self.svg {

@@ -1,0 +1,103 @@
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* What lives in Perl's arenas: how many objects of each class, how many scalars, arrays and so on that are of none, and about
+ * how many bytes they take. Nothing is written into Perl's memory, which a worker shares with the mold. */
+
+typedef struct {
+    const HV *stash; /* NULL: of no class */
+    int type;        /* of those */
+    size_t count, bytes;
+} kind;
+
+enum { KINDS = 8192, TYPES = SVt_LAST }; /* a power of two */
+
+static const size_t bodies[TYPES] = {
+    [SVt_PV] = sizeof(XPV),     [SVt_PVIV] = sizeof(XPVIV), [SVt_PVNV] = sizeof(XPVNV), [SVt_PVMG] = sizeof(XPVMG),
+    [SVt_REGEXP] = 256,         [SVt_PVGV] = sizeof(XPVGV), [SVt_PVLV] = sizeof(XPVLV), [SVt_PVAV] = sizeof(XPVAV),
+    [SVt_PVHV] = sizeof(XPVHV), [SVt_PVCV] = sizeof(XPVCV), [SVt_PVFM] = sizeof(XPVFM), [SVt_PVIO] = sizeof(XPVIO),
+};
+
+/* What a key of a hash takes: its entry, and the string that hashes share. */
+enum { KEY = 3 * sizeof(void *) + 32 };
+
+static size_t size_of(const SV *sv)
+{
+    const int type = SvTYPE(sv);
+    size_t size = sizeof(SV) + bodies[type];
+    if (type == SVt_PVAV) {
+        const AV *const av = (const AV *)sv;
+        size += AvALLOC(av) ? (size_t)(AvARRAY(av) - AvALLOC(av) + AvMAX(av) + 1) * sizeof(SV *) : 0;
+    } else if (type == SVt_PVHV) {
+        const HV *const hv = (const HV *)sv;
+        size += HvARRAY(hv) ? (HvMAX(hv) + 1) * sizeof(HE *) + HvTOTALKEYS(hv) * KEY : 0;
+    } else if (type >= SVt_PV && type <= SVt_PVMG && SvLEN(sv)) {
+        size += SvLEN(sv); /* 0: the string is another's */
+    }
+    return size;
+}
+
+static kind *find(kind *kinds, const HV *stash, int type)
+{
+    const size_t start = stash ? (size_t)stash / sizeof(SV) : (size_t)type;
+    for (size_t i = 0; i < KINDS; i++) {
+        kind *const k = &kinds[(start + i) % KINDS];
+        if (k->count == 0 || (k->stash == stash && k->type == type))
+            return k;
+    }
+    return NULL; /* more classes than any program has */
+}
+
+static void count(kind *kinds, const SV *sv)
+{
+    const int is_object = SvTYPE(sv) >= SVt_PVMG && SvOBJECT(sv) && SvSTASH(sv);
+    const HV *const stash = is_object ? SvSTASH(sv) : NULL;
+    kind *const k = find(kinds, stash, stash ? 0 : SvTYPE(sv));
+    if (!k)
+        return;
+    k->stash = stash;
+    k->type = stash ? 0 : SvTYPE(sv);
+    k->count++;
+    k->bytes += size_of(sv);
+}
+
+static const char *name_of_type(int type)
+{
+    switch (type) {
+    case SVt_PVAV: return "ARRAY";
+    case SVt_PVHV: return "HASH";
+    case SVt_PVCV: return "CODE";
+    case SVt_PVGV: return "GLOB";
+    case SVt_PVIO: return "IO";
+    case SVt_PVFM: return "FORMAT";
+    case SVt_REGEXP: return "REGEXP";
+    default: return "SCALAR";
+    }
+}
+
+/* Tells each kind; scalars of several types are told one after the other. */
+void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t count, size_t bytes), void *to)
+{
+    dTHXa(cml_perl);
+    kind *const kinds = calloc(KINDS, sizeof *kinds);
+    if (!kinds)
+        return;
+    for (const SV *arena = PL_sv_arenaroot; arena; arena = (const SV *)SvANY(arena)) {
+        const SV *const end = &arena[SvREFCNT(arena)];
+        for (const SV *sv = arena + 1; sv < end; sv++)
+            if (SvTYPE(sv) != (svtype)SVTYPEMASK && SvREFCNT(sv))
+                count(kinds, sv);
+    }
+    for (size_t i = 0; i < KINDS; i++) {
+        const kind *const k = &kinds[i];
+        const char *const class = k->stash ? HvNAME(k->stash) : NULL;
+        if (k->count == 0)
+            continue;
+        if (class)
+            tell(to, class, (size_t)HvNAMELEN(k->stash), k->count, k->bytes);
+        else if (!k->stash)
+            tell(to, name_of_type(k->type), strlen(name_of_type(k->type)), k->count, k->bytes);
+    }
+    free(kinds);
+}

@@ -79,6 +79,14 @@ impl Sizes {
     }
 }
 
+impl Sizes {
+    /// As they would be if nothing were swapped out of it and its mold: what is decided by them must not depend on that.
+    pub fn without_swap(self, mold: &Sizes) -> Sizes {
+        let private = self.certainly_private(mold);
+        Sizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }
+    }
+}
+
 impl Add for Sizes {
     type Output = Sizes;
 
@@ -169,5 +177,9 @@ mod tests {
         assert_eq!(read_back.certainly_private(&mold), before.private);
         assert_eq!(before.certainly_private(&Sizes::default()), before.private);
         assert_eq!(before.certainly_private(&mold), 0);
+        let decided_by = read_back.without_swap(&mold);
+        assert_eq!((decided_by.private, decided_by.shared), (before.private, 38 << 20));
+        let out = Sizes { shared: 1 << 20, swap: 30 << 20, ..before };
+        assert_eq!(out.without_swap(&Sizes::default()).shared, 31 << 20, "what is swapped out is shared still");
     }
 }

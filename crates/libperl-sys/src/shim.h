@@ -20,6 +20,7 @@
  *   watch.c  that the process was changed
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
+ *   census.c  what lives in the arenas, by class
  *   fork.c   what the mold does before it forks workers
  */
 #ifndef CML_SHIM_H

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use nix::unistd::Pid;
+use wire::control::Slot;
+
 use crate::log;
 use crate::master::Master;
 use crate::master::backoff::Backoff;
 use crate::master::children::peer::Peer;
 use crate::master::children::{Sampler, start_sampler};
+use crate::memory::Sizes;
 use crate::sampler::{Sampled, ToSampler};
 
 /// Measuring takes one part in so many of the time.
@@ -37,7 +41,7 @@ impl Sampling {
     }
 
     /// Its process, when it has one.
-    pub fn pid(&self) -> Option<nix::unistd::Pid> {
+    pub fn pid(&self) -> Option<Pid> {
         self.sampler.as_ref().map(|sampler| sampler.pid)
     }
 
@@ -137,14 +141,23 @@ impl Master {
         (sampling.asked, sampling.next) = (None, now + pause);
         self.budget.others.retain(|pid, _| subjects.contains(pid));
         let Some(sizes) = sampled.sizes else { return };
-        match self.workers.slot_of(nix::unistd::Pid::from_raw(sampled.pid)).and_then(|slot| self.workers.get_mut(slot))
-        {
-            Some(worker) => worker.measured(sizes),
+        match self.workers.slot_of(Pid::from_raw(sampled.pid)) {
+            Some(slot) => self.worker_measured(slot, sizes),
             None => drop(self.budget.others.insert(sampled.pid, sizes)),
         }
         self.keep_budget();
         self.keep_limits(now);
         self.tend();
+    }
+
+    /// With swap, pages that a worker shares look private: workers are not sent away for that.
+    fn worker_measured(&mut self, slot: Slot, sizes: Sizes) {
+        let id = self.workers.get_mut(slot).map(|worker| worker.mold);
+        let mold = id.and_then(|id| self.mold(id)).map(|mold| mold.pid);
+        let mold = mold.and_then(|pid| self.budget.memory_of(pid)).copied().unwrap_or_default();
+        if let Some(worker) = self.workers.get_mut(slot) {
+            worker.measured(sizes.without_swap(&mold));
+        }
     }
 
     /// It has ended; another is started when it is wanted.

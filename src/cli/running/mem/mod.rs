@@ -41,7 +41,7 @@ pub struct Mem {
     /// Tell what workers have loaded since the fork and the mold should
     #[arg(long, conflicts_with_all = ["plan", "svg"])]
     advise: bool,
-    /// Tell what lives in workers and was not there when they were forked, by class
+    /// Tell what has come to live in workers since the fork, by class
     #[arg(long, conflicts_with_all = ["plan", "svg", "advise"])]
     leaks: bool,
     /// Write a file for PerlRequire that loads it

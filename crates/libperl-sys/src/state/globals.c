@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 #include <locale.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 /* @INC returns to what it was when the worker was born, as in mod_perl 1: one that a handler has spoilt would take the
  * modules of all that come after. A PSGI application's stays as the application leaves it, because its servers never put

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 #include <signal.h>
 #include <sys/time.h>

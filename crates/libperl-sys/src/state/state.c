@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

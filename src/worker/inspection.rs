@@ -10,17 +10,19 @@ use nix::unistd::getpid;
 use serde_json::json;
 use wire::control::{Inspection, LateCode};
 
+use super::growth::Growth;
 use super::site::Site;
 use crate::{log, sys};
 
 /// Writes it, as JSON, into `into`. What goes wrong is a line in the log.
-pub fn tell(site: &Site, what: Inspection, into: OwnedFd) {
+pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd) {
     let told = match what {
         Inspection::Loaded => {
             let module = site.perl.require_module("Cameleer::Inspection");
             module.and_then(|()| site.perl.ask(c"Cameleer::Inspection::loaded", ""))
         }
         Inspection::Census => Ok(census(site)),
+        Inspection::Growth => Ok(growth.told()),
     };
     write(told, into, what);
 }

@@ -61,14 +61,23 @@ impl MemoryLimit {
         MemoryLimit { words, word: word_of(slot), max_private, statm, born_with: has.anonymous, next }
     }
 
-    /// Looks, if that is due.
-    pub fn check(&mut self) -> Option<TooLarge> {
+    /// Looks, if that is due: what this worker has that is in no file, in bytes.
+    pub fn look(&mut self) -> Option<u64> {
         let now = Instant::now();
         if now < self.next {
             return None;
         }
         self.next = now + EVERY;
-        let has = Has::read(self.statm.as_ref()?)?.anonymous;
+        self.anonymous()
+    }
+
+    /// What it has that is in no file, in bytes.
+    pub fn anonymous(&self) -> Option<u64> {
+        Some(Has::read(self.statm.as_ref()?)?.anonymous)
+    }
+
+    /// Whether that is too much.
+    pub fn is_exceeded_by(&self, has: u64) -> Option<TooLarge> {
         let grown = has.saturating_sub(self.born_with);
         let directive = match self.max_private {
             Some(most) if grown > most => "MaxMemoryPerChild",
@@ -127,20 +136,19 @@ mod tests {
         let (mut master, memory) = crate::sys::new_words(MEMORY_WORDS).expect("words");
         let words = Rc::new(crate::sys::map_words(&memory).expect("mapped"));
         let mut limit = MemoryLimit::new(words, 7, None);
+        assert_eq!(limit.look(), None, "not so soon");
         limit.next = Instant::now();
-        assert_eq!(limit.check(), None, "nothing limits it");
         let taken = vec![1_u8; 32 << 20];
+        let has = limit.look().expect("it is time");
+        assert!(has >= limit.born_with + (32 << 20));
+        let directive = |limit: &MemoryLimit| limit.is_exceeded_by(has).map(|said| said.directive);
+        assert_eq!(directive(&limit), None, "nothing limits it");
         master.write(NEWBORN_WORD, 64 << 20);
-        limit.next = Instant::now();
-        assert_eq!(limit.check(), None, "a newborn may have more");
+        assert_eq!(directive(&limit), None, "a newborn may have more");
         master.write(word_of(7), limit.born_with + (16 << 20));
-        limit.next = Instant::now();
-        let said = limit.check().expect("too large");
-        assert!(said.grown >= 32 << 20 && said.directive == "MemoryBudget", "{said:?}");
-        assert_eq!(limit.check(), None, "not so soon again");
+        assert_eq!(directive(&limit), Some("MemoryBudget"));
         limit.max_private = Some(16 << 20);
-        limit.next = Instant::now();
-        assert_eq!(limit.check().map(|said| said.directive), Some("MaxMemoryPerChild"));
+        assert_eq!(directive(&limit), Some("MaxMemoryPerChild"));
         drop(taken);
     }
 }

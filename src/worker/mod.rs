@@ -29,6 +29,7 @@ mod start_up;
 mod location;
 
 mod error_logs;
+mod growth;
 mod log_context;
 mod memory_limit;
 mod place;
@@ -48,6 +49,7 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use wire::frame::Field;
 use wire::reply::Reply;
 use wire::transport::{Inbound, WorkerPort};
 
@@ -55,6 +57,7 @@ use crate::config::{Config, Phase};
 use crate::log;
 use crate::sys::Words;
 
+use growth::Growth;
 pub use memory_limit::{CEILING_WORD, MEMORY_WORDS, NEWBORN_WORD, word_of};
 use memory_limit::{MemoryLimit, TooLarge};
 use promotion::{Record, Successor, promote};
@@ -98,6 +101,7 @@ pub struct Worker {
     identity: WorkerIdentity,
     limit: RequestLimit,
     memory: MemoryLimit,
+    growth: Growth,
     /// Requests have left children that still run.
     has_children: bool,
     /// How long it took from fork to ready, in microseconds.
@@ -141,7 +145,8 @@ impl Worker {
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         let memory = MemoryLimit::new(words, identity.slot, site.config.pool.worker.max_private);
         let port = Rc::new(port.into());
-        Worker { site, port, identity, limit, memory, has_children: false, fork_us: 0, record: Record::default() }
+        let (growth, record) = (Growth::default(), Record::default());
+        Worker { site, port, identity, limit, memory, growth, has_children: false, fork_us: 0, record }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
@@ -171,7 +176,7 @@ impl Worker {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(End::Leave),
                 Some(Inbound::Inspect { what, into, done }) => {
-                    inspection::tell(&self.site, what, into);
+                    inspection::tell(&self.site, &self.growth, what, into);
                     drop(done);
                 }
                 Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
@@ -192,9 +197,13 @@ impl Worker {
                     }
                 }
                 Some(Inbound::Request(frame, body)) => {
-                    let last = self.limit.is_last() || self.is_too_large();
+                    let before = self.memory.look().map(|has| (frame.field(Field::Path).to_vec(), has));
+                    let last = self.limit.is_last() || before.as_ref().is_some_and(|(_, has)| self.is_too_large(*has));
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
+                    if let Some((path, before)) = before {
+                        self.growth.note(&path, before, self.memory.anonymous().unwrap_or(before));
+                    }
                     self.record.answered(self.site.died.take());
                     self.has_children = libperl::may_have_children() && self.reap();
                     if next == Next::Leave {
@@ -206,8 +215,8 @@ impl Worker {
     }
 
     /// Whether the next request is its last, because it has become too large.
-    fn is_too_large(&mut self) -> bool {
-        let Some(TooLarge { grown, directive }) = self.memory.check() else { return false };
+    fn is_too_large(&self, has: u64) -> bool {
+        let Some(TooLarge { grown, directive }) = self.memory.is_exceeded_by(has) else { return false };
         let grown = grown as f64 / f64::from(1 << 20);
         let (slot, requests) = (self.identity.slot, self.record.requests());
         log::notice(

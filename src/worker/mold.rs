@@ -15,6 +15,7 @@ use wire::control::{Exit, FromMold, GenerationNumber, LateCode, Slot, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
+use super::growth::Growth;
 use super::inspection;
 use super::memory_pages;
 use super::promotion::Master;
@@ -237,7 +238,7 @@ impl Mold {
             }
             ToMold::Inspect { what } => {
                 let into = fds.next().context("nothing to write into came with Inspect")?;
-                inspection::tell(&self.site, what, into);
+                inspection::tell(&self.site, &Growth::default(), what, into);
                 Ok(None)
             }
             ToMold::Weigh { code } => {

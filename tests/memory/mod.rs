@@ -12,6 +12,8 @@ mod control_group;
 mod leaks;
 /// Huge pages, and pages that are joined.
 mod pages;
+/// Growth by paths.
+mod urls;
 /// Against what the machine has again.
 mod verified;
 

@@ -76,7 +76,16 @@ const LAYERS: &[Layers] = &[
             &["request"],
             &["site"],
             &["location", "start_up"],
-            &["error_logs", "log_context", "memory_limit", "memory_pages", "place", "program_kind", "request_limit"],
+            &[
+                "error_logs",
+                "growth",
+                "log_context",
+                "memory_limit",
+                "memory_pages",
+                "place",
+                "program_kind",
+                "request_limit",
+            ],
         ],
     },
     Layers {

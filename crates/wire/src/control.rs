@@ -349,11 +349,13 @@ pub enum Inspection {
     Loaded,
     /// What lives in Perl's memory, by class.
     Census,
+    /// By how much requests have made it grow, by their paths.
+    Growth,
 }
 
 impl Inspection {
     /// All, by the numbers that they have in packets.
-    pub const ALL: [Inspection; 2] = [Inspection::Loaded, Inspection::Census];
+    pub const ALL: [Inspection; 3] = [Inspection::Loaded, Inspection::Census, Inspection::Growth];
 }
 
 /// The master to the expander, which runs the configuration's Perl before anything is bound.

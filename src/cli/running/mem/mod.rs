@@ -6,6 +6,7 @@ mod picture;
 mod plan;
 mod report;
 mod table;
+mod urls;
 
 use std::path::PathBuf;
 
@@ -44,6 +45,9 @@ pub struct Mem {
     /// Tell what has come to live in workers since the fork, by class
     #[arg(long, conflicts_with_all = ["plan", "svg", "advise"])]
     leaks: bool,
+    /// Tell by how much requests make workers grow, by their paths
+    #[arg(long, conflicts_with_all = ["plan", "svg", "advise", "leaks"])]
+    urls: bool,
     /// Write a file for PerlRequire that loads it
     #[arg(long, value_name = "FILE", requires = "advise")]
     write: Option<PathBuf>,
@@ -69,6 +73,10 @@ impl Mem {
         if self.leaks {
             let leaks = leaks::Leaks::of(&mut self.which.connect()?)?;
             return self.say(&leaks, leaks::table(&leaks));
+        }
+        if self.urls {
+            let urls = urls::Urls::of(&mut self.which.connect()?)?;
+            return self.say(&urls, urls::table(&urls));
         }
         let report = self.measure()?;
         if let Some(file) = &self.svg {

@@ -9,8 +9,10 @@ use crate::config::budget::{ReforkWhen, WorkerLimits};
 use crate::master::Master;
 use crate::master::pool::workers::Worker;
 
-/// The front is asked how often what it knows of workers: when limits need that.
-const ASKS_EVERY: Duration = Duration::from_secs(1);
+/// The front is asked so often what it knows of workers, where limits need that.
+const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);
+/// And where only the budget does: a worker that has served tells what the next one will cost.
+const ASKED_FOR_BUDGET: Duration = Duration::from_secs(5);
 
 impl Master {
     /// Whether what is measured is compared with anything but the budget.
@@ -20,10 +22,14 @@ impl Master {
         max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
     }
 
-    /// Whether the front is asked how many requests workers have answered and since when they are idle.
-    fn asks_front(&self) -> bool {
+    /// How often the front is asked how many requests workers have answered, and since when they are idle; `None`: never.
+    fn asks_front(&self) -> Option<Duration> {
         let pool = &self.checked.config.pool;
-        pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.refork != ReforkWhen::Off
+        let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some();
+        match limits || pool.refork != ReforkWhen::Off {
+            true => Some(ASKED_FOR_LIMITS),
+            false => self.budget.bytes.map(|_| ASKED_FOR_BUDGET),
+        }
     }
 
     /// What the front knows of the workers.
@@ -43,8 +49,11 @@ impl Master {
 
     /// Asks the front when that is due.
     pub(in crate::master) fn ask_front(&mut self, now: Instant) {
-        if self.asks_front() && self.front.is_some() && self.status_due <= now {
-            self.status_due = now + ASKS_EVERY;
+        if let Some(every) = self.asks_front()
+            && self.front.is_some()
+            && self.status_due <= now
+        {
+            self.status_due = now + every;
             self.tell_front(ToFront::Status, vec![]);
         }
     }
@@ -52,7 +61,7 @@ impl Master {
     /// When the limits have something to do although nothing is measured.
     pub(in crate::master) fn limits_wake(&self) -> Option<Instant> {
         let serving = self.serving().filter(|_| self.stop.is_none() && self.front.is_some())?;
-        let asked = self.asks_front().then_some(self.status_due);
+        let asked = self.asks_front().map(|_| self.status_due);
         let max_age = self.checked.config.pool.worker.max_age;
         let oldest =
             max_age.and_then(|age| Some(self.workers.of(serving).map(|(_, worker)| worker.asked).min()? + age));

@@ -40,6 +40,8 @@ pub struct Budget {
     sampling: Sampling,
     /// Of processes that are no workers.
     others: BTreeMap<i32, Sizes>,
+    /// How much more the control group of the processes may have, where that has a limit.
+    room: Option<u64>,
     words: Words,
     /// The same, for molds.
     pub memory: Fd,
@@ -52,7 +54,15 @@ impl Budget {
     pub fn new(now: Instant) -> std::io::Result<Budget> {
         let (words, memory) = new_words(worker::MEMORY_WORDS)?;
         let (others, retired) = (BTreeMap::new(), VecDeque::new());
-        Ok(Budget { bytes: None, sampling: Sampling::new(now), others, words, memory: memory.into(), retired })
+        Ok(Budget {
+            bytes: None,
+            sampling: Sampling::new(now),
+            others,
+            room: None,
+            words,
+            memory: memory.into(),
+            retired,
+        })
     }
 
     /// What measures memory, when it runs.
@@ -114,7 +124,7 @@ impl Master {
         let one_more = one_more(&measured).unwrap_or(FIRST_GUESS);
         let workers =
             self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
-        Some(Plan { budget, base, workers, one_more })
+        Some(Plan { budget, base, workers, one_more }.within(self.budget.room))
     }
 
     fn measured(&self, serving: GenerationNumber, mold: i32) -> Vec<Measured> {

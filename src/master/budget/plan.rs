@@ -23,6 +23,12 @@ impl Plan {
         self.base + self.workers.iter().sum::<u64>()
     }
 
+    /// The same where a control group allows only so much more: others may be in it, and its limits may change.
+    pub fn within(self, available: Option<u64>) -> Plan {
+        let most = available.map_or(u64::MAX, |available| self.total().saturating_add(available));
+        Plan { budget: self.budget.min(most), ..self }
+    }
+
     /// What is left of the planned part.
     pub fn headroom(&self) -> u64 {
         self.planned().saturating_sub(self.total())
@@ -84,6 +90,16 @@ mod tests {
         assert_eq!((plan.headroom(), plan.may_fork(), plan.growth()), (0, 0, 0));
         let tiny = Plan { budget: 10 * MB, base: 50 * MB, ..Plan::default() };
         assert_eq!((tiny.most_workers(), tiny.may_fork()), (1, 0));
+    }
+
+    #[test]
+    fn a_control_group_that_is_nearly_full_lowers_the_budget() {
+        let plan = plan(&[20, 20, 60]);
+        assert_eq!(plan.clone().within(None), plan);
+        assert_eq!(plan.clone().within(Some(400 * MB)).budget, 500 * MB);
+        let full = plan.within(Some(0));
+        assert_eq!((full.budget / MB, full.may_fork()), (150, 0));
+        assert!(full.is_crossed());
     }
 
     #[test]

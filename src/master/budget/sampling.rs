@@ -10,7 +10,7 @@ use crate::master::Master;
 use crate::master::backoff::Backoff;
 use crate::master::children::peer::Peer;
 use crate::master::children::{Sampler, start_sampler};
-use crate::memory::Sizes;
+use crate::memory::{Bound, Sizes};
 use crate::sampler::{Sampled, ToSampler};
 
 /// Measuring takes one part in so many of the time.
@@ -140,6 +140,8 @@ impl Master {
         let pause = (Duration::from_micros(sampled.took_us) * SHARE).max(round);
         (sampling.asked, sampling.next) = (None, now + pause);
         self.budget.others.retain(|pid, _| subjects.contains(pid));
+        let in_group = sampled.available.filter(|available| available.bound == Bound::ControlGroup);
+        self.budget.room = in_group.map(|available| available.bytes);
         let Some(sizes) = sampled.sizes else { return };
         match self.workers.slot_of(Pid::from_raw(sampled.pid)) {
             Some(slot) => self.worker_measured(slot, sizes),

@@ -120,6 +120,13 @@ fn idle_workers_leave() {
 }
 
 #[test]
+fn one_that_nobody_replaces_is_told_of_all_the_same() {
+    let server = serve("sub { [200, ['X-Pid', $$], ['ok']] }", 3, "MinSpareServers 1\nMaxIdlePerChild 1s");
+    server.logged(" requests (MaxIdlePerChild)\n");
+    server.get("/").is(200);
+}
+
+#[test]
 fn a_worker_that_shares_too_little_leaves() {
     let server = serve("sub { [200, ['X-Pid', $$], ['ok']] }", 1, "MinSharedPerChild 4000M");
     server.logged(" MB shared");

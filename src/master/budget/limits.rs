@@ -7,7 +7,7 @@ use wire::control::{FrontStatus, ToFront, WorkerId, WorkerState};
 use super::size;
 use crate::config::budget::{ReforkWhen, WorkerLimits};
 use crate::master::Master;
-use crate::master::pool::workers::Worker;
+use crate::master::pool::worker::Worker;
 
 /// The front is asked so often what it knows of workers, where limits need that.
 const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);

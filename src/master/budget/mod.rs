@@ -11,7 +11,7 @@ mod limits;
 mod plan;
 mod sampling;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nix::unistd::Pid;
@@ -45,15 +45,15 @@ pub struct Budget {
     words: Words,
     /// The same, for molds.
     pub memory: Fd,
-    /// Who was asked to leave, why, and when: until another has taken the place.
-    retired: VecDeque<(String, Instant)>,
+    /// Who was asked to leave last, why, and when: until another has taken the place, or none will.
+    retired: Option<(String, Instant)>,
 }
 
 impl Budget {
     /// Of a server that starts.
     pub fn new(now: Instant) -> std::io::Result<Budget> {
         let (words, memory) = new_words(worker::MEMORY_WORDS)?;
-        let (others, retired) = (BTreeMap::new(), VecDeque::new());
+        let (others, retired) = (BTreeMap::new(), None);
         Ok(Budget {
             bytes: None,
             sampling: Sampling::new(now),
@@ -180,14 +180,22 @@ impl Master {
         known.is_dismissed = true;
         let line =
             format!("worker={} pid={pid} gen={number} retired: {why}, {requests} requests ({directive})", worker.slot);
-        self.budget.retired.push_back((line, Instant::now()));
+        self.note_not_replaced();
+        self.budget.retired = Some((line, Instant::now()));
         self.tell_front(ToFront::Leave { worker }, vec![]);
     }
 
     /// A worker is ready: it takes the place of one that was asked to leave, if any was.
     pub(super) fn note_replaced(&mut self) {
-        if let Some((line, since)) = self.budget.retired.pop_front() {
+        if let Some((line, since)) = self.budget.retired.take() {
             log::notice("master", format_args!("{line}, replaced in {:.1?}", since.elapsed()));
+        }
+    }
+
+    /// Nobody takes the place of the one that was asked to leave: there are enough.
+    pub(super) fn note_not_replaced(&mut self) {
+        if let Some((line, _)) = self.budget.retired.take() {
+            log::notice("master", line);
         }
     }
 }

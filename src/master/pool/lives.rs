@@ -6,7 +6,7 @@ use nix::unistd::{Pid, getpid};
 use wire::control::{Exit, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
 
 use super::process::NotForked;
-use super::workers::Socket;
+use super::worker::Socket;
 use crate::log;
 use crate::master::Master;
 use crate::master::children::MoldId;
@@ -127,6 +127,9 @@ impl Master {
         }
         self.sweep();
         self.tend();
+        if worker.is_dismissed && self.workers.starting(number) == 0 {
+            self.note_not_replaced();
+        }
     }
 
     fn boot_failed(&mut self, number: GenerationNumber) {

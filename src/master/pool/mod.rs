@@ -5,6 +5,7 @@
 
 mod lives;
 mod process;
+pub mod worker;
 pub mod workers;
 
 pub use process::is_our_child;

@@ -1,7 +1,6 @@
 //! The workers as the master knows them: whose place, which process, since when. Asks nobody, does no I/O but signals.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -9,75 +8,9 @@ use nix::unistd::Pid;
 use wire::control::{GenerationNumber, Slot, WorkerId, WorkerState};
 
 use super::process::{NotForked, Process};
+use super::worker::{Socket, Worker};
 use crate::master::children::MoldId;
-use crate::master::children::peer::Fd;
 use crate::memory::Sizes;
-use crate::sys;
-
-/// One worker.
-#[derive(Debug)]
-pub struct Worker {
-    /// The number by which the front means this one and no other of its place.
-    serial: u64,
-    /// Whose child it is, or was.
-    pub mold: MoldId,
-    /// It was asked to leave, and serves until it has no request.
-    pub is_dismissed: bool,
-    /// Requests that it has answered, as far as the front was asked.
-    pub requests: u64,
-    /// For how long it has been idle, if it is, as far as the front was asked.
-    pub idle: Option<Duration>,
-    /// Its memory, as last measured.
-    pub sizes: Option<Sizes>,
-    /// Its private memory at some number of requests: what it has grown by is told against that.
-    mark: Option<Mark>,
-    /// `Starting` until the front heard `Ready`; then `Idle`, which is the front's to refine; `Retiring` when no front
-    /// knows it any more.
-    pub state: WorkerState,
-    /// When it was asked of the mold.
-    pub asked: Instant,
-    /// Known from the moment the mold forked it.
-    pub process: Option<Process>,
-    /// The front heard `Ready` before we heard that it was forked.
-    pub ready_us: Option<u32>,
-    /// Why we killed it.
-    pub killed: Option<String>,
-    /// Its socket, for a front that may come after this one: while we hold it, the worker does not see the death of its
-    /// front. `None` when it is to see it.
-    pub socket: Option<Socket>,
-    /// It serves no more, or its front has left it: it must have ended by then.
-    leave_by: Option<Instant>,
-}
-
-/// So many requests make a trend.
-const TREND: u64 = 1000;
-
-/// How large a worker was after so many requests.
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    requests: u64,
-    private: u64,
-}
-
-/// What a worker and the front have in common.
-#[derive(Debug, Clone)]
-pub struct Socket {
-    /// The front's end.
-    pub front: Fd,
-    /// The worker's.
-    pub worker: Fd,
-    /// Their memory.
-    pub memory: Fd,
-}
-
-impl Socket {
-    /// A new one.
-    pub fn new() -> io::Result<Socket> {
-        let memory = wire::memory::create()?.into();
-        let (front, worker) = wire::channel::pair()?;
-        Ok(Socket { front: front.into(), worker: worker.into(), memory })
-    }
-}
 
 /// All workers of all generations.
 #[derive(Debug, Default)]
@@ -92,22 +25,7 @@ impl Workers {
     pub fn add(&mut self, mold: MoldId, now: Instant) -> WorkerId {
         self.added += 1;
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
-        let worker = Worker {
-            serial: self.added,
-            mold,
-            is_dismissed: false,
-            requests: 0,
-            idle: None,
-            sizes: None,
-            mark: None,
-            state: WorkerState::Starting,
-            asked: now,
-            process: None,
-            ready_us: None,
-            killed: None,
-            socket: None,
-            leave_by: None,
-        };
+        let worker = Worker::new(self.added, mold, now);
         self.by_slot.insert(slot, worker);
         WorkerId { slot, serial: self.added }
     }
@@ -307,54 +225,6 @@ impl Workers {
     /// Nobody is left.
     pub fn is_empty(&self) -> bool {
         self.by_slot.is_empty()
-    }
-}
-
-impl Worker {
-    /// The number by which the front means it and no other of its place.
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-
-    /// Its memory was measured. What its first requests load is no trend.
-    pub fn measured(&mut self, sizes: Sizes) {
-        self.sizes = Some(sizes);
-        if self.requests >= TREND && self.mark.is_none() {
-            self.mark = Some(Mark { requests: self.requests, private: sizes.private });
-        }
-    }
-
-    /// By how much a thousand requests make its private memory grow, when it has answered enough to tell.
-    pub fn growth_per_thousand(&self) -> Option<u64> {
-        let (mark, sizes) = (self.mark?, self.sizes?);
-        let requests = self.requests.checked_sub(mark.requests).filter(|requests| *requests >= TREND)?;
-        Some(sizes.private.saturating_sub(mark.private).saturating_mul(1000) / requests)
-    }
-
-    /// Whether its process exists, be it as a zombie.
-    fn exists(&self) -> bool {
-        self.process.as_ref().is_some_and(Process::exists)
-    }
-
-    /// Ends it at once, if it runs.
-    pub fn kill(&mut self, reason: &str) {
-        let Some(process) = &self.process else { return };
-        if process.signal(Signal::SIGKILL).is_ok() {
-            self.killed.get_or_insert_with(|| reason.to_string());
-        }
-    }
-
-    /// Makes it end this request, if it is still at it.
-    pub fn interrupt(&self, request: u64) {
-        if let Some(process) = &self.process {
-            // One that has ended is reaped soon.
-            let _ = process.queue(sys::deadline_signal(), request);
-        }
-    }
-
-    /// `812`, or `?` while it is being forked.
-    pub fn pid(&self) -> String {
-        self.process.as_ref().map_or_else(|| "?".to_string(), |process| process.pid.to_string())
     }
 }
 

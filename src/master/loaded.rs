@@ -21,13 +21,6 @@ pub struct Loaded {
     pub scripts: BTreeMap<String, String>,
 }
 
-impl Loaded {
-    /// What one has told, if it had the time.
-    pub fn of(told: &Told) -> Option<Loaded> {
-        serde_json::from_str(&told.text).ok()
-    }
-}
-
 /// What kind of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -83,10 +76,11 @@ pub fn code(counts: &Counts, workers: &[Loaded], least: usize) -> LateCode {
 
 /// What a new mold should load: what at least half of the workers have.
 pub fn wanted(told: &[Told]) -> LateCode {
-    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Loaded::of) else {
+    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
         return LateCode::default();
     };
-    let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(Loaded::of).collect();
+    let workers: Vec<Loaded> =
+        told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<Loaded>).collect();
     code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
 }
 

@@ -49,11 +49,12 @@ impl Trace {
         self.end_of_all().into_iter().filter(|line| !line.contains("AT_EMPTY_PATH")).collect()
     }
 
-    /// All of them.
+    /// All that ended: one that was under way when strace let go may be of any time after the last request.
     pub fn end_of_all(mut self) -> Vec<String> {
         signal(self.strace.id() as i32, Signal::SIGINT);
         self.strace.wait().expect("our own child");
         let text = fs::read_to_string(&self.file).expect("strace wrote it");
-        text.lines().filter(|line| line.contains('(') && !line.contains("--- SIG")).map(str::to_owned).collect()
+        let ended = |line: &&str| line.contains('(') && !line.contains("--- SIG") && !line.ends_with("<detached ...>");
+        text.lines().filter(ended).map(str::to_owned).collect()
     }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use wire::control::Inspection;
 
 use crate::cli::conf::Conf;
 use crate::master::configuration::Reading;
 use crate::master::pid_file;
-use crate::master::sockets::control_socket::{Command, ControlReply, default_folder};
+use crate::master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
 use crate::master::status::{FileId, Status};
 use crate::printable;
 
@@ -99,6 +100,11 @@ impl Server {
             Some(error) => Err(anyhow!("{error}")),
             None => Ok(answer),
         }
+    }
+
+    /// Has the mold and the workers tell about themselves, and waits for it.
+    pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
+        self.ask(Command::Inspect { what })?.told.context("the server answered nonsense")
     }
 
     fn status(&mut self) -> Option<Status> {

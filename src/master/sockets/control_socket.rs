@@ -14,6 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use nix::unistd::geteuid;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use wire::control::{Inspection, LateCode};
@@ -100,6 +101,13 @@ pub struct Told {
     pub pid: i32,
     /// JSON that the site's own code could have written; empty when it had no time.
     pub text: String,
+}
+
+impl Told {
+    /// What it says, if it is that: the site's own code could have written it.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(&self.text).ok()
+    }
 }
 
 impl ControlReply {

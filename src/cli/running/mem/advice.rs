@@ -12,7 +12,7 @@ use wire::control::{Inspection, LateCode};
 use crate::cli::running::client::Server;
 use crate::cli::running::units::size;
 use crate::master::loaded::{Counts, Kind, Loaded, code, late};
-use crate::master::sockets::control_socket::Command;
+use crate::master::sockets::control_socket::{Command, Told};
 use crate::printable;
 
 /// What the mold's child tells of a piece of code.
@@ -61,12 +61,12 @@ struct Twice {
 
 impl Advice {
     pub fn of(server: &mut Server) -> anyhow::Result<Advice> {
-        let told =
-            server.ask(Command::Inspect { what: Inspection::Loaded })?.told.context("the server answered nonsense")?;
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Loaded::of) else {
+        let told = server.inspect(Inspection::Loaded)?;
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
-        let workers: Vec<Loaded> = told.iter().filter(|one| one.worker.is_some()).filter_map(Loaded::of).collect();
+        let workers: Vec<Loaded> =
+            told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<Loaded>).collect();
         let counts = late(&mold, &workers);
         let code = code(&counts, &workers, 1);
         let weighed = match code == LateCode::default() {

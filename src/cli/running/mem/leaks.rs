@@ -44,27 +44,21 @@ struct Growth {
 
 impl Leaks {
     pub fn of(server: &mut Server) -> anyhow::Result<Leaks> {
-        let told =
-            server.ask(Command::Inspect { what: Inspection::Census })?.told.context("the server answered nonsense")?;
+        let told = server.inspect(Inspection::Census)?;
         let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
         let answered =
             |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(census) else {
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
         let workers: Vec<(i32, Census)> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(|one| Some((one.pid, census(one)?))).collect();
+            told.iter().filter(|one| one.worker.is_some()).filter_map(|one| Some((one.pid, one.read()?))).collect();
         Ok(Leaks {
             asked: workers.len(),
             requests: workers.iter().map(|(pid, _)| answered(*pid)).sum(),
             classes: growth(&mold, &workers.into_iter().map(|(_, census)| census).collect::<Vec<_>>()),
         })
     }
-}
-
-/// The site's own code could have written it.
-fn census(told: &Told) -> Option<Census> {
-    serde_json::from_str(&told.text).ok()
 }
 
 /// What grew most comes first; of what takes the same, what is named by a package.

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use anyhow::Context;
 use serde::Serialize;
 use wire::control::Inspection;
 
 use crate::cli::running::client::Server;
 use crate::cli::running::units::size;
-use crate::master::sockets::control_socket::{Command, Told};
+use crate::master::sockets::control_socket::Told;
 use crate::printable;
 
 /// So many paths are shown to a person.
@@ -38,16 +37,10 @@ struct Path {
 
 impl Urls {
     pub fn of(server: &mut Server) -> anyhow::Result<Urls> {
-        let told =
-            server.ask(Command::Inspect { what: Inspection::Growth })?.told.context("the server answered nonsense")?;
-        let workers: Vec<Seen> = told.iter().filter(|one| one.worker.is_some()).filter_map(seen).collect();
+        let told = server.inspect(Inspection::Growth)?;
+        let workers: Vec<Seen> = told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read).collect();
         Ok(Urls { asked: workers.len(), paths: paths(&workers) })
     }
-}
-
-/// The site's own code could have written it.
-fn seen(told: &Told) -> Option<Seen> {
-    serde_json::from_str(&told.text).ok()
 }
 
 fn paths(workers: &[Seen]) -> Vec<Path> {

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 18] = [
+const FILES: [&str; 19] = [
     "boot.c",
     "census.c",
+    "spans.c",
     "fork.c",
     "guard.c",
     "call.c",

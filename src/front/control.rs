@@ -1,6 +1,6 @@
 //! Messages of the master, and what is done about each.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -99,7 +99,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let into = fds.next().context("nothing to write into came with Inspect")?;
             let done = fds.next().context("nothing to close came with Inspect")?;
             if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
-                worker.inspect(what, into.as_fd(), done.as_fd());
+                let with: Vec<OwnedFd> = fds.collect();
+                let with: Vec<BorrowedFd<'_>> = with.iter().map(AsFd::as_fd).collect();
+                worker.inspect(what, into.as_fd(), done.as_fd(), &with);
             }
         }
         ToFront::Leave { worker } => {

@@ -1,13 +1,14 @@
 //! What processes that have Perl tell about themselves: each writes into a memfd of its own, and a pipe whose other end all of
 //! them hold says when the last one has.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold};
+use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold, WorkerId};
 use wire::transport::{in_memory, read_told};
 
 use super::children::MoldId;
@@ -18,6 +19,8 @@ use crate::log;
 
 /// Who is at a request for longer tells nothing.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// For what a child of the worker looks for.
+const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
 /// For what has to be loaded first; longer than the mold's child takes for it.
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
 /// So many workers are asked.
@@ -51,14 +54,54 @@ impl Master {
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
         let mut files = Vec::new();
-        files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
-        for (worker, pid) in self.workers.idle(serving).into_iter().take(MOST) {
-            let into = Fd::new(in_memory("told", b"")?.into());
-            self.tell_front(ToFront::Inspect { worker, what }, vec![into.clone(), done.clone()]);
-            files.push((Some(worker.slot), pid, into));
+        let (patience, is_molds_too) = match what {
+            Inspection::Blame => (PATIENCE_OF_BLAME, false),
+            Inspection::Loaded | Inspection::Census | Inspection::Growth => (PATIENCE, true),
+        };
+        if is_molds_too {
+            files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
         }
-        self.inspections.push(Asked { client, files, told, by: Instant::now() + PATIENCE });
+        let asked: io::Result<Vec<Teller>> = self
+            .workers
+            .idle(serving)
+            .into_iter()
+            .take(MOST)
+            .map(|(worker, pid, mold)| self.ask_worker(worker, pid, mold, what, &done))
+            .collect();
+        files.extend(asked?);
+        self.inspections.push(Asked { client, files, told, by: Instant::now() + patience });
         Ok(())
+    }
+
+    fn ask_worker(
+        &mut self,
+        worker: WorkerId,
+        pid: i32,
+        mold: MoldId,
+        what: Inspection,
+        done: &Fd,
+    ) -> io::Result<Teller> {
+        let into = Fd::new(in_memory("told", b"")?.into());
+        let mut fds = vec![into.clone(), done.clone()];
+        if what == Inspection::Blame {
+            fds.extend(self.memory_of(pid, mold)?);
+        }
+        self.tell_front(ToFront::Inspect { worker, what }, fds);
+        Ok((Some(worker.slot), pid, into))
+    }
+
+    /// What [`Inspection::Blame`] takes; a worker that has changed its user may not open these.
+    fn memory_of(&mut self, pid: i32, mold: MoldId) -> io::Result<[Fd; 3]> {
+        let mold = self.mold(mold).ok_or_else(|| io::Error::other("the mold of a worker has ended"))?.pid;
+        let open = |path: String| match File::open(&path) {
+            Ok(file) => Ok(Fd::new(file.into())),
+            Err(error) => Err(io::Error::other(format!("cannot look into {path}: {error}"))),
+        };
+        Ok([
+            open(format!("/proc/{pid}/pagemap"))?,
+            open(format!("/proc/{pid}/mem"))?,
+            open(format!("/proc/{mold}/mem"))?,
+        ])
     }
 
     /// What code would cost workers that load it, by `client`.

@@ -175,8 +175,8 @@ impl Worker {
         loop {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(End::Leave),
-                Some(Inbound::Inspect { what, into, done }) => {
-                    inspection::tell(&self.site, &self.growth, what, into);
+                Some(Inbound::Inspect { what, into, done, with }) => {
+                    inspection::tell(&self.site, &self.growth, what, into, with);
                     drop(done);
                 }
                 Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),

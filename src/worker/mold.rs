@@ -238,7 +238,7 @@ impl Mold {
             }
             ToMold::Inspect { what } => {
                 let into = fds.next().context("nothing to write into came with Inspect")?;
-                inspection::tell(&self.site, &Growth::default(), what, into);
+                inspection::tell(&self.site, &Growth::default(), what, into, Vec::new());
                 Ok(None)
             }
             ToMold::Weigh { code } => {

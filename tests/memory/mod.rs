@@ -4,6 +4,7 @@
 mod advice;
 /// The same numbers as those that Perl reads.
 mod agreement;
+mod blame;
 /// The table, the picture, the calculator.
 mod command;
 /// A control group for one server.

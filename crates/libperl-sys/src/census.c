@@ -62,7 +62,7 @@ static void count(kind *kinds, const SV *sv)
     k->bytes += size_of(sv);
 }
 
-static const char *name_of_type(int type)
+const char *cml_name_of_type(int type)
 {
     switch (type) {
     case SVt_PVAV: return "ARRAY";
@@ -97,7 +97,7 @@ void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t c
         if (class)
             tell(to, class, (size_t)HvNAMELEN(k->stash), k->count, k->bytes);
         else if (!k->stash)
-            tell(to, name_of_type(k->type), strlen(name_of_type(k->type)), k->count, k->bytes);
+            tell(to, cml_name_of_type(k->type), strlen(cml_name_of_type(k->type)), k->count, k->bytes);
     }
     free(kinds);
 }

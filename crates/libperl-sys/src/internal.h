@@ -55,6 +55,9 @@ extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */
 extern unsigned cml_touched;
 
+/* See census.c: SCALAR, ARRAY and so on. */
+const char *cml_name_of_type(int type);
+
 /* See io.c: what is written there is the answer; a handle that the site has tied is its own affair. */
 int cml_is_answer(const IO *io);
 

@@ -44,6 +44,29 @@ pub struct Hooks {
     pub extend: unsafe extern "C" fn(f64),
 }
 
+/// `cml_spans`: who hears of bytes and of values that are referred to.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Spans {
+    pub to: *mut c_void,
+    pub span: unsafe extern "C" fn(to: *mut c_void, start: *const c_void, length: usize),
+    pub child: unsafe extern "C" fn(to: *mut c_void, value: *const c_void),
+}
+
+/// `cml_names`: who hears of names.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Names {
+    pub to: *mut c_void,
+    pub within: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
+    pub name: unsafe extern "C" fn(*mut c_void, *const c_void, c_char, Naming, *const c_char, usize),
+}
+
+/// `cml_naming`
+pub type Naming = c_int;
+
 #[allow(missing_docs, reason = "documented in shim.h")]
 mod declarations {
     use super::*;
@@ -53,6 +76,15 @@ mod declarations {
         -> c_int;
         pub fn cml_census(
             tell: extern "C" fn(to: *mut c_void, name: *const c_char, length: usize, count: usize, bytes: usize),
+            to: *mut c_void,
+        );
+        pub fn cml_each_value(tell: extern "C" fn(to: *mut c_void, value: *const c_void), to: *mut c_void);
+        pub fn cml_names_by(value: *const c_void, of: *const Names);
+        pub fn cml_spans_of(value: *const c_void, of: *const Spans);
+        pub fn cml_spans_of_stacks(of: *const Spans);
+        pub fn cml_kind_of(
+            value: *const c_void,
+            tell: extern "C" fn(to: *mut c_void, name: *const c_char, length: usize),
             to: *mut c_void,
         );
         pub fn cml_before_forks();

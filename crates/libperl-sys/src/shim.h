@@ -21,6 +21,7 @@
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
  *   census.c  what lives in the arenas, by class
+ *   spans.c  where in memory values lie, and whose they are
  *   fork.c   what the mold does before it forks workers
  */
 #ifndef CML_SHIM_H
@@ -55,6 +56,34 @@ extern cml_hooks cml_hooks_table;
 
 /* census.c */
 void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t count, size_t bytes), void *to);
+
+/* spans.c */
+typedef struct {
+    void *to;
+    void (*span)(void *to, const void *start, size_t length);
+    void (*child)(void *to, const void *value);
+} cml_spans;
+
+typedef enum {
+    CML_OWN,     /* a variable or sub of the package */
+    CML_LEXICAL, /* of the sub */
+    CML_OUTER,   /* a lexical around a sub */
+    CML_ALSO     /* imported, or code without a name: the name is that of its file */
+} cml_naming;
+
+typedef struct {
+    void *to;
+    /* What follows is in this package, and in this sub if there is one. */
+    void (*within)(void *to, const char *package, size_t package_length, const char *sub, size_t sub_length);
+    /* Sigils: those of variables, & for code, * for globs, : for symbol tables. */
+    void (*name)(void *to, const void *value, char sigil, cml_naming naming, const char *name, size_t length);
+} cml_names;
+
+void cml_each_value(void (*tell)(void *to, const void *value), void *to);
+void cml_names_by(const void *value, const cml_names *of);
+void cml_spans_of(const void *value, const cml_spans *of);
+void cml_spans_of_stacks(const cml_spans *of);
+void cml_kind_of(const void *value, void (*tell)(void *to, const char *name, size_t length), void *to);
 
 /* fork.c */
 void cml_before_forks(void);

@@ -15,6 +15,7 @@
 mod census;
 mod left;
 mod process;
+mod spans;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -30,6 +31,7 @@ pub use process::{
     deadline_signal, env_forget, env_put, gave_up, has_children, is_forked_child, is_late, keep_from_children,
     may_have_children, next_fork_speaks, request_is, request_is_in_time, set_title, timed_out,
 };
+pub use spans::{Owned, Span};
 
 /// Why a call into Perl did not return.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -55,7 +55,8 @@ pub enum ToFront {
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers to leave.
     Retire { count: u32 },
-    /// Have this worker tell about itself. Descriptors: a memfd for what it tells, and what is closed when it has told.
+    /// Have this worker tell about itself. Descriptors: a memfd for what it tells, what is closed when it has told, and those
+    /// that the inspection takes.
     Inspect { worker: WorkerId, what: Inspection },
     /// Ask this worker to leave as soon as it has no request.
     Leave { worker: WorkerId },
@@ -351,11 +352,13 @@ pub enum Inspection {
     Census,
     /// By how much requests have made it grow, by their paths.
     Growth,
+    /// Whose pages are no longer shared with the mold. Descriptors: pagemap and mem of the worker, mem of the mold.
+    Blame,
 }
 
 impl Inspection {
     /// All, by the numbers that they have in packets.
-    pub const ALL: [Inspection; 3] = [Inspection::Loaded, Inspection::Census, Inspection::Growth];
+    pub const ALL: [Inspection; 4] = [Inspection::Loaded, Inspection::Census, Inspection::Growth, Inspection::Blame];
 }
 
 /// The master to the expander, which runs the configuration's Perl before anything is bound.

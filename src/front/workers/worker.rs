@@ -163,8 +163,8 @@ impl Worker {
     }
 
     /// Has it tell about itself, when it has no request. One that cannot hear it tells nothing.
-    pub fn inspect(&self, what: Inspection, into: BorrowedFd<'_>, done: BorrowedFd<'_>) {
-        let _ = self.socket.send(&Order::Inspect { what, into, done });
+    pub fn inspect(&self, what: Inspection, into: BorrowedFd<'_>, done: BorrowedFd<'_>, with: &[BorrowedFd<'_>]) {
+        let _ = self.socket.send(&Order::Inspect { what, into, done, with });
     }
 
     /// Asks it to say when it has done with the requests of the front before this one.

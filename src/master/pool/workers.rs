@@ -132,11 +132,12 @@ impl Workers {
         self.by_slot.values().any(|worker| worker.sizes.is_none())
     }
 
-    /// Those of one generation that serve, with their processes.
-    pub fn idle(&self, generation: GenerationNumber) -> Vec<(WorkerId, i32)> {
+    /// Those of one generation that serve, with their processes and whose children they are.
+    pub fn idle(&self, generation: GenerationNumber) -> Vec<(WorkerId, i32, MoldId)> {
         let serving = self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Idle);
         let known = |(slot, worker): (Slot, &Worker)| {
-            Some((WorkerId { slot, serial: worker.serial }, worker.process.as_ref()?.pid.as_raw()))
+            let pid = worker.process.as_ref()?.pid.as_raw();
+            Some((WorkerId { slot, serial: worker.serial }, pid, worker.mold))
         };
         serving.filter_map(known).collect()
     }

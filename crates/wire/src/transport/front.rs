@@ -88,8 +88,9 @@ impl SocketFront {
         match order {
             Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
             Order::Promote { control } => send_packet(to, &[IoSlice::new(&[PROMOTE])], &[control.as_raw_fd()]),
-            Order::Inspect { what, into, done } => {
-                send_packet(to, &[IoSlice::new(&[INSPECT, *what as u8])], &raw(&[*into, *done]))
+            Order::Inspect { what, into, done, with } => {
+                let fds: Vec<_> = [*into, *done].into_iter().chain(with.iter().copied()).collect();
+                send_packet(to, &[IoSlice::new(&[INSPECT, *what as u8])], &raw(&fds))
             }
             Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             Order::Abandoned { request } => {
@@ -153,8 +154,8 @@ impl SocketFront {
             Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
             Inbound::Greet => self.send(&Order::Greet),
-            Inbound::Inspect { what, into, done } => {
-                self.send(&Order::Inspect { what, into: into.as_fd(), done: done.as_fd() })
+            Inbound::Inspect { what, into, done, with } => {
+                self.send(&Order::Inspect { what, into: into.as_fd(), done: done.as_fd(), with: &borrowed(&with) })
             }
             Inbound::Promote(control) => self.send(&Order::Promote { control: control.as_fd() }),
             Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),

@@ -93,6 +93,8 @@ pub enum Order<'a> {
         into: BorrowedFd<'a>,
         /// To be closed when it is there.
         done: BorrowedFd<'a>,
+        /// What it takes, see [`Inspection`].
+        with: &'a [BorrowedFd<'a>],
     },
     /// Nobody waits for the answer to this request any more.
     Abandoned {
@@ -144,6 +146,8 @@ pub enum Inbound {
         into: OwnedFd,
         /// To be closed when it is there.
         done: OwnedFd,
+        /// What it takes, see [`Inspection`].
+        with: Vec<OwnedFd>,
     },
     /// Nobody waits for this request, which may be over.
     Abandoned(u64),
@@ -172,6 +176,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
             what: *Inspection::ALL.get(usize::from(packet.u8()?)).ok_or(Malformed("unknown inspection"))?,
             into: fds.next().ok_or(Malformed("nothing to write into"))?,
             done: fds.next().ok_or(Malformed("nothing to close"))?,
+            with: fds.collect(),
         },
         LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },
         BELLS => Inbound::Bells(fds.collect()),

@@ -1,6 +1,7 @@
 //! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
 
 mod advice;
+mod blame;
 mod leaks;
 mod picture;
 mod plan;
@@ -48,6 +49,9 @@ pub struct Mem {
     /// Tell by how much requests make workers grow, by their paths
     #[arg(long, conflicts_with_all = ["plan", "svg", "advise", "leaks"])]
     urls: bool,
+    /// Tell which variables and subs are no longer shared with the mold, and why
+    #[arg(long, conflicts_with_all = ["plan", "svg", "advise", "leaks", "urls"])]
+    blame: bool,
     /// Write a file for PerlRequire that loads it
     #[arg(long, value_name = "FILE", requires = "advise")]
     write: Option<PathBuf>,
@@ -77,6 +81,10 @@ impl Mem {
         if self.urls {
             let urls = urls::Urls::of(&mut self.which.connect()?)?;
             return self.say(&urls, urls::table(&urls));
+        }
+        if self.blame {
+            let blame = blame::Blame::of(&mut self.which.connect()?)?;
+            return self.say(&blame, blame::table(&blame));
         }
         let report = self.measure()?;
         if let Some(file) = &self.svg {

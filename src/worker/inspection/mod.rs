@@ -1,12 +1,18 @@
 //! What a process that has Perl tells about itself, when somebody asks for it and it has no request.
 
-use std::fs::File;
+mod blame;
+mod private_pages;
+
+use std::fmt::Display;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use libperl::Interrupted;
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::getpid;
+use private_pages::{overlaps, private_pages};
 use serde_json::json;
 use wire::control::{Inspection, LateCode};
 
@@ -14,8 +20,8 @@ use super::growth::Growth;
 use super::site::Site;
 use crate::{log, sys};
 
-/// Writes it, as JSON, into `into`. What goes wrong is a line in the log.
-pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd) {
+/// Writes it, as JSON, into `into`, with the descriptors that came for it. What goes wrong is a line in the log.
+pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let told = match what {
         Inspection::Loaded => {
             let module = site.perl.require_module("Cameleer::Inspection");
@@ -23,6 +29,7 @@ pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd) {
         }
         Inspection::Census => Ok(census(site)),
         Inspection::Growth => Ok(growth.told()),
+        Inspection::Blame => return blame_pages(site, into, with),
     };
     write(told, into, what);
 }
@@ -32,6 +39,38 @@ fn census(site: &Site) -> String {
     let counts = site.perl.census().into_iter().map(|(class, living)| (class, json!([living.count, living.bytes])));
     serde_json::Value::Object(counts.collect()).to_string()
 }
+
+/// A child of this worker finds it out, since it takes memory; it is the master's, so that no `wait` of the site's hears of it. What
+/// is private is known before the fork, which shares everything.
+fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
+    let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else { return };
+    let runs = match fs::read_to_string("/proc/self/maps").and_then(|maps| private_pages(&maps, &pagemap)) {
+        Ok(runs) => runs,
+        Err(error) => return log::error("perl", format_args!("cannot tell which pages are private: {error}")),
+    };
+    match sys::fork_orphan() {
+        Ok(false) => {}
+        Ok(true) => {
+            libperl::set_title("cameleer: looking for what unshares");
+            bound_inspection();
+            let is_private = |start, length| overlaps(&runs, start, length);
+            let told = blame::blame(&site.perl.owned(&is_private), &runs, &ours, &molds);
+            write(told, into, Inspection::Blame);
+            sys::exit_now(0)
+        }
+        Err(error) => log::error("perl", format_args!("cannot tell what unshares: {error}")),
+    }
+}
+
+/// The child takes memory that the worker must not have, and no more time than anybody waits.
+fn bound_inspection() {
+    let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((0, libc::RLIM_INFINITY));
+    let _ = setrlimit(Resource::RLIMIT_DATA, most, most);
+    let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
+}
+
+/// Of computing.
+const MOST_SECONDS: u64 = 20;
 
 /// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing
 /// of it stays here; `done` closes with that.
@@ -76,7 +115,7 @@ fn fields(code: &LateCode) -> String {
     modules.chain(scripts).collect::<Vec<_>>().join("\0")
 }
 
-fn write(told: Result<String, Interrupted>, into: OwnedFd, what: impl std::fmt::Debug) {
+fn write(told: Result<String, impl Display>, into: OwnedFd, what: impl std::fmt::Debug) {
     let written = match told {
         Ok(text) => File::from(into).write_all(text.as_bytes()).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),

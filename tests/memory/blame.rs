@@ -1,0 +1,88 @@
+use serde_json::Value;
+
+use crate::support::{Server, Site};
+
+/// What the documents on mod_perl show to unshare memory, each on 2 MB and more of a package's own.
+const DATA: &str = "package My::Data;\n\
+    our @NUMBERS = (1 .. 100_000);\n\
+    our @TEXTS = map { \"text $_\" } 1 .. 50_000;\n\
+    our @REFERRED = map { [$_] } 1 .. 50_000;\n\
+    my %CACHE = map { $_ => 'x' x 50 } 1 .. 20_000;\n\
+    sub read_numbers { my $length = 0; $length += length $_ for @NUMBERS; $length }\n\
+    sub search { for (@TEXTS) { /t/g } 1 }\n\
+    sub refer { my @copies = @REFERRED; scalar @copies }\n\
+    sub hold { push @My::Held::ALL, \\$_ for @REFERRED; 1 }\n\
+    sub write { $_ = 'y' x 50 for values %CACHE; 1 }\n\
+    sub keep { $My::Kept::PAGE = 'z' x 3_000_000; 1 }\n\
+    sub grow { my $self = bless {}, 'My::Leaked'; $self->{self} = $self; $self->{text} = 'l' x 2_000_000; 1 }\n1;\n";
+
+fn serve() -> Server {
+    let app = "use My::Data; sub { my ($sub) = $_[0]{PATH_INFO} =~ m{/(\\w+)}; [200, [], [My::Data->can($sub)->()]] }";
+    let server = Site::new().file("lib/My/Data.pm", DATA).file("app.psgi", app).serve(
+        "StartServers 2\nMinSpareServers 1\nMaxSpareServers 2\nMaxClients 2\nPerlLib lib\n\
+         <Location />\nPsgiApp app.psgi\n</Location>",
+    );
+    server.until_idle(2);
+    server
+}
+
+/// The owners that `mem --blame` names, the largest first.
+fn blame(server: &Server) -> Vec<Value> {
+    server.until_idle(2);
+    let said = server.control(["mem", "--blame", "--json"]).succeeded();
+    let blame: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(blame["asked"], 2, "{said:?}");
+    blame["owners"].as_array().expect("a list").clone()
+}
+
+/// A request for `sub` gives `name` at least so many private bytes, most of all, `why`.
+#[track_caller]
+fn is_to_blame(sub: &str, name: &str, why: &str, at_least: u64) {
+    let server = serve();
+    let bytes = |owner: &Value, of: &str| owner[of].as_u64().unwrap_or_else(|| panic!("bytes: {owner}"));
+    let before = blame(&server);
+    let had = before.iter().find(|owner| owner["name"] == name).map_or(0, |owner| bytes(owner, "private"));
+    assert!(had < 300_000, "{name} has {had} before anybody touched it");
+    server.get(&format!("/{sub}")).is(200);
+    let owners = blame(&server);
+    let first = owners.first().expect("somebody has private memory");
+    assert_eq!(first["name"], name, "{:#?}", &owners[..3]);
+    assert!(bytes(first, why) >= at_least, "{first}");
+    let table = server.control(["mem", "--blame"]).succeeded().out;
+    assert!(table.lines().nth(3).expect("a first owner").ends_with(name), "{table}");
+}
+
+#[test]
+fn numbers_that_are_read_as_strings_are_named() {
+    is_to_blame("read_numbers", "My::Data @NUMBERS", "written", 2_000_000);
+}
+
+#[test]
+fn texts_in_which_a_pattern_keeps_its_place_are_named() {
+    is_to_blame("search", "My::Data @TEXTS", "written", 1_000_000);
+}
+
+#[test]
+fn what_was_referred_to_for_a_while_is_restored() {
+    is_to_blame("refer", "My::Data @REFERRED", "restored", 1_000_000);
+}
+
+#[test]
+fn what_is_referred_to_is_counted() {
+    is_to_blame("hold", "My::Data @REFERRED", "counted", 1_000_000);
+}
+
+#[test]
+fn a_lexical_of_a_file_is_named_with_its_package() {
+    is_to_blame("write", "My::Data my %CACHE", "written", 1_000_000);
+}
+
+#[test]
+fn what_came_after_the_fork_is_new() {
+    is_to_blame("keep", "My::Kept $PAGE", "new", 3_000_000);
+}
+
+#[test]
+fn what_nobody_leads_to_has_the_name_of_its_class() {
+    is_to_blame("grow", "(no variable) My::Leaked", "new", 2_000_000);
+}

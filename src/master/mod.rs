@@ -366,6 +366,7 @@ impl Master {
             generations: self.generations.iter().map(generation).collect(),
             max_clients: self.limits().max_clients,
             front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
+            memory: self.memory_status(),
             front,
         }
     }

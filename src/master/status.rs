@@ -1,11 +1,14 @@
 //! What `cameleer status` is told: one struct, written by the master, read by the command line.
 
+use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use wire::control::{FrontStatus, GenerationNumber, GenerationState, WorkerStatus};
+
+use crate::memory::Sizes;
 
 /// The whole server at one moment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +40,9 @@ pub struct Status {
     pub max_clients: u32,
     /// Its process; 0 while it is being started again.
     pub front_pid: i32,
+    /// What processes have of the memory.
+    #[serde(default)]
+    pub memory: MemoryStatus,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
@@ -75,6 +81,17 @@ pub struct GenerationStatus {
     pub refork: u32,
     /// How many it has.
     pub workers: u32,
+}
+
+/// Memory as the server itself measures it: nothing, where no directive asks for that.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryStatus {
+    /// `MemoryBudget` in force, in bytes.
+    pub budget: Option<u64>,
+    /// What counts against it.
+    pub used: Option<u64>,
+    /// By their numbers: workers, molds and the front, each as last measured.
+    pub processes: BTreeMap<i32, Sizes>,
 }
 
 impl Status {

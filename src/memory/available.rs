@@ -50,19 +50,39 @@ pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
     rooms.min().map(|bytes| Available { bytes, bound: Bound::ControlGroup })
 }
 
+/// How many processes of the groups that `/proc/PID/cgroup` names the kernel has killed because there was no more memory, in the group
+/// or in the machine; `None` where it does not tell.
+pub(super) fn killed_in_groups(root: &Path, cgroup: &str) -> Option<u64> {
+    let mut groups = cgroup.lines().filter_map(|line| hierarchy(root, line));
+    groups.find_map(|(mount, path, files)| {
+        let events = text(&mount.join(path).join(files.events))?;
+        events.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+    })
+}
+
 /// The names of the files of one version of control groups.
 struct Files {
     limits: &'static [&'static str],
     usage: &'static str,
     /// In `memory.stat`, with all groups below: files that nobody has used of late, which give way before anything else.
     unused_files: &'static str,
+    /// Says how many processes were killed.
+    events: &'static str,
 }
 
-const VERSION_2: Files =
-    Files { limits: &["memory.max", "memory.high"], usage: "memory.current", unused_files: "inactive_file" };
+const VERSION_2: Files = Files {
+    limits: &["memory.max", "memory.high"],
+    usage: "memory.current",
+    unused_files: "inactive_file",
+    events: "memory.events",
+};
 
-const VERSION_1: Files =
-    Files { limits: &["memory.limit_in_bytes"], usage: "memory.usage_in_bytes", unused_files: "total_inactive_file" };
+const VERSION_1: Files = Files {
+    limits: &["memory.limit_in_bytes"],
+    usage: "memory.usage_in_bytes",
+    unused_files: "total_inactive_file",
+    events: "memory.oom_control",
+};
 
 /// Of a line of `/proc/PID/cgroup`: where the hierarchy is mounted, the path in it, and what its files are called.
 fn hierarchy(root: &Path, line: &str) -> Option<(PathBuf, PathBuf, &'static Files)> {
@@ -117,6 +137,10 @@ mod tests {
         fn available(&self) -> Option<Available> {
             Machine::below(&self.0).available_to(7)
         }
+
+        fn killed(&self) -> Option<u64> {
+            Machine::below(&self.0).killed_in_groups_of(7)
+        }
     }
 
     impl Drop for Simulated {
@@ -165,5 +189,16 @@ mod tests {
             .file("sys/fs/cgroup/memory/other/memory.usage_in_bytes", "400000\n")
             .file("sys/fs/cgroup/memory/other/memory.stat", "inactive_file 7\ntotal_inactive_file 100000\n");
         assert_eq!(machine.available(), Some(Available { bytes: 700_000, bound: Bound::ControlGroup }));
+    }
+
+    #[test]
+    fn who_was_killed_is_counted_in_both_versions() {
+        let events = "low 0\nhigh 12\nmax 3\noom 2\noom_kill 1\noom_group_kill 0\n";
+        let two = Simulated::new("events-2").file("proc/7/cgroup", "0::/site\n");
+        assert_eq!(two.killed(), None);
+        assert_eq!(two.file("sys/fs/cgroup/site/memory.events", events).killed(), Some(1));
+        let one = Simulated::new("events-1").file("proc/7/cgroup", "5:cpu:/x\n4:memory:/site\n");
+        let control = "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n";
+        assert_eq!(one.file("sys/fs/cgroup/memory/site/memory.oom_control", control).killed(), Some(7));
     }
 }

@@ -55,6 +55,11 @@ impl Machine {
         machine.into_iter().chain(groups).min_by_key(|available| available.bytes)
     }
 
+    /// How many processes of its control group the kernel has killed because there was no more memory.
+    pub fn killed_in_groups_of(&self, pid: i32) -> Option<u64> {
+        available::killed_in_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default())
+    }
+
     fn tell(&self, pid: i32, name: &str) -> Option<String> {
         text(&self.proc.join(pid.to_string()).join(name))
     }

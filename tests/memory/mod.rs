@@ -11,6 +11,8 @@ mod command;
 mod control_group;
 /// Objects that stay.
 mod leaks;
+/// More than there is.
+mod out_of_memory;
 /// Huge pages, and pages that are joined.
 mod pages;
 /// Growth by paths.

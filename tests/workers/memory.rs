@@ -57,6 +57,11 @@ fn no_more_workers_are_forked_than_fit() {
     });
     assert_eq!(load.failures(), Vec::<String>::new());
     server.get("/").is(200);
+    let memory = server.status()["memory"].clone();
+    let (budget, used) = (memory["budget"].as_u64(), memory["used"].as_u64().expect("bytes"));
+    assert!(budget == Some(200 << 20) && (40_000_000..200 << 20).contains(&used), "{memory}");
+    let said = server.control(["status"]).succeeded().out;
+    assert!(said.contains(" MB of a budget of 200 MB\n"), "{said}");
 }
 
 #[test]
@@ -109,6 +114,7 @@ fn old_workers_are_replaced_one_at_a_time() {
     until("none of the first is left", || server.workers().iter().all(|(pid, _)| !first.contains(pid)));
     assert_eq!(load.failures(), Vec::<String>::new());
     server.logged("(MaxAgePerChild), replaced in ");
+    server.logged(" from gen=1 refork=0");
 }
 
 #[test]

@@ -61,6 +61,9 @@ fn table(status: &master::Status) -> String {
         let reforked = if *refork > 0 { format!("  refork {refork}") } else { String::new() };
         let _ = writeln!(text, "generation {generation}  {state:?}  mold {mold_pid}{reforked}  {workers} workers");
     }
+    if let (Some(budget), Some(used)) = (status.memory.budget, status.memory.used) {
+        let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
+    }
     match &status.front {
         None => text.push_str("the front does not answer\n"),
         Some(front) => {
@@ -159,6 +162,7 @@ mod tests {
             }],
             max_clients: 2,
             front_pid: 801,
+            memory: Default::default(),
             front: Some(FrontStatus {
                 workers: vec![worker(0, WorkerState::Idle, ""), worker(1, WorkerState::Busy, "GET /report")],
                 ..FrontStatus::default()

@@ -8,6 +8,7 @@
 //! ```
 
 mod limits;
+mod out_of_memory;
 mod plan;
 mod sampling;
 
@@ -20,10 +21,12 @@ use wire::control::{GenerationNumber, Slot, ToFront, WorkerId};
 pub use self::plan::Plan;
 use self::sampling::Sampling;
 use super::Master;
+use super::children::MoldId;
 use super::children::peer::{Fd, Peer};
 use super::pool::PoolLimits;
-use crate::config::Config;
+use super::status::MemoryStatus;
 use crate::config::budget::MemoryBudget;
+use crate::config::{Config, Pool};
 use crate::memory::{Machine, Measured, Sizes, one_more};
 use crate::sampler::{Sampled, ToSampler};
 use crate::sys::{Words, new_words};
@@ -42,6 +45,8 @@ pub struct Budget {
     others: BTreeMap<i32, Sizes>,
     /// How much more the control group of the processes may have, where that has a limit.
     room: Option<u64>,
+    /// How many processes the kernel has killed, as far as we have looked.
+    killed_by_kernel: u64,
     words: Words,
     /// The same, for molds.
     pub memory: Fd,
@@ -59,6 +64,7 @@ impl Budget {
             sampling: Sampling::new(now),
             others,
             room: None,
+            killed_by_kernel: out_of_memory::killed_by_kernel(),
             words,
             memory: memory.into(),
             retired,
@@ -87,16 +93,21 @@ impl Budget {
 
     /// A configuration is in force from now on.
     pub fn use_config(&mut self, config: &Config) {
-        self.bytes = match config.pool.budget {
+        let bytes = match config.pool.budget {
             MemoryBudget::Off => None,
             MemoryBudget::Bytes(bytes) => Some(bytes),
             // What we have already is no longer available.
             MemoryBudget::Auto => self.bytes.or_else(three_quarters),
         };
-        self.words.write(worker::CEILING_WORD, self.bytes.unwrap_or(0));
+        self.set(bytes, &config.pool);
+    }
+
+    fn set(&mut self, bytes: Option<u64>, pool: &Pool) {
+        self.bytes = bytes;
+        self.words.write(worker::CEILING_WORD, bytes.unwrap_or(0));
         // Until it is known what there is, half of it is for what the first workers load.
-        let workers = u64::from(config.pool.start.min(config.pool.max_clients)).max(1);
-        self.words.write(worker::NEWBORN_WORD, self.bytes.unwrap_or(0) / 2 / workers);
+        let workers = u64::from(pool.start.min(pool.max_clients)).max(1);
+        self.words.write(worker::NEWBORN_WORD, bytes.unwrap_or(0) / 2 / workers);
     }
 
     /// A worker begins in that place: what held for the one before does not hold for it.
@@ -125,6 +136,14 @@ impl Master {
         let workers =
             self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
         Some(Plan { budget, base, workers, one_more }.within(self.budget.room))
+    }
+
+    /// For `cameleer status`.
+    pub(super) fn memory_status(&self) -> MemoryStatus {
+        let workers = self.workers.iter().filter_map(|(_, w)| Some((w.process.as_ref()?.pid.as_raw(), w.sizes?)));
+        let others = self.budget.others.iter().map(|(pid, sizes)| (*pid, *sizes));
+        let used = self.plan().map(|plan| plan.total());
+        MemoryStatus { budget: self.budget.bytes, used, processes: workers.chain(others).collect() }
     }
 
     fn measured(&self, serving: GenerationNumber, mold: i32) -> Vec<Measured> {
@@ -185,10 +204,15 @@ impl Master {
         self.tell_front(ToFront::Leave { worker }, vec![]);
     }
 
-    /// A worker is ready: it takes the place of one that was asked to leave, if any was.
-    pub(super) fn note_replaced(&mut self) {
+    /// A worker of that mold is ready: it takes the place of one that was asked to leave, if any was.
+    pub(super) fn note_replaced(&mut self, by: MoldId) {
+        let MoldId { generation, refork } = by;
         if let Some((line, since)) = self.budget.retired.take() {
-            log::notice("master", format_args!("{line}, replaced in {:.1?}", since.elapsed()));
+            let after = since.elapsed();
+            log::notice(
+                "master",
+                format_args!("{line}, replaced in {after:.1?} from gen={generation} refork={refork}"),
+            );
         }
     }
 

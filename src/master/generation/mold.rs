@@ -88,6 +88,7 @@ impl Master {
     pub(in crate::master) fn mold_ended(&mut self, id: MoldId, exit: Exit) {
         let now = Instant::now();
         let number = id.generation;
+        let ended = self.was_out_of_memory(exit).map_or(exit.to_string(), |reason| format!("{exit} ({reason})"));
         if let Some(generation) = self.generation(number) {
             generation.molds.remove(id.refork);
         }
@@ -97,19 +98,19 @@ impl Master {
         let Some(generation) = self.generation(number) else { return };
         match generation.state {
             GenerationState::Loading | GenerationState::Starting => {
-                self.give_up(number, anyhow::anyhow!("the mold, which loads the site's Perl, ended with {exit}"));
+                self.give_up(number, anyhow::anyhow!("the mold, which loads the site's Perl, ended with {ended}"));
             }
             GenerationState::Serving if generation.molds.forking().is_some() => {
                 let how =
                     if exit == Exit::Code(0) { "after its last worker" } else { "and another forks in its place" };
-                log::info("master", format_args!("mold gen={number} refork={} ended {exit} {how}", id.refork));
+                log::info("master", format_args!("mold gen={number} refork={} ended {ended} {how}", id.refork));
             }
             GenerationState::Serving => {
                 let wait = generation.backoff.failed(now);
                 let after = wait.as_secs_f32();
                 log::error(
                     "master",
-                    format_args!("mold gen={number} ended {exit}; its workers serve on, the next starts in {after} s"),
+                    format_args!("mold gen={number} ended {ended}; its workers serve on, the next starts in {after} s"),
                 );
             }
             _ => {}

@@ -84,10 +84,11 @@ impl Master {
             return;
         }
         worker.state = WorkerState::Idle;
-        let (number, pid) = (worker.mold.generation, worker.pid());
+        let (mold, pid) = (worker.mold, worker.pid());
+        let number = mold.generation;
         log::info("master", format_args!("worker={} pid={pid} gen={number} ready fork_us={fork_us}", id.slot));
         self.backoff.succeeded();
-        self.note_replaced();
+        self.note_replaced(mold);
         if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
             self.activate(number);
         }
@@ -108,7 +109,8 @@ impl Master {
         let Some(worker) = self.workers.get_mut(slot) else { return };
         let (number, pid, booting) = (worker.mold.generation, worker.pid(), worker.state == WorkerState::Starting);
         let who = format!("worker={slot} pid={pid} gen={number}");
-        match (exit, worker.killed.take()) {
+        let reason = worker.killed.take().or_else(|| self.was_out_of_memory(exit));
+        match (exit, reason) {
             (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
             (Exit::Signal(_), None) => log::error("master", format_args!("{who} killed {exit}")),
             (Exit::Code(0), _) if !booting => log::info("master", format_args!("{who} exited {exit}")),

@@ -322,6 +322,7 @@ pub mod tests {
             }],
             max_clients: 5,
             front_pid: 2,
+            memory: Default::default(),
             front: Some(FrontStatus { workers, ..FrontStatus::default() }),
         }
     }

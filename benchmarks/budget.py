@@ -127,7 +127,7 @@ def apache(folder):
 
 
 def peer(name, start, folder):
-    process, port = start(folder / name)
+    process, port = start(folder / name.replace(" ", "-"))
     try:
         url = f"http://127.0.0.1:{port}/"
         while subprocess.run(["curl", "-fs", url], capture_output=True).returncode:

@@ -3,6 +3,7 @@
 mod certificate;
 mod client;
 mod common_sites;
+mod database;
 mod instructions;
 mod load;
 mod processes;
@@ -13,6 +14,7 @@ mod wait;
 
 pub use client::{Address, Connection, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
+pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{

@@ -56,7 +56,8 @@ sub end_warm_up {
     for my $handle ( grep { !$known{ Scalar::Util::refaddr($_) } } _connections() ) {
         warn 'a warm-up request left a connection to "' . _name($handle) . '" open: it is closed, and each worker makes one of '
           . "its own instead\n";
-        eval { $handle->disconnect; 1 } or warn 'cannot disconnect from "' . _name($handle) . "\": $@";
+        my $error = _disconnect($handle);
+        warn $error if defined $error;
         _remember( grep( { defined } @connections ), $handle );
     }
     _note_sockets( 'a warm-up request', \%open_before );
@@ -102,7 +103,7 @@ sub _connect_again {
     $Apache::ServerStarting = 1;         # or Apache::DBI keeps what is connected here
     for my $handle ( grep { defined } @connections ) {
         my $was_open = $handle->{Active};
-        my $own      = eval { $handle->clone( {} ) };
+        my $own      = eval { _another($handle) };
         $own && $handle->swap_inner_handle($own) or warn 'cannot connect to "' . _name($handle) . "\" again: $@";
         push @kept, $own if $was_open;
     }
@@ -110,27 +111,70 @@ sub _connect_again {
     return;
 }
 
+# A connection to the same database, set as it is. connect_cached would keep the new handle in the place of the one that gets its
+# connection, and connect once more for the next request.
+sub _another ($handle) {
+    my $cache = $handle->{Driver}{CachedKids} // {};
+    my @keys  = grep { $cache->{$_} && Scalar::Util::refaddr( $cache->{$_} ) == Scalar::Util::refaddr($handle) } keys %$cache;
+    delete @$cache{@keys};
+    my $own   = eval { $handle->clone( {} ) };
+    my $error = $@;
+    $cache->{$_} = $handle for @keys;
+    die $error || ( $DBI::errstr // '' ) . "\n" if !$own;
+    _set_as_in( $own, $handle );
+    return $own;
+}
+
+# What a program can have set since it connected. AutoCommit is off for as long as a transaction of begin_work, too.
+my @ATTRIBUTES = qw(RaiseError PrintError RaiseWarn PrintWarn HandleError HandleSetErr ShowErrorStatement ChopBlanks FetchHashKeyName
+  LongReadLen LongTruncOk ReadOnly TaintIn TaintOut);
+
+sub _set_as_in ( $own, $handle ) {
+    my @names = ( @ATTRIBUTES, grep { /\Aprivate_/ } keys %{ tied %$handle } );
+    push @names, 'AutoCommit' if !$handle->{BegunWork};
+    for my $name (@names) {
+        my $value = $handle->{$name};
+        next if ( $value // '' ) eq ( $own->{$name} // '' );
+        eval { $own->{$name} = $value; 1 } or warn "cannot set $name in \"" . _name($own) . "\" again: $@";
+    }
+    return;
+}
+
 # In a worker that is about to become a mold and serves no more: its connections to databases end in good order, and the
 # workers of that mold make their own under the same handles. Says why that cannot be.
 sub disconnect {
-    my %is_kept = map { Scalar::Util::refaddr($_) => 1 } grep { ref } @kept;
-    my @open    = grep { !$is_kept{ Scalar::Util::refaddr($_) } } _connections();
+    my @open = _own_connections();
     for my $handle (@open) {
         my $statement = _statement_of($handle) // next;
         return 'the program keeps a statement handle of "' . _name($handle) . "\" ($statement)";
     }
     for my $handle (@open) {
-        local $handle->{PrintError} = 0;
-        eval { $handle->disconnect; 1 } or return 'cannot disconnect from "' . _name($handle) . "\": $@";
+        my $error = _disconnect($handle);
+        return $error if defined $error;
     }
     _remember(@open);
     return;
+}
+
+# In a worker that ends, after its END blocks: it says goodbye, or its databases log a client that broke off. Perl does so when
+# it destroys all objects at the end of a process; a worker leaves them to the kernel.
+sub leave {
+    _disconnect($_) for _own_connections();
+    return;
+}
+
+# Says what went wrong. By DBI's own method, for that of Apache::DBI's handles does nothing; and with PrintError as it is, for
+# DBD::MariaDB lets nobody set anything in a handle that is not connected.
+sub _disconnect ($handle) {
+    local $SIG{__WARN__} = sub ($) { };
+    return eval { DBI::db::disconnect($handle); 1 } ? undef : 'cannot disconnect from "' . _name($handle) . "\": $@";
 }
 
 # In the mold that has been a worker: connections that it still has, beside those descriptors, which are the server's. Its
 # workers close none of them.
 sub promoted (@ours) {
     ( $mold, @sockets ) = ($$);
+    _connect_on_init_has_run() if $INC{'Apache/DBI.pm'} && $INC{'Apache/Phases.pm'};
     my %ours = map { $_ => 1 } 0 .. 2, @ours;
     my @open;
     for my $descriptor ( grep { !$ours{$_} && !$before{$_} } _descriptors() ) {
@@ -139,6 +183,15 @@ sub promoted (@ours) {
         push @open, "a pipe (descriptor $descriptor)" if -p "/proc/self/fd/$descriptor";
     }
     return @open;
+}
+
+# Apache::DBI takes the class off its lists each time that it connects in PerlChildInitHandler: it means to do so once in a line
+# of processes. These connections are made anew as all others are.
+sub _connect_on_init_has_run {
+    my $has_run = \&Apache::DBI::childinit;
+    my @others  = grep { !ref || $_ != $has_run } @{ Apache->get_handlers('PerlChildInitHandler') };
+    Apache->set_handlers( PerlChildInitHandler => \@others );
+    return;
 }
 
 sub _remember (@handles) {
@@ -155,6 +208,12 @@ sub _statement_of ($handle) {
 }
 
 sub _name ($handle) { return "dbi:$handle->{Driver}{Name}:$handle->{Name}" }
+
+# Without those that the mold has opened.
+sub _own_connections {
+    my %is_kept = map { Scalar::Util::refaddr($_) => 1 } grep { ref } @kept;
+    return grep { !$is_kept{ Scalar::Util::refaddr($_) } } _connections();
+}
 
 # Every open connection of DBI; a handle that is destroyed in another process says nothing to its database from now on.
 sub _connections {
@@ -233,6 +292,7 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
     Cameleer::StartUp::forked()    # in each worker, before PerlChildInitHandler
         if Cameleer::StartUp::concerns_workers();
 
+    Cameleer::StartUp::leave();         # in a worker that ends
     Cameleer::StartUp::disconnect();    # in a worker that is to become a mold
     Cameleer::StartUp::promoted();      # in that mold
 
@@ -248,7 +308,9 @@ C<connect_cached> keeps without one; connected sockets are named.
 
 In a worker those sockets are at their end: reading finds end of file, and what is written goes nowhere. A C<$dbh> from the
 start-up or a warm-up is connected anew under the same handle; its statement handles have to be prepared again. The mold's own
-connections from the start-up stay as they were. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
+connections from the start-up stay as they were. The attributes that DBI knows and C<private_> ones are those of the handle, also when they
+were set after it had connected; what was said to the connection itself (C<SET NAMES>, temporary tables), or set in an attribute of the
+driver, belongs into C<< Callbacks => { connected => sub { ... } } >>, which runs for the new one too. A worker that ends disconnects. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
 and so are pairs of sockets and datagram sockets (syslog).
 
 =cut

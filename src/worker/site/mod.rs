@@ -180,10 +180,11 @@ impl Site {
         }
     }
 
-    /// The worker ends: its handlers, then END blocks.
+    /// The worker ends: its handlers, then END blocks, then its connections to databases.
     pub fn child_exit(&self) {
         self.run_phase(Phase::ChildExit);
         self.perl.end(false);
+        self.call_start_up(c"Cameleer::StartUp::leave", "at the end");
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::database::{self, Database, Product};
-use crate::support::{Load, Server, Site, until};
+use crate::support::{Database, Load, MARIADB, POSTGRES, Product, Server, Site, until};
 
 /// A driver: its DSN, its account, and what tells one connection from another.
 struct Driver {
@@ -24,7 +23,7 @@ const MYSQL: Driver = Driver {
 };
 const MARIA: Driver =
     Driver { dsn: "dbi:MariaDB:ledger;mariadb_socket=@DIR@/database/socket", connects_again: false, ..MYSQL };
-const POSTGRES: Driver = Driver {
+const PG: Driver = Driver {
     dsn: "dbi:Pg:dbname=ledger;host=@DIR@/database",
     user: "ledger",
     session: "select pg_backend_pid()",
@@ -157,15 +156,15 @@ fn all(product: &'static Product, driver: &Driver) {
 
 #[test]
 fn apache_dbi_on_mariadb_by_its_own_driver() {
-    all(database::MARIADB, &MARIA);
+    all(MARIADB, &MARIA);
 }
 
 #[test]
 fn apache_dbi_on_mariadb_by_the_driver_of_mysql() {
-    all(database::MARIADB, &MYSQL);
+    all(MARIADB, &MYSQL);
 }
 
 #[test]
 fn apache_dbi_on_postgresql() {
-    all(database::POSTGRES, &POSTGRES);
+    all(POSTGRES, &PG);
 }

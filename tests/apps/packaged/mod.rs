@@ -5,7 +5,6 @@ mod auth_cookie;
 mod auth_dbi;
 mod browser;
 mod cases;
-mod database;
 mod dbi;
 mod handlers;
 mod mason;

@@ -1,5 +1,8 @@
 //! A worker becomes the mold, and the pool is renewed from it.
 
+/// Programs that keep connections to databases.
+mod databases;
+
 use nix::sys::signal::Signal;
 
 use crate::support::{Load, Server, Site, descriptors, private_memory, signal, until};

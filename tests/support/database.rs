@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::Signal;
 use nix::unistd::{Uid, User, geteuid};
 
-use crate::support::{Finished, Site, signal, until};
+use super::{Finished, Site, signal, until};
 
 /// A server that listens on a unix socket in its folder only.
 pub struct Database {
@@ -32,6 +32,7 @@ pub struct Product {
     stop: Signal,
 }
 
+/// Of Debian; its account is `ledger`.
 pub const MARIADB: &Product = &Product {
     user: "mysql",
     create: &[
@@ -66,6 +67,7 @@ pub const MARIADB: &Product = &Product {
     stop: Signal::SIGTERM,
 };
 
+/// Of Debian; its account is `ledger`.
 pub const POSTGRES: &Product = &Product {
     user: "postgres",
     create: &["initdb", "--no-sync", "--auth=trust", "--username=postgres", "--pgdata=@DIR@/data"],

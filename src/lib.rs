@@ -24,6 +24,9 @@ pub mod worker;
 // Measures the memory of the others, for the master.
 pub mod sampler;
 
+// The load tester: how fast this server answers, or any other.
+pub mod bench;
+
 // What a site of mod_perl 1's time uses, and whether it works here: `check --compat`.
 pub mod compat;
 

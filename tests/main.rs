@@ -13,6 +13,8 @@ mod accept;
 mod access;
 /// Whole sites and applications: packaged programs, the examples, the README's tour.
 mod apps;
+/// The load tester.
+mod bench;
 /// Answers that are kept for later requests.
 mod cache;
 /// Programs of a CGI folder that have a process for each request.

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand. What they do is done elsewhere.
 
+mod bench;
 mod built_in;
 mod check;
 mod compat;
@@ -68,6 +69,8 @@ enum Command {
     Stop(stop::Stop),
     /// Make the cache of a running server forget answers
     Purge(purge::Purge),
+    /// Measure how fast a server answers, this one or any other
+    Bench(Box<bench::Bench>),
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -103,6 +106,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Refork(refork) => refork.run(),
         Command::Stop(stop) => stop.run(),
         Command::Purge(purge) => purge.run(),
+        Command::Bench(bench) => bench.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| {

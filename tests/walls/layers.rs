@@ -20,7 +20,7 @@ const LAYERS: &[Layers] = &[
         of: "src",
         order: &[
             &["cli"],
-            &["compat", "master"],
+            &["bench", "compat", "master"],
             &["front", "sampler", "worker"],
             &["access", "tls"],
             &["log", "memory", "mime", "open", "privileges", "sys"],
@@ -51,7 +51,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/cli",
         order: &[
-            &["completions", "man", "serve", "tips"],
+            &["bench", "completions", "man", "serve", "tips"],
             &["check", "running", "single"],
             &["run"],
             &["built_in", "compat", "daemon", "directives"],

@@ -1,0 +1,64 @@
+//! An answer, as far as it is judged.
+
+use memchr::memmem::Finder;
+
+/// One whose end has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// 200
+    pub status: u16,
+    /// How many bytes it had.
+    pub received: u64,
+}
+
+/// Looks for a text in a body that comes in pieces.
+pub struct Body<'t> {
+    text: Option<&'t Finder<'t>>,
+    /// The end of what came, in which the text may have begun.
+    tail: Vec<u8>,
+}
+
+impl<'t> Body<'t> {
+    /// Looks for `text`, if for any.
+    pub fn with(text: Option<&'t Finder<'t>>) -> Body<'t> {
+        Body { text: text.filter(|text| !text.needle().is_empty()), tail: Vec::new() }
+    }
+
+    /// Another piece has come.
+    pub fn see(&mut self, piece: &[u8]) {
+        let Some(text) = self.text else { return };
+        self.tail.extend_from_slice(piece);
+        if text.find(&self.tail).is_some() {
+            (self.text, self.tail) = (None, Vec::new());
+            return;
+        }
+        let kept = self.tail.len().min(text.needle().len() - 1);
+        self.tail.drain(..self.tail.len() - kept);
+    }
+
+    /// Whether the text was there.
+    pub fn was_found(&self) -> bool {
+        self.text.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_wherever_the_body_was_cut() {
+        let finder = Finder::new("hello");
+        for cut in 0..=11 {
+            let (head, tail) = "say hellohe".split_at(cut);
+            let mut body = Body::with(Some(&finder));
+            body.see(head.as_bytes());
+            body.see(tail.as_bytes());
+            assert!(body.was_found(), "{cut}");
+        }
+        let mut body = Body::with(Some(&finder));
+        body.see(b"hell");
+        body.see(b"hell");
+        assert!(!body.was_found() && Body::with(None).was_found());
+    }
+}

@@ -1,0 +1,81 @@
+//! From a URL to a connection on which HTTP can be spoken.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use anyhow::Context;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+
+use super::Target;
+use super::failure::{Cause, Failure};
+use super::plan::Transport;
+use super::tls;
+
+/// A connection, with TLS or without.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
+
+/// The smallest that Linux grants: a client that reads slowly must be felt by the server, not by the kernel between them.
+const SLOW_BUFFER: u32 = 2304;
+
+/// Makes connections to one server.
+pub struct Connector {
+    addresses: Vec<SocketAddr>,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+    slow: bool,
+    http2: bool,
+}
+
+impl Connector {
+    /// To the server of `target`, whose name is asked for only here: the load is the server's, not the name server's.
+    pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
+        let host = (target.host.as_str(), target.port);
+        let addresses: Vec<SocketAddr> = host.to_socket_addrs().with_context(|| target.url())?.collect();
+        let tls = match target.tls {
+            false => None,
+            true => {
+                let name = ServerName::try_from(target.host.clone()).with_context(|| target.url())?;
+                Some((tls::connector(transport)?, name))
+            }
+        };
+        Ok(Connector { addresses, tls, slow: transport.throttle.is_some(), http2: transport.http2 })
+    }
+
+    /// A new one.
+    pub async fn connect(&self) -> Result<Box<dyn Stream>, Failure> {
+        let stream = self.tcp().await.map_err(|error| Failure::new(Cause::Connect, error.to_string()))?;
+        let Some((connector, name)) = &self.tls else { return Ok(Box::new(stream)) };
+        let failed = |error: io::Error| Failure::new(Cause::Tls, error.to_string());
+        let stream = connector.connect(name.clone(), stream).await.map_err(failed)?;
+        if self.http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+            return Err(Failure::new(Cause::Tls, "the server does not speak HTTP/2"));
+        }
+        Ok(Box::new(stream))
+    }
+
+    /// To the first address that accepts: `localhost` has two, and servers often listen at one.
+    async fn tcp(&self) -> io::Result<TcpStream> {
+        let mut result = Err(io::Error::other("the name has no address"));
+        for address in &self.addresses {
+            result = self.tcp_to(*address).await;
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
+    async fn tcp_to(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        if self.slow {
+            socket.set_recv_buffer_size(SLOW_BUFFER)?;
+        }
+        let stream = socket.connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}

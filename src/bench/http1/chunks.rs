@@ -1,0 +1,109 @@
+//! The chunked coding (RFC 9112, section 7.1), taken apart as it comes.
+
+/// How far it has come.
+#[derive(Debug, Default)]
+pub struct Chunks {
+    state: State,
+    /// Of a chunk, what is still to come.
+    left: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    SizeBegins,
+    Size,
+    Extension,
+    Data,
+    AfterData,
+    TrailerBegins,
+    Trailer,
+    Done,
+}
+
+/// A length has no more digits than a number can hold.
+const MOST: u64 = u64::MAX >> 4;
+
+impl Chunks {
+    /// Whether the last one has come.
+    pub fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// Takes from the beginning of `bytes` and hands `data` the piece of the body that begins there; how much it took, at least one
+    /// byte when there is one and it is not done. Nothing when this is not the chunked coding.
+    pub fn take(&mut self, bytes: &[u8], data: &mut dyn FnMut(&[u8])) -> Option<usize> {
+        let (first, _) = bytes.split_first()?;
+        if self.state == State::Data {
+            return Some(self.take_data(bytes, data));
+        }
+        self.state = self.next(*first)?;
+        Some(1)
+    }
+
+    fn take_data(&mut self, bytes: &[u8], data: &mut dyn FnMut(&[u8])) -> usize {
+        let length = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        data(bytes.get(..length).unwrap_or_default());
+        self.left -= length as u64;
+        if self.left == 0 {
+            self.state = State::AfterData;
+        }
+        length
+    }
+
+    fn next(&mut self, byte: u8) -> Option<State> {
+        Some(match (self.state, byte) {
+            (State::SizeBegins | State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => self.digit(byte)?,
+            (State::Size | State::Extension, b'\n') if self.left == 0 => State::TrailerBegins,
+            (State::Size | State::Extension, b'\n') => State::Data,
+            (State::Size, b';' | b' ' | b'\t' | b'\r') | (State::Extension, _) => State::Extension,
+            (State::AfterData, b'\r') => State::AfterData,
+            (State::AfterData, b'\n') => State::SizeBegins,
+            (State::TrailerBegins, b'\r') => State::TrailerBegins,
+            (State::TrailerBegins, b'\n') => State::Done,
+            (State::Trailer, b'\n') => State::TrailerBegins,
+            (State::TrailerBegins | State::Trailer, _) => State::Trailer,
+            _ => return None,
+        })
+    }
+
+    fn digit(&mut self, byte: u8) -> Option<State> {
+        let digit = char::from(byte).to_digit(16)?;
+        self.left = (self.left <= MOST).then_some(self.left << 4 | u64::from(digit))?;
+        Some(State::Size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(pieces: &[&[u8]]) -> Option<(Vec<u8>, bool)> {
+        let (mut chunks, mut body) = (Chunks::default(), Vec::new());
+        for piece in pieces {
+            let mut rest = *piece;
+            while !rest.is_empty() && !chunks.is_done() {
+                let taken = chunks.take(rest, &mut |data| body.extend_from_slice(data))?;
+                rest = &rest[taken..];
+            }
+        }
+        Some((body, chunks.is_done()))
+    }
+
+    #[test]
+    fn a_body_is_the_same_wherever_it_was_cut() {
+        let coded = b"5\r\nhello\r\n09; name=value\r\n 1234\r\n89\r\n0\r\nTrailer: x\r\n\r\n";
+        for cut in 0..coded.len() {
+            let (head, tail) = coded.split_at(cut);
+            assert_eq!(decode(&[head, tail]), Some((b"hello 1234\r\n89".to_vec(), true)), "{cut}");
+            assert_eq!(decode(&[head]).map(|(_, done)| done), Some(false), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_chunk_is_told_apart() {
+        for wrong in ["x", "\r\n", "5\r\nhelloX", "-1\r\n", "11111111111111111\r\n"] {
+            assert_eq!(decode(&[wrong.as_bytes()]), None, "{wrong:?}");
+        }
+    }
+}

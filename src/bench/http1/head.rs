@@ -1,0 +1,98 @@
+//! The head of an answer, as far as it says where the answer ends.
+
+use http::Method;
+
+use super::super::failure::{Cause, Failure};
+
+const MOST_HEADERS: usize = 128;
+
+/// What a head says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Head {
+    /// 200
+    pub status: u16,
+    /// How many bytes it has.
+    pub size: usize,
+    /// How long the body is.
+    pub framing: Framing,
+    /// Whether another request may follow on this connection.
+    pub keeps_alive: bool,
+}
+
+/// How the end of a body is known (RFC 9112, section 6.3).
+#[derive(Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// After so many bytes.
+    Length(u64),
+    /// After the last chunk.
+    Chunked,
+    /// When the connection ends.
+    UntilClose,
+}
+
+impl Head {
+    /// Nothing while it is not whole.
+    pub fn parse(bytes: &[u8], method: &Method) -> Result<Option<Head>, Failure> {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        let malformed = |text: String| Failure::new(Cause::Malformed, text);
+        let parsed = response.parse(bytes).map_err(|error| malformed(format!("not HTTP: {error}")))?;
+        let httparse::Status::Complete(size) = parsed else { return Ok(None) };
+        let status = response.code.unwrap_or_default();
+        let mut head = Head { status, size, framing: Framing::UntilClose, keeps_alive: response.version == Some(1) };
+        for header in response.headers.iter() {
+            head.heed(header).map_err(malformed)?;
+        }
+        if *method == Method::HEAD || matches!(status, 100..200 | 204 | 304) {
+            head.framing = Framing::Length(0);
+        }
+        head.keeps_alive &= head.framing != Framing::UntilClose;
+        Ok(Some(head))
+    }
+
+    fn heed(&mut self, header: &httparse::Header<'_>) -> Result<(), String> {
+        let value = header.value.trim_ascii();
+        let has = |word: &str| value.split(|byte| *byte == b',').any(|part| is(part.trim_ascii(), word));
+        if is(header.name.as_bytes(), "transfer-encoding") {
+            if has("chunked") {
+                self.framing = Framing::Chunked;
+            }
+        } else if is(header.name.as_bytes(), "content-length") && self.framing != Framing::Chunked {
+            let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            self.framing = Framing::Length(length.ok_or("a Content-Length that is no number")?);
+        } else if is(header.name.as_bytes(), "connection") {
+            self.keeps_alive = (self.keeps_alive || has("keep-alive")) && !has("close");
+        }
+        Ok(())
+    }
+}
+
+fn is(text: &[u8], word: &str) -> bool {
+    text.eq_ignore_ascii_case(word.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_says_where_its_answer_ends() {
+        let cases = [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", Framing::Length(5), true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", Framing::Chunked, true),
+            ("HTTP/1.1 200 OK\r\n\r\n", Framing::UntilClose, false),
+            ("HTTP/1.1 204 No Content\r\n\r\n", Framing::Length(0), true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", Framing::Length(5), false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", Framing::Length(5), false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: Keep-Alive\r\n\r\n", Framing::Length(5), true),
+        ];
+        for (text, framing, keeps_alive) in cases {
+            let head = Head::parse(text.as_bytes(), &Method::GET).expect(text).expect(text);
+            assert_eq!((head.framing, head.keeps_alive, head.size), (framing, keeps_alive, text.len()), "{text}");
+            assert_eq!(Head::parse(&text.as_bytes()[..text.len() - 1], &Method::GET), Ok(None));
+        }
+        for wrong in ["SSH-2.0-OpenSSH_9\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"] {
+            assert!(Head::parse(wrong.as_bytes(), &Method::GET).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! HTTP/1.1 as a load tester speaks it: what is sent is ready, of what comes only the end must be found.
+
+mod chunks;
+mod head;
+mod throttle;
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+
+use super::Request;
+use super::answer::{Answer, Body};
+use super::connect::Stream;
+use super::failure::{Cause, Failure};
+use chunks::Chunks;
+use head::{Framing, Head};
+use throttle::Throttle;
+
+/// Enough for most answers; it grows while reads fill it.
+const SMALLEST: usize = 8 * 1024;
+/// Up to this, which is also the longest head.
+const LARGEST: usize = 64 * 1024;
+
+/// A connection that may be used again.
+pub struct Connection {
+    stream: Box<dyn Stream>,
+    buffer: Vec<u8>,
+    /// What has come and was not looked at: the buffer from here …
+    start: usize,
+    /// … to here.
+    end: usize,
+    throttle: Option<Throttle>,
+    received: u64,
+    is_over: bool,
+}
+
+impl Connection {
+    /// Speaks HTTP/1.1 on `stream`; reads so many bits a second.
+    pub fn new(stream: Box<dyn Stream>, bits: Option<f64>) -> Connection {
+        let (buffer, throttle) = (vec![0; SMALLEST], bits.map(Throttle::new));
+        Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, is_over: false }
+    }
+
+    /// Whether the server takes another request. It has often closed the connection meanwhile, which is no failure of a request that was
+    /// not sent. It costs no system call while nothing has come.
+    pub fn is_usable(&mut self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut byte = [0];
+        !self.is_over
+            && self.start == self.end
+            && Pin::new(&mut self.stream).poll_read(&mut context, &mut ReadBuf::new(&mut byte)).is_pending()
+    }
+
+    /// Sends `request` and reads its answer, of which `body` is shown each piece.
+    pub async fn exchange(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+        let before = self.received;
+        self.is_over = true;
+        let sent = self.send(request).await;
+        // A server may answer and close before it has read the whole request: then the answer counts.
+        let head = match (self.head(request).await, sent) {
+            (Ok(head), _) => head,
+            (Err(_), Err(error)) => return Err(Failure::broken(false, &error)),
+            (Err(failure), Ok(())) => return Err(failure),
+        };
+        match head.framing {
+            Framing::Length(length) => self.body_of(length, body).await?,
+            Framing::Chunked => self.chunks(body).await?,
+            Framing::UntilClose => self.rest(body).await?,
+        }
+        self.is_over = !head.keeps_alive;
+        Ok(Answer { status: head.status, received: self.received - before })
+    }
+
+    async fn send(&mut self, request: &Request) -> io::Result<()> {
+        for piece in &request.pieces {
+            self.stream.write_all(piece).await?;
+        }
+        self.stream.flush().await
+    }
+
+    /// The head of the answer; those of 1xx before it are skipped.
+    async fn head(&mut self, request: &Request) -> Result<Head, Failure> {
+        loop {
+            if let Some(head) = Head::parse(self.waiting(), &request.method)? {
+                self.start += head.size;
+                if !(100..200).contains(&head.status) {
+                    return Ok(head);
+                }
+                continue;
+            }
+            if self.waiting().len() >= LARGEST {
+                return Err(Failure::new(Cause::Malformed, format!("a head of more than {LARGEST} bytes")));
+            }
+            let began = self.start < self.end;
+            self.more(began).await?;
+        }
+    }
+
+    async fn body_of(&mut self, length: u64, body: &mut Body<'_>) -> Result<(), Failure> {
+        let mut left = length;
+        loop {
+            let piece = self.waiting();
+            let piece = piece.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(piece);
+            let size = piece.len();
+            body.see(piece);
+            self.start += size;
+            left -= size as u64;
+            if left == 0 {
+                return Ok(());
+            }
+            self.more(true).await?;
+        }
+    }
+
+    async fn chunks(&mut self, body: &mut Body<'_>) -> Result<(), Failure> {
+        let mut chunks = Chunks::default();
+        while !chunks.is_done() {
+            if self.start == self.end {
+                self.more(true).await?;
+            }
+            let taken = chunks.take(self.waiting(), &mut |piece| body.see(piece));
+            self.start += taken.ok_or_else(|| Failure::new(Cause::Malformed, "a body that is not chunked"))?;
+        }
+        Ok(())
+    }
+
+    async fn rest(&mut self, body: &mut Body<'_>) -> Result<(), Failure> {
+        loop {
+            body.see(self.waiting());
+            self.start = self.end;
+            if self.read().await.map_err(|error| Failure::broken(true, &error))? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn waiting(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// At least another byte; `began` says whether there was one of this answer already.
+    async fn more(&mut self, began: bool) -> Result<(), Failure> {
+        match self.read().await {
+            Ok(0) => Err(Failure::broken(began, &io::Error::other("the server closed the connection"))),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::broken(began, &error)),
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<usize> {
+        self.make_room();
+        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let size = match &mut self.throttle {
+            None => self.stream.read(room).await?,
+            Some(throttle) => throttle.read(&mut self.stream, room).await?,
+        };
+        self.end += size;
+        self.received += size as u64;
+        Ok(size)
+    }
+
+    fn make_room(&mut self) {
+        let was_filled = self.end == self.buffer.len();
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if was_filled && self.buffer.len() < LARGEST {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+    }
+}

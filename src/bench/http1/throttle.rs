@@ -1,0 +1,33 @@
+//! A client behind a slow line: it reads so many bits a second.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::{Instant, sleep_until};
+
+/// How often a slow client reads.
+const STEP: Duration = Duration::from_millis(50);
+
+/// When it may read again, and how much.
+pub struct Throttle {
+    bytes_per_second: f64,
+    next: Instant,
+}
+
+impl Throttle {
+    /// So many bits a second.
+    pub fn new(bits: f64) -> Throttle {
+        Throttle { bytes_per_second: bits / 8.0, next: Instant::now() }
+    }
+
+    /// What comes in one step, after the time that what came before has taken.
+    pub async fn read(&mut self, stream: &mut (impl AsyncRead + Unpin), room: &mut [u8]) -> io::Result<usize> {
+        sleep_until(self.next).await;
+        let most = (self.bytes_per_second * STEP.as_secs_f64()).max(1.0) as usize;
+        let length = room.len().min(most);
+        let size = stream.read(room.get_mut(..length).unwrap_or_default()).await?;
+        self.next = Instant::now() + Duration::from_secs_f64(size as f64 / self.bytes_per_second);
+        Ok(size)
+    }
+}

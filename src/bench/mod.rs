@@ -1,0 +1,28 @@
+//! The load tester: asks any HTTP server, and says how long that took.
+//!
+//! A `Plan` says what is asked and when; `run` has so many users ask it on one thread, and tallies what came of it. What is printed
+//! is `report`'s; the command line is `cli::bench`'s.
+
+mod alarm;
+mod answer;
+mod connect;
+mod failure;
+mod http1;
+mod http2;
+mod interrupt;
+mod patience;
+pub mod plan;
+mod random;
+pub mod report;
+mod request;
+mod run;
+mod schedule;
+mod tally;
+mod target;
+mod tls;
+mod user;
+
+pub use failure::Cause;
+pub use request::{Request, Template};
+pub use run::{Outcome, run};
+pub use target::Target;

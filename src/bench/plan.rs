@@ -1,0 +1,92 @@
+//! What will be asked, when, and what counts as an answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Request;
+
+/// All that a run needs to know.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What is asked, each once.
+    pub requests: Arc<[Request]>,
+    /// In which order: places in `requests`, again from the beginning after the last.
+    pub order: Arc<[u32]>,
+    /// How many connections ask at the same time.
+    pub connections: usize,
+    /// When a request is due.
+    pub pace: Pace,
+    /// When it is over.
+    pub end: End,
+    /// For how long it runs before anything counts.
+    pub warm_up: Duration,
+    /// How connections are made and used.
+    pub transport: Transport,
+    /// What an answer must be.
+    pub expected: Expected,
+    /// How long one answer may take.
+    pub timeout: Duration,
+    /// Whether standard error is told each second how it goes.
+    pub progress: bool,
+}
+
+/// When a request is due.
+#[derive(Debug, Clone)]
+pub enum Pace {
+    /// When its connection has had the answer before (closed loop).
+    Closed,
+    /// So many a second, at even distances, whatever the server does (open loop).
+    Constant(f64),
+    /// So many a second on average, each independent of the others, as visitors come (open loop).
+    Poisson(f64),
+}
+
+/// It is over with what comes first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct End {
+    /// After so many requests.
+    pub requests: Option<u64>,
+    /// After so long.
+    pub after: Option<Duration>,
+}
+
+/// How connections are made and used.
+#[derive(Debug, Clone, Default)]
+pub struct Transport {
+    /// A connection for each request.
+    pub close: bool,
+    /// HTTP/2, one stream at a time on each connection.
+    pub http2: bool,
+    /// Any certificate will do.
+    pub insecure: bool,
+    /// Certificates that are trusted beside the system's.
+    pub authorities: Option<PathBuf>,
+    /// Answers are read at so many bits a second.
+    pub throttle: Option<f64>,
+}
+
+/// What an answer must be.
+#[derive(Debug, Clone, Default)]
+pub struct Expected {
+    /// One of these; when there is none, anything below 400.
+    pub statuses: Vec<u16>,
+    /// Stands somewhere in the body.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Expected {
+    /// Whether an answer may have this status.
+    pub fn allows(&self, status: u16) -> bool {
+        if self.statuses.is_empty() { status < 400 } else { self.statuses.contains(&status) }
+    }
+}
+
+impl Plan {
+    /// The request with this number, counted from 0.
+    pub fn request(&self, number: u64) -> Option<&Request> {
+        let place = number.checked_rem(self.order.len() as u64)?;
+        let index = self.order.get(usize::try_from(place).ok()?)?;
+        self.requests.get(*index as usize)
+    }
+}

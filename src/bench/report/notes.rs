@@ -1,0 +1,73 @@
+//! What a reader of the numbers must know, in sentences.
+
+use super::Report;
+use super::units::{three, time};
+
+/// Above this share of a processor, this program is what is measured.
+const BUSY: f64 = 0.9;
+/// The processor time of less is not known well.
+const LONG_ENOUGH: f64 = 0.5;
+/// An own lateness that a tenth of all latencies hides is none.
+const OF_MEDIAN: f64 = 0.1;
+/// So late is nobody by chance.
+const LATE: f64 = 0.001;
+
+/// Those that apply.
+pub fn notes(report: &Report) -> Vec<String> {
+    let notes =
+        [interrupted(report), nobody(report), few(report), busy(report), late(report), waited(report), unsent(report)];
+    notes.into_iter().flatten().collect()
+}
+
+fn interrupted(report: &Report) -> Option<String> {
+    report.interrupted.then(|| "it was interrupted: this is what was done so far".to_owned())
+}
+
+fn nobody(report: &Report) -> Option<String> {
+    let is_nobody = report.connections_opened == 0 && report.failed > 0;
+    is_nobody.then(|| "nobody answers there: it was not tried any longer".to_owned())
+}
+
+fn few(report: &Report) -> Option<String> {
+    let is_few = report.requests < 1000 && report.completed > 0;
+    is_few.then(|| format!("{} requests are few for a 99.9 % quantile: 1,000 give it one", report.requests))
+}
+
+fn busy(report: &Report) -> Option<String> {
+    (report.cpu > BUSY && report.seconds >= LONG_ENOUGH).then(|| {
+        let share = report.cpu * 100.0;
+        format!("this program took {share:.0} % of a processor: it may be slower than the server, and what is measured is its own speed")
+    })
+}
+
+fn late(report: &Report) -> Option<String> {
+    let p99 = report.lateness.as_ref()?.quantile(0.99);
+    let is_late = p99 > LATE && p99 > report.latency.quantile(0.5) * OF_MEDIAN;
+    is_late.then(|| {
+        format!(
+            "this program, or the machine that it runs on, could not keep up: 1 % of its requests were sent {} late or more, which is in the latencies",
+            time(p99)
+        )
+    })
+}
+
+fn waited(report: &Report) -> Option<String> {
+    let share = report.waited as f64 / report.requests.max(1) as f64 * 100.0;
+    (share >= 0.1).then(|| {
+        format!(
+            "{} % of the requests had to wait until one of {} connections was free, which is in the latencies: the server is too slow for this \
+             rate, or -c is too small",
+            three(share),
+            report.connections
+        )
+    })
+}
+
+fn unsent(report: &Report) -> Option<String> {
+    (report.unsent > 0).then(|| {
+        format!(
+            "{} requests were due and never sent, since no connection was free: their latencies are missing here",
+            report.unsent
+        )
+    })
+}

@@ -1,0 +1,125 @@
+//! A request, ready to be sent as often as need be.
+
+use bytes::Bytes;
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::{Method, Version};
+
+use super::Target;
+
+/// A body up to this goes with the head into one packet.
+const JOINED: usize = 16 * 1024;
+
+/// What all requests of a run have in common.
+#[derive(Debug, Clone, Default)]
+pub struct Template {
+    /// GET without a body, POST with one, unless it is said.
+    pub method: Option<Method>,
+    /// Further headers.
+    pub headers: HeaderMap,
+    /// What is sent.
+    pub body: Bytes,
+    /// Whether the server is told that the connection ends with the answer.
+    pub close: bool,
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where to.
+    pub target: Target,
+    /// With which method.
+    pub method: Method,
+    /// HTTP/1: head, and body.
+    pub pieces: Vec<Bytes>,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Request {
+    /// `template` for `target`.
+    pub fn new(template: &Template, target: Target) -> Request {
+        let method = template.method.clone().unwrap_or(match template.body.is_empty() {
+            true => Method::GET,
+            false => Method::POST,
+        });
+        let mut request = Request {
+            target,
+            method,
+            pieces: Vec::new(),
+            headers: template.headers.clone(),
+            body: template.body.clone(),
+        };
+        request
+            .headers
+            .entry(USER_AGENT)
+            .or_insert(HeaderValue::from_static(concat!("cameleer-bench/", env!("CARGO_PKG_VERSION"))));
+        request.pieces = request.in_http1(template.close);
+        request
+    }
+
+    fn in_http1(&self, close: bool) -> Vec<Bytes> {
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.target.path).into_bytes();
+        let mut line = |name: &HeaderName, value: &[u8]| {
+            head.extend_from_slice(name.as_str().as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value);
+            head.extend_from_slice(b"\r\n");
+        };
+        if !self.headers.contains_key(HOST) {
+            line(&HOST, self.target.authority.as_bytes());
+        }
+        for (name, value) in &self.headers {
+            line(name, value.as_bytes());
+        }
+        if close {
+            line(&http::header::CONNECTION, b"close");
+        }
+        let has_length = !self.body.is_empty() || matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
+        if has_length && !self.headers.contains_key(http::header::CONTENT_LENGTH) {
+            line(&http::header::CONTENT_LENGTH, self.body.len().to_string().as_bytes());
+        }
+        head.extend_from_slice(b"\r\n");
+        if self.body.len() > JOINED {
+            return vec![head.into(), self.body.clone()];
+        }
+        head.extend_from_slice(&self.body);
+        vec![head.into()]
+    }
+
+    /// HTTP/2: head, and body.
+    pub fn in_http2(&self) -> Result<(http::Request<()>, Bytes), http::Error> {
+        let mut request =
+            http::Request::builder().method(self.method.clone()).uri(self.target.url()).version(Version::HTTP_2);
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(self.headers.clone());
+        }
+        Ok((request.body(())?, self.body.clone()))
+    }
+
+    /// How many bytes HTTP/1 sends.
+    pub fn size(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(template: &Template) -> String {
+        let target = Target::parse("http://localhost:81/a?b").expect("a URL");
+        let pieces = Request::new(template, target).pieces.concat();
+        String::from_utf8(pieces).expect("text").replace(env!("CARGO_PKG_VERSION"), "V")
+    }
+
+    #[test]
+    fn a_request_has_what_was_said_and_what_http_wants() {
+        let plain = "GET /a?b HTTP/1.1\r\nhost: localhost:81\r\nuser-agent: cameleer-bench/V\r\n\r\n";
+        assert_eq!(sent(&Template::default()), plain);
+        let own = HeaderMap::from_iter([(HOST, HeaderValue::from_static("other"))]);
+        let template = Template { headers: own, body: "a=b".into(), close: true, ..Template::default() };
+        let said = sent(&template);
+        assert!(said.starts_with("POST /a?b HTTP/1.1\r\nhost: other\r\n"), "{said}");
+        assert!(said.ends_with("connection: close\r\ncontent-length: 3\r\n\r\na=b"), "{said}");
+    }
+}

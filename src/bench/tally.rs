@@ -1,0 +1,209 @@
+//! What came of the requests so far.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::answer::Answer;
+use super::failure::{Cause, Failure};
+
+/// Times are kept in nanoseconds, told apart to a thousandth of themselves, up to an hour.
+const LONGEST: u64 = 3_600_000_000_000;
+const DIGITS: u8 = 3;
+/// Quantiles over time need less.
+const DIGITS_OF_AN_INTERVAL: u8 = 2;
+
+/// Counts and times of those requests that count.
+#[derive(Debug)]
+pub struct Tally {
+    /// From when a request was due, or sent in a closed loop, to the last byte of its answer; of those that timed out, to then.
+    pub latency: Histogram<u64>,
+    /// How long after its moment a request was sent although a connection was free: this program's own fault.
+    pub lateness: Histogram<u64>,
+    /// Requests whose moment came while all connections waited for answers.
+    pub waited: u64,
+    /// Answers as they were expected.
+    pub completed: u64,
+    /// Those of them that came before `window_end`.
+    pub in_time: u64,
+    /// When the time is over for which rates are given; what was under way then is waited for.
+    pub window_end: Option<Instant>,
+    /// Answers of each status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// How often each went wrong, and the first of its kind.
+    pub failures: BTreeMap<Cause, (u64, String)>,
+    /// Bytes of requests.
+    pub sent: u64,
+    /// Bytes of answers; in HTTP/2 those of bodies.
+    pub received: u64,
+    /// Connections that were opened.
+    pub opened: u64,
+    /// Requests of the warm-up.
+    pub warm_up: u64,
+    /// How it went over time.
+    pub intervals: Vec<Interval>,
+    running: Running,
+}
+
+/// A piece of the run.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// From the beginning of what counts to the end of this.
+    pub end: Duration,
+    /// Requests that ended in it, and those of them that failed.
+    pub requests: u64,
+    /// Of those.
+    pub failed: u64,
+    /// Latencies of those that ended in it, in nanoseconds.
+    pub median: u64,
+    /// 99 of 100 were no longer.
+    pub p99: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+#[derive(Debug)]
+struct Running {
+    begun: Instant,
+    length: Duration,
+    end: Instant,
+    latency: Histogram<u64>,
+    requests: u64,
+    failed: u64,
+}
+
+/// One request that is over.
+pub struct Done {
+    /// What came of it.
+    pub result: Result<Answer, Failure>,
+    /// When its latency began.
+    pub since: Instant,
+    /// When it was over.
+    pub at: Instant,
+    /// How many bytes it had.
+    pub sent: u64,
+}
+
+impl Tally {
+    /// Of a run whose requests count from `begun`; intervals have this length.
+    pub fn new(begun: Instant, interval: Duration) -> Tally {
+        Tally {
+            latency: histogram(DIGITS),
+            lateness: histogram(DIGITS),
+            waited: 0,
+            completed: 0,
+            in_time: 0,
+            window_end: None,
+            statuses: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            sent: 0,
+            received: 0,
+            opened: 0,
+            warm_up: 0,
+            intervals: Vec::new(),
+            running: Running::new(begun, interval),
+        }
+    }
+
+    /// Counts one that counts.
+    pub fn record(&mut self, done: Done) {
+        let latency = nanoseconds(done.at.saturating_duration_since(done.since));
+        self.close_intervals(done.at);
+        self.sent += done.sent;
+        self.running.requests += 1;
+        let has_latency = match done.result {
+            Ok(answer) => {
+                self.completed += 1;
+                self.in_time += u64::from(self.window_end.is_none_or(|end| done.at <= end));
+                self.count_answer(answer);
+                true
+            }
+            Err(failure) => self.count_failure(failure),
+        };
+        if has_latency {
+            self.latency.saturating_record(latency);
+            self.running.latency.saturating_record(latency);
+        }
+    }
+
+    fn count_failure(&mut self, failure: Failure) -> bool {
+        self.running.failed += 1;
+        let Failure { cause, text, answer } = failure;
+        self.failures.entry(cause).or_insert((0, text)).0 += 1;
+        if let Some(answer) = answer {
+            self.count_answer(answer);
+        }
+        answer.is_some() || cause == Cause::Timeout
+    }
+
+    fn count_answer(&mut self, answer: Answer) {
+        *self.statuses.entry(answer.status).or_default() += 1;
+        self.received += answer.received;
+    }
+
+    /// All that failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().map(|(count, _)| count).sum()
+    }
+
+    /// All that ended.
+    pub fn requests(&self) -> u64 {
+        self.completed + self.failed()
+    }
+
+    /// Whether nobody answers at all: as many failed to get a connection as `enough`, and none has got one.
+    pub fn is_hopeless(&self, enough: u64) -> bool {
+        let count = |cause| self.failures.get(&cause).map_or(0, |(count, _)| *count);
+        self.opened == 0 && count(Cause::Connect) + count(Cause::Tls) >= enough
+    }
+
+    /// Notes that what comes after `now` belongs to later intervals.
+    pub fn close_intervals(&mut self, now: Instant) {
+        while now >= self.running.end {
+            let interval = self.running.close();
+            self.intervals.push(interval);
+        }
+    }
+
+    /// Notes the last interval, which is shorter, and what the run has come to.
+    pub fn finish(&mut self, now: Instant) {
+        self.close_intervals(now);
+        if self.running.requests > 0 {
+            self.running.end = now;
+            let interval = self.running.close();
+            self.intervals.push(interval);
+        }
+    }
+}
+
+impl Running {
+    fn new(begun: Instant, length: Duration) -> Running {
+        let latency = histogram(DIGITS_OF_AN_INTERVAL);
+        Running { begun, length, end: begun + length, latency, requests: 0, failed: 0 }
+    }
+
+    fn close(&mut self) -> Interval {
+        let interval = Interval {
+            end: self.end.saturating_duration_since(self.begun),
+            requests: std::mem::take(&mut self.requests),
+            failed: std::mem::take(&mut self.failed),
+            median: self.latency.value_at_quantile(0.5),
+            p99: self.latency.value_at_quantile(0.99),
+            max: self.latency.max(),
+        };
+        self.latency.reset();
+        self.end += self.length;
+        interval
+    }
+}
+
+/// For times in nanoseconds.
+pub fn histogram(digits: u8) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds that are in order, and at most five digits")
+}
+
+/// At most what 64 bits hold, which is 584 years.
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,82 @@
+//! A URL as a load tester needs it.
+
+use http::Uri;
+
+/// Where a request goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// https
+    pub tls: bool,
+    /// Without the brackets of an IPv6 address.
+    pub host: String,
+    /// 80 or 443 when the URL has none.
+    pub port: u16,
+    /// As the `Host` header says it.
+    pub authority: String,
+    /// Path and query.
+    pub path: String,
+}
+
+impl Target {
+    /// `http://` may be left out.
+    pub fn parse(url: &str) -> Result<Target, String> {
+        let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+        let wrong = |why: &str| format!("{url}: {why}; expected a URL such as http://localhost:8080/");
+        let uri: Uri = full.parse().map_err(|error: http::uri::InvalidUri| wrong(&error.to_string()))?;
+        let tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(wrong("neither http nor https")),
+        };
+        let authority = uri.authority().ok_or_else(|| wrong("no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong("names and passwords go into a header: -H 'Authorization: Basic …'"));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        if host.is_empty() {
+            return Err(wrong("no host"));
+        }
+        let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        Ok(Target { tls, host, port, authority: authority.as_str().to_owned(), path })
+    }
+
+    /// The same server, another path and query.
+    pub fn with_path(&self, path: &str) -> Target {
+        Target { path: path.to_owned(), ..self.clone() }
+    }
+
+    /// Whether one connection can have both.
+    pub fn is_of_the_same_server(&self, other: &Target) -> bool {
+        (self.tls, self.port) == (other.tls, other.port) && self.host.eq_ignore_ascii_case(&other.host)
+    }
+
+    /// The URL.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_says_where() {
+        for (url, expected) in [
+            ("http://localhost/", "false localhost 80 localhost /"),
+            ("localhost:8080/a?b=c#d", "false localhost 8080 localhost:8080 /a?b=c"),
+            ("https://example.org", "true example.org 443 example.org /"),
+            ("http://[::1]:81/x", "false ::1 81 [::1]:81 /x"),
+            ("http://localhost?a", "false localhost 80 localhost /?a"),
+        ] {
+            let Target { tls, host, port, authority, path } = Target::parse(url).expect(url);
+            assert_eq!(format!("{tls} {host} {port} {authority} {path}"), expected, "{url}");
+        }
+        for wrong in ["ftp://x/", "http://", "http://a:b@c/", "http://x y/", "", "http://:80/"] {
+            assert!(Target::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

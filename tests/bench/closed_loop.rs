@@ -1,0 +1,128 @@
+//! Requests one after the other on each connection.
+
+use std::io::Write;
+
+use nix::sys::signal::Signal;
+
+use super::{Scripted, quantile, read, report, run};
+use crate::support::{Finished, Site, signal, until};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[test]
+fn so_many_requests_go_over_so_many_connections() {
+    let server = Scripted::saying(OK);
+    let report = report("-n 1000 -c 4", &server.url);
+    assert_eq!((server.requests(), server.connections()), (1000, 4));
+    assert_eq!((&report["completed"], &report["failed"]), (&1000.into(), &0.into()), "{report}");
+    assert_eq!(report["connections_opened"], 4);
+    assert_eq!(report["received_bytes"], 1000 * OK.len());
+    assert_eq!(report["statuses"]["200"], 1000);
+    let (seconds, rate) = (report["seconds"].as_f64(), report["requests_per_second"].as_f64());
+    let requests = seconds.expect("a time") * rate.expect("a rate");
+    assert!((requests - 1000.0).abs() < 0.01, "{report}");
+    assert!(quantile(&report, 0.5) <= quantile(&report, 0.999), "{report}");
+}
+
+#[test]
+fn close_takes_a_connection_for_each_request_and_says_so() {
+    let server = Scripted::saying(OK);
+    report("-n 50 -c 5 --close", &server.url);
+    assert_eq!((server.requests(), server.connections()), (50, 50));
+    assert!(server.texts().iter().all(|text| text.contains("\nconnection: close\n")));
+}
+
+#[test]
+fn an_answer_ends_where_http_says() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
+    let continued = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    for (answer, keeps) in [(chunked, true), (continued, true), ("HTTP/1.1 200 OK\r\n\r\nhello", false)] {
+        let server = Scripted::start(move |stream, _| stream.write_all(answer.as_bytes()).is_ok() && keeps);
+        let report = report("-n 20 -c 1 --expect-body hello", &server.url);
+        assert_eq!((&report["completed"], server.requests()), (&20.into(), 20), "{answer:?}: {report}");
+        assert_eq!(server.connections(), if keeps { 1 } else { 20 }, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_large_answer_is_read_to_its_end() {
+    let body = "x".repeat(3_000_000);
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let length = answer.len();
+    let server = Scripted::start(move |stream, _| stream.write_all(answer.as_bytes()).is_ok());
+    let report = report("-n 6 -c 2", &server.url);
+    assert_eq!(report["received_bytes"], 6 * length);
+}
+
+#[test]
+fn what_is_asked_while_it_warms_up_does_not_count() {
+    let server = Scripted::saying(OK);
+    let report = report("-n 100 -c 2 --warm-up 0.2", &server.url);
+    assert_eq!(report["requests"], 100);
+    let before = report["warm_up_requests"].as_u64().expect("a number");
+    assert!(before > 0, "{report}");
+    assert_eq!(server.requests(), before + 100);
+}
+
+#[test]
+fn a_time_ends_it() {
+    let server = Scripted::saying(OK);
+    let report = report("-t 0.3 -c 2", &server.url);
+    let seconds = report["seconds"].as_f64().expect("a time");
+    assert!((0.299..0.301).contains(&seconds), "{report}");
+    assert_eq!(report["requests"], server.requests());
+}
+
+#[test]
+fn an_interrupt_ends_it_with_a_report() {
+    let (site, server) = (Site::new(), Scripted::saying(OK));
+    let mut command = site.command(["bench", "-t", "600", "--json", &server.url]);
+    let out = std::fs::File::create(site.path("report.json")).expect("a file");
+    let mut child = command.stdout(out).spawn().expect("started");
+    until("it has asked", || server.requests() > 100);
+    signal(child.id() as i32, Signal::SIGINT);
+    assert!(child.wait().expect("our child").success());
+    let report = read(&Finished { code: 0, out: site.read("report.json"), err: String::new() });
+    assert_eq!(report["interrupted"], true);
+    assert!(report["requests"].as_u64() > Some(100), "{report}");
+}
+
+#[test]
+fn the_report_is_the_table_of_the_documents_in_eighty_columns() {
+    let server = Scripted::saying(OK);
+    let said = run("-n 1000 -c 2", &server.url).succeeded();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<&str> = said.out.lines().collect();
+    let head = lines.iter().position(|line| words(line) == ["NR", "NC", "RPS", "avtime", "completed", "failed"]);
+    let row = words(lines[head.expect("the head of the table") + 1]);
+    assert_eq!(
+        (&row[0][..], &row[1][..], &row[row.len() - 2][..], &row[row.len() - 1][..]),
+        ("1000", "2", "1000", "0")
+    );
+    assert!(lines.iter().any(|line| line.trim_start().starts_with("99.9 % within")), "{said:?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{said:?}");
+    assert_eq!(said.err, "", "no progress where no terminal is");
+    let said = run("-n 1000 -c 2 --markdown", &server.url).succeeded();
+    assert!(said.out.contains("| NR | NC | RPS | avtime | completed | failed |\n|--:|"), "{said:?}");
+    assert!(said.out.contains("\n| 1000 | 2 | "), "{said:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_a_2() {
+    for (options, url) in [
+        ("-c 0", "http://localhost/"),
+        ("-n many", "http://localhost/"),
+        ("-t -1", "http://localhost/"),
+        ("--rate 0", "http://localhost/"),
+        ("--poisson", "http://localhost/"),
+        ("-H nothing", "http://localhost/"),
+        ("-X G@T", "http://localhost/"),
+        ("--expect 42", "http://localhost/"),
+        ("--throttle 1", "http://localhost/"),
+        ("", "ftp://localhost/"),
+        ("", "http://"),
+    ] {
+        let said = run(options, url);
+        assert_eq!(said.code, 2, "{options} {url}: {said:?}");
+    }
+}

@@ -1,0 +1,70 @@
+//! Requests at their moments, whether or not the server keeps up.
+
+use std::io::{Read, Write};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::{Scripted, failed_report, quantile, report};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+/// Answers at once, but nobody for a while when the 50th request comes.
+fn stalling(pause: Duration) -> Scripted {
+    let answering = Mutex::new(());
+    Scripted::start(move |stream, number| {
+        let _turn = answering.lock();
+        if number == 50 {
+            std::thread::sleep(pause);
+        }
+        stream.write_all(OK).is_ok()
+    })
+}
+
+#[test]
+fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
+    let pause = Duration::from_millis(500);
+    let open = report("-n 200 -c 4 --rate 200", &stalling(pause).url);
+    let closed = report("-n 200 -c 4", &stalling(pause).url);
+    // 100 of 200 requests were due while nobody was answered, and waited 250 ms on average.
+    assert!(quantile(&open, 0.75) > 0.15, "{open}");
+    assert!(open["latency"]["mean"].as_f64() > Some(0.08), "{open}");
+    // Of the others, four met it.
+    assert!(quantile(&closed, 0.9) < 0.15, "{closed}");
+    assert!(open["notes"].to_string().contains("had to wait until one of 4 connections was free"), "{open}");
+    assert!(open["waited"].as_u64() > Some(50), "{open}");
+}
+
+#[test]
+fn requests_come_at_their_rate() {
+    for options in ["-n 200 -c 4 --rate 400", "-n 200 -c 4 --rate 400 --poisson"] {
+        let server = Scripted::start(|stream, _| stream.write_all(OK).is_ok());
+        let report = report(options, &server.url);
+        assert_eq!((report["requests"].as_u64(), server.requests()), (Some(200), 200));
+        let seconds = report["seconds"].as_f64().expect("a time");
+        // 199 gaps of 2.5 ms; at random, give or take five times their standard deviation, 35 ms.
+        let least = if options.contains("poisson") { 0.32 } else { 0.497 };
+        assert!(seconds >= least, "{report}");
+        assert_eq!(report["loop"], "open");
+        assert!(report["lateness"]["quantiles"].is_array(), "{report}");
+    }
+}
+
+#[test]
+fn what_was_due_and_never_sent_is_said() {
+    let server = Scripted::start(|stream, _| stream.read(&mut [0]).is_ok_and(|size| size > 0));
+    let report = failed_report("-t 0.5 -c 2 --rate 100 --timeout 0.3", &server.url);
+    let (requests, unsent) = (report["requests"].as_u64().expect("a number"), report["unsent"].as_u64());
+    assert_eq!(unsent, Some(50 - requests), "{report}");
+    assert_eq!(requests, server.requests());
+    assert!(report["notes"].to_string().contains("due and never sent"), "{report}");
+}
+
+#[test]
+fn a_connection_that_the_server_closed_while_nothing_was_asked_is_no_failure() {
+    let server = Scripted::start(|stream, _| {
+        let _ = stream.write_all(OK);
+        false
+    });
+    let report = report("-n 10 -c 1 --rate 20", &server.url);
+    assert_eq!((&report["completed"], &report["connections_opened"]), (&10.into(), &10.into()), "{report}");
+}

@@ -21,8 +21,12 @@ mod tally;
 mod target;
 mod tls;
 mod user;
+mod versus;
+mod workload;
 
 pub use failure::Cause;
 pub use request::{Request, Template};
 pub use run::{Outcome, run};
 pub use target::Target;
+pub use versus::{Versus, versus};
+pub use workload::Workload;

@@ -27,6 +27,8 @@ pub struct Plan {
     pub expected: Expected,
     /// How long one answer may take.
     pub timeout: Duration,
+    /// What a reader of the report must know of it.
+    pub notes: Vec<String>,
     /// Whether standard error is told each second how it goes.
     pub progress: bool,
 }
@@ -40,6 +42,8 @@ pub enum Pace {
     Constant(f64),
     /// So many a second on average, each independent of the others, as visitors come (open loop).
     Poisson(f64),
+    /// At these times from the beginning, as an access log has them; over with the last (open loop).
+    Times(Arc<[Duration]>),
 }
 
 /// It is over with what comes first.

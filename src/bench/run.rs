@@ -33,6 +33,19 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+impl Outcome {
+    /// Adds another run of the same.
+    pub fn add(&mut self, other: &Outcome) {
+        let whole = self.elapsed + other.elapsed;
+        let share = self.elapsed.as_secs_f64() / whole.as_secs_f64().max(1e-9);
+        self.cpu = self.cpu * share + other.cpu * (1.0 - share);
+        self.tally.add(&other.tally, self.elapsed);
+        self.elapsed = whole;
+        self.unsent += other.unsent;
+        self.interrupted |= other.interrupted;
+    }
+}
+
 /// Descriptors that are taken by other things than connections.
 const OTHER_DESCRIPTORS: u64 = 32;
 /// A picture over time has about as many points.

@@ -16,6 +16,14 @@ pub struct Turn {
     pub counts: bool,
 }
 
+/// When the next turn begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    AtOnce,
+    At(Instant),
+    Never,
+}
+
 /// Gives out turns, those that have a moment in the order of their moments.
 pub struct Schedule {
     pace: Pace,
@@ -27,6 +35,7 @@ pub struct Schedule {
     /// How many that count may still be given out.
     left: Option<u64>,
     number: u64,
+    /// When the next is due; when all of it began, where times are counted from there.
     next: Instant,
     /// What a whole number of nanoseconds has left over of a gap; lost, it would add up.
     remainder: f64,
@@ -53,9 +62,9 @@ impl Schedule {
     /// The next turn at `now`; nothing when it is over.
     pub fn turn(&mut self, now: Instant) -> Option<Turn> {
         let due = self.due();
-        let begins = due.unwrap_or(now);
+        let begins = if let Due::At(moment) = due { moment } else { now };
         let is_over = |until: Instant| begins >= until || now >= until;
-        if self.is_stopped || self.left == Some(0) || self.until.is_some_and(is_over) {
+        if self.is_stopped || due == Due::Never || self.left == Some(0) || self.until.is_some_and(is_over) {
             self.is_stopped = true;
             return None;
         }
@@ -63,10 +72,9 @@ impl Schedule {
         if let (true, Some(left)) = (counts, &mut self.left) {
             *left -= 1;
         }
-        self.advance();
         let number = self.number;
-        self.number += 1;
-        Some(Turn { number, due, counts })
+        self.advance();
+        Some(Turn { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
     }
 
     /// Gives out no more.
@@ -78,23 +86,31 @@ impl Schedule {
     pub fn overdue(&mut self, now: Instant) -> u64 {
         let end = self.until.map_or(now, |until| until.min(now));
         let mut count = 0;
-        while self.due().is_some_and(|due| due < end) && self.left.is_none_or(|left| count < left) {
+        while let Due::At(due) = self.due() {
+            if due >= end || self.left.is_some_and(|left| count >= left) {
+                break;
+            }
             self.advance();
             count += 1;
         }
         count
     }
 
-    fn due(&self) -> Option<Instant> {
-        match self.pace {
-            Pace::Closed => None,
-            Pace::Constant(_) | Pace::Poisson(_) => Some(self.next),
+    fn due(&self) -> Due {
+        match &self.pace {
+            Pace::Closed => Due::AtOnce,
+            Pace::Constant(_) | Pace::Poisson(_) => Due::At(self.next),
+            Pace::Times(times) => {
+                let time = usize::try_from(self.number).ok().and_then(|number| times.get(number));
+                time.map_or(Due::Never, |time| Due::At(self.next + *time))
+            }
         }
     }
 
     fn advance(&mut self) {
+        self.number += 1;
         let gap = match self.pace {
-            Pace::Closed => return,
+            Pace::Closed | Pace::Times(_) => return,
             Pace::Constant(rate) => 1.0 / rate,
             Pace::Poisson(rate) => self.random.gap(rate),
         };

@@ -166,6 +166,27 @@ impl Tally {
         }
     }
 
+    /// Adds what came of another run, whose intervals begin at `since`.
+    pub fn add(&mut self, other: &Tally, since: Duration) {
+        self.latency += &other.latency;
+        self.lateness += &other.lateness;
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (cause, (count, first)) in &other.failures {
+            self.failures.entry(*cause).or_insert((0, first.clone())).0 += count;
+        }
+        let later = other.intervals.iter().cloned();
+        self.intervals.extend(later.map(|interval| Interval { end: interval.end + since, ..interval }));
+        self.waited += other.waited;
+        self.completed += other.completed;
+        self.in_time += other.in_time;
+        self.sent += other.sent;
+        self.received += other.received;
+        self.opened += other.opened;
+        self.warm_up += other.warm_up;
+    }
+
     /// Notes the last interval, which is shorter, and what the run has come to.
     pub fn finish(&mut self, now: Instant) {
         self.close_intervals(now);

@@ -1,7 +1,7 @@
 //! `cameleer bench`: the options of the load tester.
 
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 
 use super::{Misuse, print};
 use crate::bench::plan::{End, Expected, Pace, Plan, Transport};
-use crate::bench::report::{self, Report};
-use crate::bench::{self, Request, Target, Template};
+use crate::bench::report::{self, Comparison, Report};
+use crate::bench::{self, Target, Template, Workload};
 use crate::printable;
 
 const HINT: &str = "\
@@ -48,6 +48,18 @@ pub struct Bench {
     /// At random distances, as visitors come
     #[arg(long, requires = "rate")]
     poisson: bool,
+    /// Ask what a file has in its lines: paths, or URLs of this server
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    urls: Option<PathBuf>,
+    /// Ask for what an access log has: its GETs, in its order
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// At its times, too, so many times as fast: 1x, 2x
+    #[arg(long, value_name = "TIMES", requires = "log", conflicts_with_all = ["rate", "vs"], value_parser = times)]
+    log_rate: Option<f64>,
+    /// Compare with another server, in turns
+    #[arg(long, value_name = "URL")]
+    vs: Option<String>,
     /// A connection for each request
     #[arg(long)]
     close: bool,
@@ -90,37 +102,82 @@ pub struct Bench {
     /// For documents
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
+    /// Write a page with pictures, too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 impl Bench {
     pub fn run(self) -> anyhow::Result<()> {
-        let plan = self.plan()?;
-        let outcome = bench::run(&plan)?;
-        clear_progress(&plan);
-        let report = Report::new(&plan, &outcome);
-        print(&match (self.json, self.markdown) {
-            (true, _) => printable::json(&report.json()?),
-            (_, true) => printable::lines(&report::markdown(&report)),
-            _ => printable::lines(&report::text(&report)),
-        })?;
-        if report.failed > 0 {
-            bail!("{} of {} requests failed", report.failed, report.requests);
+        let target = Target::parse(&self.url).map_err(Misuse)?;
+        let other = self.vs.as_deref().map(Target::parse).transpose().map_err(Misuse)?;
+        let workload = self.workload(&target)?;
+        let plan = self.plan(&target, &workload)?;
+        let page = self.html.as_deref().map(Page::create).transpose()?;
+        let (text, requests, failed) = match other {
+            None => self.one(&plan, page)?,
+            Some(other) => {
+                let own = if self.has_list() { workload } else { Workload::of(&other) };
+                self.both(&plan, &self.plan(&other, &own)?, page)?
+            }
+        };
+        print(&text)?;
+        if failed > 0 {
+            bail!("{failed} of {requests} requests failed");
         }
         Ok(())
     }
 
-    fn plan(&self) -> anyhow::Result<Plan> {
-        let target = Target::parse(&self.url).map_err(Misuse)?;
-        let request = Request::new(&self.template()?, target);
+    /// The report, how many requests there were, and how many failed.
+    fn one(&self, plan: &Plan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
+        let outcome = bench::run(plan)?;
+        clear_progress(plan);
+        let report = Report::new(plan, &outcome);
+        page.map_or(Ok(()), |page| page.write(&report::page(&report)))?;
+        let text = match (self.json, self.markdown) {
+            (true, _) => printable::json(&report.json()?),
+            (_, true) => printable::lines(&report::markdown(&report)),
+            _ => printable::lines(&report::text(&report)),
+        };
+        Ok((text, report.requests, report.failed))
+    }
+
+    fn both(&self, a: &Plan, b: &Plan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
+        let versus = bench::versus(a, b)?;
+        clear_progress(a);
+        let comparison = Comparison::new(a, b, &versus);
+        page.map_or(Ok(()), |page| page.write(&report::page_of_two(&comparison)))?;
+        let text = match (self.json, self.markdown) {
+            (true, _) => printable::json(&comparison.json()?),
+            (_, true) => printable::lines(&comparison.markdown()),
+            _ => printable::lines(&comparison.text()),
+        };
+        Ok((text, comparison.a.requests + comparison.b.requests, comparison.failed()))
+    }
+
+    fn has_list(&self) -> bool {
+        self.urls.is_some() || self.log.is_some()
+    }
+
+    fn workload(&self, target: &Target) -> anyhow::Result<Workload> {
+        match (&self.urls, &self.log) {
+            (Some(file), _) => Workload::of_list(file, target).context("--urls"),
+            (_, Some(file)) => Workload::of_log(file).context("--log"),
+            _ => Ok(Workload::of(target)),
+        }
+    }
+
+    fn plan(&self, target: &Target, workload: &Workload) -> anyhow::Result<Plan> {
         let most = self.requests.unwrap_or(u64::MAX);
         Ok(Plan {
-            requests: [request].into(),
-            order: [0].into(),
+            requests: workload.requests(&self.template()?, target),
+            order: workload.order(),
             connections: usize::try_from(u64::from(self.connections).min(most))?,
-            pace: match (self.rate, self.poisson) {
-                (None, _) => Pace::Closed,
-                (Some(rate), false) => Pace::Constant(rate),
-                (Some(rate), true) => Pace::Poisson(rate),
+            pace: match (self.rate, self.log_rate) {
+                (_, Some(faster)) => Pace::Times(workload.times(faster)),
+                (Some(rate), _) if self.poisson => Pace::Poisson(rate),
+                (Some(rate), _) => Pace::Constant(rate),
+                _ => Pace::Closed,
             },
             end: self.end(),
             warm_up: self.warm_up,
@@ -130,12 +187,15 @@ impl Bench {
                 body: self.expect_body.as_ref().map(|text| text.clone().into_bytes()),
             },
             timeout: self.timeout,
+            notes: workload.notes.clone(),
             progress: std::io::stderr().is_terminal(),
         })
     }
 
     fn end(&self) -> End {
         let after = match (self.requests, self.time) {
+            // A log has an end of its own.
+            (None, None) if self.log_rate.is_some() => None,
             (None, None) => Some(Duration::from_secs_f64(SECONDS)),
             (_, time) => time,
         };
@@ -164,6 +224,23 @@ impl Bench {
         }
         let body = self.body.as_deref().map(read_body).transpose()?.unwrap_or_default();
         Ok(Template { method: self.method.clone(), headers, body: body.into(), close: self.close && !self.http2 })
+    }
+}
+
+/// The file of `--html`, opened before the run: what cannot be written is said before it takes its time.
+struct Page {
+    path: PathBuf,
+    file: File,
+}
+
+impl Page {
+    fn create(path: &Path) -> anyhow::Result<Page> {
+        let file = File::create(path).with_context(|| format!("--html {}", path.display()))?;
+        Ok(Page { path: path.to_owned(), file })
+    }
+
+    fn write(mut self, text: &str) -> anyhow::Result<()> {
+        self.file.write_all(text.as_bytes()).with_context(|| format!("--html {}", self.path.display()))
     }
 }
 
@@ -202,6 +279,12 @@ fn positive_seconds(text: &str) -> Result<Duration, String> {
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "expected requests a second, such as 500".to_owned())?;
     (1e-6..=1e7).contains(&rate).then_some(rate).ok_or_else(|| "expected up to 10,000,000 requests a second".to_owned())
+}
+
+/// `2x` is twice as fast.
+fn times(text: &str) -> Result<f64, String> {
+    let times: f64 = text.trim_end_matches('x').parse().map_err(|_| "expected a factor, such as 2x".to_owned())?;
+    (1e-3..=1e6).contains(&times).then_some(times).ok_or_else(|| "expected a factor from 0.001x".to_owned())
 }
 
 /// `33.6k` is 33,600 bits a second, as modems say it.

@@ -6,12 +6,18 @@ mod closed_loop;
 mod failures;
 /// Requests at their moments.
 mod open_loop;
+/// Pictures.
+mod page;
+/// Lists of URLs, logs, slow clients.
+mod replay;
 /// What the server gets.
 mod requests;
 /// The server of these tests.
 mod scripted;
 /// TLS and HTTP/2.
 mod secure;
+/// Two servers.
+mod versus;
 
 use serde_json::Value;
 

@@ -1,9 +1,11 @@
 //! What a run has come to, for persons and programs: one `Report`, several ways to write it.
 
+mod html;
 mod markdown;
 mod notes;
 mod text;
 pub mod units;
+mod versus;
 
 use std::collections::BTreeMap;
 
@@ -12,8 +14,10 @@ use serde::Serialize;
 use super::Outcome;
 use super::plan::{Pace, Plan};
 
+pub use html::{page, page_of_two};
 pub use markdown::markdown;
 pub use text::text;
+pub use versus::Comparison;
 
 /// The quantiles that are printed.
 const QUANTILES: [f64; 5] = [0.5, 0.75, 0.9, 0.99, 0.999];
@@ -30,7 +34,7 @@ pub struct Report {
     /// `closed` or `open`.
     #[serde(rename = "loop")]
     pub kind: &'static str,
-    /// Of an open loop, how many a second were due.
+    /// Of an open loop, how many a second were due; a log has no one rate.
     pub rate: Option<f64>,
     /// NC: how many connections asked at the same time.
     pub connections: usize,
@@ -72,6 +76,9 @@ pub struct Report {
     pub interrupted: bool,
     /// What a reader of these numbers must know.
     pub notes: Vec<String>,
+    /// Latencies by the number of nines of their quantile: (2, …) is that of 99 %.
+    #[serde(skip)]
+    pub curve: Vec<(f64, f64)>,
     /// How it went over time.
     pub intervals: Vec<Interval>,
 }
@@ -124,9 +131,10 @@ impl Report {
     pub fn new(plan: &Plan, outcome: &Outcome) -> Report {
         let tally = &outcome.tally;
         let rate = match plan.pace {
-            Pace::Closed => None,
+            Pace::Closed | Pace::Times(_) => None,
             Pace::Constant(rate) | Pace::Poisson(rate) => Some(rate),
         };
+        let is_open = !matches!(plan.pace, Pace::Closed);
         let seconds = outcome.elapsed.as_secs_f64();
         let failure = |(cause, (count, first)): (&super::Cause, &(u64, String))| FailureCount {
             cause: cause.name(),
@@ -137,7 +145,7 @@ impl Report {
             url: plan.requests.first().map(|request| request.target.url()).unwrap_or_default(),
             urls: plan.requests.len(),
             protocol: if plan.transport.http2 { "HTTP/2" } else { "HTTP/1.1" },
-            kind: if rate.is_some() { "open" } else { "closed" },
+            kind: if is_open { "open" } else { "closed" },
             rate,
             connections: plan.connections,
             close: plan.transport.close,
@@ -155,13 +163,14 @@ impl Report {
             warm_up_requests: tally.warm_up,
             waited: tally.waited,
             unsent: outcome.unsent,
-            lateness: rate.map(|_| Latency::new(&tally.lateness)),
+            lateness: is_open.then(|| Latency::new(&tally.lateness)),
             cpu: outcome.cpu,
             interrupted: outcome.interrupted,
             notes: Vec::new(),
+            curve: curve(&tally.latency),
             intervals: tally.intervals.iter().map(Interval::new).collect(),
         };
-        report.notes = notes::notes(&report);
+        report.notes = plan.notes.iter().cloned().chain(notes::notes(&report)).collect();
         report
     }
 
@@ -202,6 +211,17 @@ impl Interval {
             max: seconds(interval.max),
         }
     }
+}
+
+/// As far as there are answers to tell one quantile from the next.
+fn curve(latency: &hdrhistogram::Histogram<u64>) -> Vec<(f64, f64)> {
+    const STEPS: f64 = 20.0;
+    if latency.is_empty() {
+        return Vec::new();
+    }
+    let last = ((latency.len() as f64).log10() * STEPS).ceil() as u32;
+    let at = |nines: f64| (nines, seconds(latency.value_at_quantile(1.0 - 10f64.powf(-nines))));
+    (0..=last).map(|step| at(f64::from(step) / STEPS)).collect()
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

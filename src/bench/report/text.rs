@@ -27,6 +27,7 @@ pub fn text(report: &Report) -> String {
 pub fn how(report: &Report) -> String {
     let kind = match report.rate {
         Some(rate) => format!("open loop of {} requests/s", three(rate)),
+        None if report.kind == "open" => "open loop at the times of the log".to_owned(),
         None => "closed loop".to_owned(),
     };
     let kept = if report.close { "for one request each" } else { "kept alive" };

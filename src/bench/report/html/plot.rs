@@ -1,0 +1,134 @@
+//! Lines over two axes, as an SVG that takes its colours from the page.
+
+use std::fmt::Write;
+
+use super::escape;
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 744.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 246.0;
+/// Lines of a class have a colour of their own.
+const CLASSES: [&str; 4] = ["one", "two", "three", "four"];
+
+/// A picture.
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// What stands below.
+    pub x: Axis,
+    /// What stands at the left.
+    pub y: Axis,
+    /// At most four, each with its name.
+    pub lines: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+/// From where to where, with its marks.
+pub struct Axis {
+    /// The least.
+    pub low: f64,
+    /// The most, more than the least.
+    pub high: f64,
+    /// Where a word stands.
+    pub marks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// From 0, with a mark at each round number.
+    pub fn linear(most: f64, name: impl Fn(f64) -> String) -> Axis {
+        let high = if most > 0.0 { most } else { 1.0 };
+        let rough = high / 5.0;
+        let decade = 10f64.powf(rough.log10().floor());
+        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| decade * factor >= rough).unwrap_or(10.0);
+        let step = decade * factor;
+        let marks = (0..=(high / step) as u32).map(|n| f64::from(n) * step).map(|at| (at, name(at))).collect();
+        Axis { low: 0.0, high: high * 1.05, marks }
+    }
+
+    /// Of logarithms, with a mark at 1, 2 and 5 of each decade, or at 1 where there are many.
+    pub fn logarithmic(least: f64, most: f64, name: impl Fn(f64) -> String) -> Axis {
+        let low = least.log10().floor();
+        let high = most.log10().max(low + 0.5);
+        let factors: &[f64] = if high - low > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let decades = (low as i32)..=(high.ceil() as i32);
+        let values = decades.flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)));
+        let marks = values.map(|value| (value.log10(), name(value))).filter(|(at, _)| *at <= high + 0.05).collect();
+        Axis { low, high: high + 0.05, marks }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+}
+
+impl Plot {
+    /// The element.
+    pub fn svg(&self) -> String {
+        let title = escape(&self.title);
+        let mut svg = format!(
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><text class=\"title\" x=\"{LEFT}\" y=\"18\">{title}</text>"
+        );
+        for (at, word) in &self.x.marks {
+            let (x, word) = (self.left(*at), escape(word));
+            let _ = write!(
+                svg,
+                "<path class=\"rule\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"below\" x=\"{x:.1}\" y=\"264\">{word}</text>"
+            );
+        }
+        for (at, word) in &self.y.marks {
+            let (y, word) = (self.top(*at), escape(word));
+            let _ = write!(
+                svg,
+                "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"beside\" x=\"64\" y=\"{:.1}\">{word}</text>",
+                y + 4.0
+            );
+        }
+        for ((number, (name, points)), class) in self.lines.iter().enumerate().zip(CLASSES) {
+            let (x, name) = (RIGHT - 150.0 * (self.lines.len() - number) as f64 + 20.0, escape(name));
+            let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", self.path(points));
+            let _ = write!(
+                svg,
+                "<path class=\"line {class}\" d=\"M{x:.1} 14h18\"/><text x=\"{:.1}\" y=\"18\">{name}</text>",
+                x + 24.0
+            );
+        }
+        svg + "</svg>"
+    }
+
+    fn path(&self, points: &[(f64, f64)]) -> String {
+        let mut path = String::new();
+        for (number, (x, y)) in points.iter().enumerate() {
+            let letter = if number == 0 { 'M' } else { 'L' };
+            let _ = write!(path, "{letter}{:.1} {:.1}", self.left(*x), self.top(*y));
+        }
+        path
+    }
+
+    fn left(&self, x: f64) -> f64 {
+        LEFT + self.x.share(x) * (RIGHT - LEFT)
+    }
+
+    fn top(&self, y: f64) -> f64 {
+        BOTTOM - self.y.share(y) * (BOTTOM - TOP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(axis: &Axis) -> String {
+        axis.marks.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn marks_are_round_numbers_within_the_axis() {
+        let name = |value: f64| format!("{value:.3}");
+        assert_eq!(marks(&Axis::linear(10.0, name)), "0.000 2.000 4.000 6.000 8.000 10.000");
+        assert_eq!(marks(&Axis::linear(0.0, name)), "0.000 0.200 0.400 0.600 0.800 1.000");
+        assert_eq!(marks(&Axis::logarithmic(0.03, 0.3, name)), "0.010 0.020 0.050 0.100 0.200");
+        assert_eq!(marks(&Axis::logarithmic(0.01, 100.0, name)), "0.010 0.100 1.000 10.000 100.000");
+    }
+}

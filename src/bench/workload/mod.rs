@@ -1,0 +1,151 @@
+//! What is asked: one URL, a list of them, or what a log has.
+
+mod access_log;
+mod lines;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use super::{Request, Target, Template};
+use access_log::Entry;
+use lines::Enough;
+
+/// So many are held in memory.
+const MOST: usize = 1_000_000;
+/// So many lines of a log are looked at: those of other methods cost time, too.
+const MOST_LINES: usize = 20_000_000;
+
+/// Paths on one server, in the order in which they are asked.
+#[derive(Debug, Default, Clone)]
+pub struct Workload {
+    paths: Vec<String>,
+    places: HashMap<String, u32>,
+    order: Vec<u32>,
+    /// When each of `order` came, if that is known.
+    times: Vec<Duration>,
+    /// What a reader of the report must know.
+    pub notes: Vec<String>,
+}
+
+impl Workload {
+    /// The path of one URL.
+    pub fn of(target: &Target) -> Workload {
+        let mut workload = Workload::default();
+        workload.add(&target.path);
+        workload
+    }
+
+    /// A file with a URL or a path in each line; all are of the server of `target`.
+    pub fn of_list(file: &Path, target: &Target) -> anyhow::Result<Workload> {
+        let mut workload = Workload::default();
+        lines::each(file, |number, line| {
+            if line.is_empty() || line.starts_with('#') {
+                return Ok(Enough::No);
+            }
+            let path = path_of(line, target).with_context(|| format!("{}:{number}", file.display()))?;
+            Ok(workload.add(&path))
+        })?;
+        workload.must_have_some(file, "no URL in it")
+    }
+
+    /// The GETs of an access log in common or combined format, with their times.
+    pub fn of_log(file: &Path) -> anyhow::Result<Workload> {
+        let (mut workload, mut seconds, mut others) = (Workload::default(), Vec::new(), 0);
+        lines::each(file, |number, line| {
+            match Entry::parse(line).filter(Entry::can_be_asked) {
+                None => others += 1,
+                Some(entry) => {
+                    seconds.push(entry.second);
+                    return Ok(workload.add(entry.path));
+                }
+            }
+            Ok(if number >= MOST_LINES { Enough::Yes } else { Enough::No })
+        })?;
+        workload.times = spread(&seconds);
+        if others > 0 {
+            let count = workload.order.len();
+            workload.notes.push(format!("of the log, {count} GETs are asked; {others} other lines are left out"));
+        }
+        workload.must_have_some(file, "no GET in it, in common or combined format")
+    }
+
+    fn must_have_some(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
+        match self.order.len() {
+            0 => bail!("{}: {otherwise}", file.display()),
+            MOST => self.notes.push(format!("the first {MOST} requests of {} are asked", file.display())),
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    fn add(&mut self, path: &str) -> Enough {
+        let place = match self.places.get(path) {
+            Some(place) => *place,
+            None => {
+                let place = self.paths.len() as u32;
+                self.paths.push(path.to_owned());
+                self.places.insert(path.to_owned(), place);
+                place
+            }
+        };
+        self.order.push(place);
+        if self.order.len() < MOST { Enough::No } else { Enough::Yes }
+    }
+
+    /// The requests for the server of `target`, each once.
+    pub fn requests(&self, template: &Template, target: &Target) -> Arc<[Request]> {
+        self.paths.iter().map(|path| Request::new(template, target.with_path(path))).collect()
+    }
+
+    /// In which order they are asked.
+    pub fn order(&self) -> Arc<[u32]> {
+        self.order.as_slice().into()
+    }
+
+    /// When each of the order is due, so many times as fast as it came.
+    pub fn times(&self, faster: f64) -> Arc<[Duration]> {
+        self.times.iter().map(|time| time.div_f64(faster)).collect()
+    }
+}
+
+fn path_of(line: &str, target: &Target) -> anyhow::Result<String> {
+    let url = if line.starts_with('/') { target.with_path("").url() + line } else { line.to_owned() };
+    let listed = Target::parse(&url).map_err(anyhow::Error::msg)?;
+    if !listed.is_of_the_same_server(target) {
+        bail!("{line}: not of the server of {}; a run measures one", target.url());
+    }
+    Ok(listed.path)
+}
+
+/// A log knows seconds: what came in the same one is spread evenly over it. What is logged out of order comes with the one before.
+fn spread(seconds: &[i64]) -> Vec<Duration> {
+    let mut seconds = seconds.to_vec();
+    let mut latest = i64::MIN;
+    for second in &mut seconds {
+        latest = latest.max(*second);
+        *second = latest;
+    }
+    let first = seconds.first().copied().unwrap_or_default();
+    let since = |second: i64| Duration::from_secs(second.saturating_sub(first).unsigned_abs());
+    let groups = seconds.chunk_by(|one, next| one == next);
+    let moments = groups.flat_map(|group| {
+        let count = group.len() as f64;
+        group.iter().enumerate().map(move |(place, second)| (*second, place as f64 / count))
+    });
+    moments.map(|(second, part)| since(second) + Duration::from_secs_f64(part)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_in_the_same_second_is_spread_over_it() {
+        let times: Vec<f64> = spread(&[100, 100, 101, 100, 105]).iter().map(Duration::as_secs_f64).collect();
+        assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 5.0]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Two servers.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{Scripted, report, run};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+/// Answers after `pause`, and writes down that it did.
+fn server(name: char, pause: Duration, order: &Arc<Mutex<String>>) -> Scripted {
+    let order = order.clone();
+    Scripted::start(move |stream, _| {
+        std::thread::sleep(pause);
+        order.lock().expect("no test panics with it").push(name);
+        stream.write_all(OK).is_ok()
+    })
+}
+
+#[test]
+fn two_servers_are_asked_in_turns_and_the_slower_one_is_shown_to_be() {
+    let order = Arc::default();
+    let (fast, slow) = (server('a', Duration::ZERO, &order), server('b', Duration::from_millis(5), &order));
+    let report = report(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url);
+    assert_eq!((&report["a"]["completed"], &report["b"]["completed"]), (&100.into(), &100.into()), "{report}");
+    let ratios = report["ratios"].as_array().expect("a list");
+    let (rate, median) = (&ratios[0], &ratios[1]);
+    assert!(rate["difference"] == true && rate["high"].as_f64() < Some(1.0), "{report}");
+    assert!(median["difference"] == true && median["low"].as_f64() > Some(1.0), "{report}");
+    assert_eq!(report["rounds"], 10);
+    let mut turns: Vec<char> = order.lock().expect("no test panics with it").chars().collect();
+    turns.dedup();
+    assert_eq!(turns.into_iter().collect::<String>(), "abababababa");
+    let said = run(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url).succeeded();
+    assert!(said.out.contains("requests/s: B answers 0."), "{said:?}");
+}
+
+#[test]
+fn no_winner_is_named_without_an_interval_that_says_so() {
+    let order = Arc::default();
+    let (one, same) = (server('a', Duration::from_millis(1), &order), server('b', Duration::from_millis(1), &order));
+    let said = run(&format!("-n 100 -c 1 --vs {} --json", same.url), &one.url).succeeded();
+    let report = super::read(&said);
+    for ratio in report["ratios"].as_array().expect("a list") {
+        let number = |name: &str| ratio[name].as_f64().expect("a number");
+        let excludes_one = number("low") > 1.0 || number("high") < 1.0;
+        assert_eq!(ratio["difference"], excludes_one, "{report}");
+        assert!((0.5..2.0).contains(&number("ratio")), "{report}");
+    }
+    let broken = Scripted::start(|_, _| false);
+    let said = run(&format!("-n 100 -c 1 --vs {}", broken.url), &one.url).failed(1, "requests failed");
+    assert!(said.out.contains("requests/s: cannot be compared"), "{said:?}");
+}

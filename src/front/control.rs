@@ -116,7 +116,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Logs => reopen_logs(front, fds)?,
-        ToFront::Status => master.say(FromFront::Status(front.services.status())),
+        ToFront::Status => master.say(FromFront::Status(Box::new(front.services.status()))),
         ToFront::Purge { client, url } => purge(front, client, url),
         ToFront::Ping => master.say(FromFront::Alive),
         ToFront::Stop => front.stop(),

@@ -14,6 +14,8 @@ mod headers_and_variables;
 mod inflate;
 /// What the server calls itself: in headers, to programs, below pages, in links.
 mod server_identity;
+/// The page for Prometheus.
+mod server_metrics;
 /// The pages of mod_status and mod_info.
 mod server_status;
 /// `SetEnv`, `SetEnvIf`, `BrowserMatch`, and what they are good for.

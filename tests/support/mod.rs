@@ -21,6 +21,6 @@ pub use processes::{
     alive, children, cpu_time, descriptors, name, own_memory, peak_memory, private_memory, signal, state, threads,
 };
 pub use server::Server;
-pub use site::{Finished, REGISTRY, Site, is_tainted};
+pub use site::{Finished, REGISTRY, Site, free_port, is_tainted};
 pub use strace::Trace;
 pub use wait::{comes_true, eventually, until, within};

@@ -240,7 +240,7 @@ fn begun_anew(conf: &str) -> String {
 }
 
 /// Below the range that the kernel takes client ports from, so that no connection of another test can hold it.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     const FIRST: u16 = 12_000;
     const COUNT: u16 = 20_000;
     static NEXT: AtomicU16 = AtomicU16::new(0);

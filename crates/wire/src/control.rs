@@ -1,6 +1,8 @@
 //! What the master says to the front and to the mold, and what they say to it. One JSON object a message; descriptors
 //! travel beside it, in the order that each message names.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
@@ -121,7 +123,7 @@ pub enum FromFront {
     /// Everything of this generation is answered and its workers were asked to leave.
     Retired { generation: GenerationNumber },
     /// Answer to `ToFront::Status`.
-    Status(FrontStatus),
+    Status(Box<FrontStatus>),
     /// Answer to `ToFront::Purge`.
     Purged {
         client: u64,
@@ -145,6 +147,32 @@ pub struct Load {
     pub busy: u32,
     /// Requests that wait for a worker.
     pub queued: u32,
+}
+
+/// What finished requests took, since the front began to serve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// From the whole head to the last byte.
+    pub request: Quantiles,
+    /// Until a worker had it, of those that asked for one.
+    pub queue: Quantiles,
+    /// From then until the worker had said everything.
+    pub service: Quantiles,
+}
+
+/// Of many times, in microseconds; good to two digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Of so many.
+    pub count: u64,
+    /// Half of them took no longer.
+    pub p50_us: u64,
+    /// Nine tenths.
+    pub p90_us: u64,
+    /// Ninety-nine hundredths.
+    pub p99_us: u64,
+    /// All.
+    pub max_us: u64,
 }
 
 /// What only the front knows.
@@ -174,6 +202,12 @@ pub struct FrontStatus {
     pub shares: Vec<ShareStatus>,
     /// Requests that wait now.
     pub queued: u32,
+    /// Finished requests by the status of their answers; 499: the client left before there was one.
+    #[serde(default)]
+    pub codes: BTreeMap<u16, u64>,
+    /// What they took.
+    #[serde(default)]
+    pub times: Times,
     /// One entry a worker.
     pub workers: Vec<WorkerStatus>,
 }

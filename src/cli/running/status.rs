@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use wire::control::{FrontStatus, ShareStatus, WorkerState, WorkerStatus};
+use wire::control::{FrontStatus, ShareStatus, Times, WorkerState, WorkerStatus};
 
 use super::client::{Server, Which};
 use super::units::{duration, size};
@@ -77,11 +77,30 @@ fn table(status: &master::Status) -> String {
                 front.queued,
                 front.queue_timeouts
             );
+            times(front, &mut text);
             overload(front, &mut text);
             workers(&front.workers, status.max_clients, &mut text);
         }
     }
     text
+}
+
+/// What requests took, once some were answered.
+fn times(front: &FrontStatus, text: &mut String) {
+    let Times { request, queue, service } = &front.times;
+    for (name, of) in [("requests", request), ("queue", queue), ("workers", service)] {
+        if of.count > 0 {
+            let [p50, p90, p99, max] =
+                [of.p50_us, of.p90_us, of.p99_us, of.max_us].map(|us| format!("{:.1} ms", us as f64 / 1e3));
+            let _ = writeln!(text, "{name:<9} half took {p50}, 90 % {p90}, 99 % {p99}, the longest {max}");
+        }
+    }
+    let errors = |from: u16| front.codes.range(from..from + 100).map(|(_, count)| count).sum::<u64>();
+    let failed = [("4xx", errors(400)), ("5xx", errors(500))];
+    if failed.iter().any(|(_, count)| *count > 0) {
+        let words: Vec<_> = failed.iter().map(|(class, count)| format!("{count} {class}")).collect();
+        let _ = writeln!(text, "answered  {}", words.join(", "));
+    }
 }
 
 /// What was refused and what shares hold, where there is something to tell.

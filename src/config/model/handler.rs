@@ -16,6 +16,8 @@ pub enum Handler {
     Status,
     /// `server-info`: what is configured.
     Info,
+    /// `server-metrics`: how busy the server is, for Prometheus.
+    Metrics,
     /// `send-as-is`: a file with headers of its own.
     AsIs,
     /// Any other name: what answers, an `Action` says.
@@ -32,6 +34,7 @@ impl Handler {
             "psgi" => Handler::Psgi,
             "server-status" => Handler::Status,
             "server-info" => Handler::Info,
+            "server-metrics" => Handler::Metrics,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
             _ => Handler::Named(name.to_owned()),
         }
@@ -46,9 +49,15 @@ impl Handler {
             Handler::Psgi => "psgi",
             Handler::Status => "server-status",
             Handler::Info => "server-info",
+            Handler::Metrics => "server-metrics",
             Handler::AsIs => "send-as-is",
             Handler::Named(name) => name,
         })
+    }
+
+    /// Whether the front answers, with a page about the server.
+    pub fn is_page(&self) -> bool {
+        matches!(self, Handler::Status | Handler::Info | Handler::Metrics)
     }
 
     /// Whether what answers is a file, or has to do with one that the front looks for.

@@ -5,6 +5,7 @@ pub mod blocking;
 pub mod failure;
 pub mod lock;
 pub mod master;
+pub mod measures;
 pub mod protocol;
 pub mod refusal;
 pub mod shared;

@@ -9,6 +9,7 @@ use wire::control::{FromFront, GenerationNumber, Load};
 
 use super::lock::lock;
 use super::master::Master;
+use super::measures::Measures;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
@@ -24,6 +25,8 @@ pub struct Shared {
     pub clock: Clock,
     /// Counts for the status.
     pub counters: Counters,
+    /// Times, and statuses of answers.
+    pub measures: Measures,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
     /// Since when the front stops.
@@ -99,6 +102,7 @@ impl Shared {
             master,
             clock: Clock::default(),
             counters: Counters::default(),
+            measures: Measures::default(),
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),

@@ -106,6 +106,11 @@ impl Views {
         }
     }
 
+    /// The number of the thread.
+    pub fn thread(&self) -> u8 {
+        self.thread
+    }
+
     /// The generations themselves.
     pub fn all(&self) -> &Generations {
         &self.all

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use wire::control::FrontStatus;
+use wire::control::{FrontStatus, Times};
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
@@ -76,6 +76,7 @@ impl Services {
         let (counters, generations) = (&self.shared.counters, self.generations.all().all());
         let (kept, kept_clients) = self.connections.kept(SHOWN_CLIENTS);
         let serving = self.generations.all().serving();
+        let totals = self.shared.measures.totals();
         FrontStatus {
             connections: self.connections.count() as u64,
             kept: kept as u64,
@@ -89,6 +90,8 @@ impl Services {
             overloaded: generations.iter().any(|generation| generation.pool.is_overloaded()),
             shares: serving.map(|generation| generation.pool.shares()).unwrap_or_default(),
             queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
+            times: Times::from(&totals),
+            codes: totals.codes,
             workers: generations.iter().flat_map(|generation| generation.pool.status()).collect(),
         }
     }

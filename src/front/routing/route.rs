@@ -113,7 +113,7 @@ impl Route {
 
     /// Whether a worker's program may look for `filename`.
     pub fn looks_for_a_file(&self) -> bool {
-        !matches!(self.settings.handler, Handler::Psgi | Handler::Status | Handler::Info)
+        !matches!(self.settings.handler, Handler::Psgi) && !self.settings.handler.is_page()
     }
 
     /// Whether the front looks for a file.

@@ -144,7 +144,7 @@ impl Server {
         self.say(ToFront::Status);
         loop {
             let FromFront::Status(status) = self.hear(|said| matches!(said, FromFront::Status(_))) else { continue };
-            return status;
+            return *status;
         }
     }
 

@@ -93,7 +93,8 @@ impl SharedPool {
     fn begin(&self, state: &mut State, worker: WorkerId, request: RequestId) {
         let pid = state.workers.get(&worker).map_or(0, |worker| worker.pid());
         let Some(begun) = state.requests.get_mut(&request) else { return };
-        begun.begun = Some(Begun { waited: begun.at.elapsed(), worker, pid });
+        let since = Instant::now();
+        begun.begun = Some(Begun { waited: since.saturating_duration_since(begun.at), since, worker, pid });
         count(&self.front.counters.worker_requests);
     }
 

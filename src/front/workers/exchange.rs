@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use wire::Malformed;
@@ -55,6 +56,8 @@ pub struct Exchange {
     port: Option<Rc<ReplyPort>>,
     /// How it came to the worker that had it, when it is over.
     pub begun: Option<Begun>,
+    /// How long that worker had it.
+    pub had_for: Duration,
     /// Informational heads that were not passed on yet.
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
@@ -115,6 +118,7 @@ impl Exchange {
             length: ContentLength::default(),
             outcome: None,
             on_end: None,
+            had_for: Duration::ZERO,
             said_infos: 0,
             said_head: false,
             whole: false,
@@ -213,6 +217,7 @@ impl Exchange {
     /// The worker has said everything.
     pub fn over(&mut self, begun: Option<Begun>) {
         self.begun = begun;
+        self.had_for = begun.map(|begun| begun.since.elapsed()).unwrap_or_default();
         self.stage = Stage::Over;
         self.port = None;
         if let Some(on_end) = self.on_end.take() {

@@ -33,6 +33,8 @@ pub struct Submitted {
 pub struct Begun {
     /// How long it waited for that.
     pub waited: Duration,
+    /// When it came there.
+    pub since: Instant,
     /// Which worker has or had it.
     pub worker: WorkerId,
     /// Its process.

@@ -29,7 +29,7 @@ pub use self::warm_up::{WarmUpAnswer, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
 use super::{Next, Port};
-use crate::config::{Handler, Host, Phase};
+use crate::config::{Host, Phase};
 use crate::worker::log_context::{LogContext, note, report};
 
 /// Who asks a worker: the front, or the mold itself when it warms up.
@@ -182,7 +182,7 @@ impl Site {
 
     fn conclude(&self, request: u64, location: &ResolvedLocation, said: i32) {
         let handler = self.handler_of(location, request);
-        if let (DECLINED, Handler::Status | Handler::Info, Some(page)) = (said, &handler, handler.name()) {
+        if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
             // No file has such a name: its path would be absolute.
             return apache::send_file(request, page.as_bytes());
         }

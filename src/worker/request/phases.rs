@@ -201,7 +201,7 @@ impl Site {
             Handler::Default if location.settings.asks_perl_for_folders() && names_folder(request) => {
                 self.phase(location, request, Phase::Handler)
             }
-            Handler::Status | Handler::Info => DECLINED,
+            page if page.is_page() => DECLINED,
             handler => self.act(location, request, handler.name()),
         }
     }

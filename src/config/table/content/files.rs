@@ -103,15 +103,15 @@ pub static ROWS: &[Row] = &[
         name: "SetHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word(
-            "perl-script|cgi-script|psgi|server-status|server-info|send-as-is|default-handler|name",
+            "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
             set_handler,
         ),
         default: Some("default-handler"),
         because: "what is not handed to a program is a file",
         about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, a page about the server (mod_status's or \
-            mod_info's), a file with headers of its own, or the file itself. `None` is default-handler. For any other name an Action \
-            says it; where none does, requests are answered 500 with a line in the error log. In .htaccess files the two pages are \
-            not allowed.",
+            mod_info's, or what Prometheus asks for), a file with headers of its own, or the file itself. `None` is default-handler. For any other name an Action \
+            says it; where none does, requests are answered 500 with a line in the error log. In .htaccess files these \
+            pages are not allowed.",
         ..ROW
     },
 ];

@@ -147,7 +147,7 @@ pub static ROWS: &[Row] = &[
 /// requests for it are errors.
 pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
     let handler = Handler::named(name);
-    if draft.htaccess.is_some() && matches!(handler, Handler::Status | Handler::Info) {
+    if draft.htaccess.is_some() && handler.is_page() {
         return Err(format!(
             "{name} is about the whole server and not allowed in .htaccess files: write it in the main configuration"
         ));

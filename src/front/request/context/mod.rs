@@ -20,6 +20,7 @@ use super::services::{Connection, Services};
 use crate::config::KeepAlive;
 use crate::config::response::variables::Variables;
 use crate::front::base::address::Address;
+use crate::front::base::measures::{Finished, Worked};
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};
 use crate::front::generation::View;
@@ -111,8 +112,12 @@ impl RequestContext {
         }
     }
 
-    /// Writes the request to the access logs of its host.
+    /// Writes the request to the access logs of its host, and counts it.
     fn write(&self, exchange: Option<&Exchange>) {
+        let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
+        let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
+        let finished = Finished { status: self.status.get(), took: self.took.get(), worker };
+        self.services.shared.measures.note(self.services.generations.thread(), &finished);
         let (route, visitor) = (self.route.borrow(), self.visitor.borrow());
         let entry = Entry {
             host: &self.generation.config.hosts[self.host()],

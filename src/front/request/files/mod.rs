@@ -108,9 +108,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))
         }
-        Handler::PerlScript | Handler::CgiScript | Handler::Psgi | Handler::Status | Handler::Info => {
-            Ok(LookupResult::Handled(found))
-        }
+        _ => Ok(LookupResult::Handled(found)),
     }
 }
 

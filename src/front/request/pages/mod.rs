@@ -1,7 +1,8 @@
-//! Pages about the server itself: `SetHandler server-status` and `server-info` (httpd manual, mod_status and mod_info). They have
-//! no protection of their own: the access rules of the location that names the handler say who sees them.
+//! Pages about the server itself: `SetHandler server-status` and `server-info` (httpd manual, mod_status and mod_info), and
+//! `server-metrics`. They have no protection of their own: the access rules of the location that names the handler say who sees them.
 
 mod info;
+mod metrics;
 mod number;
 mod status;
 
@@ -19,7 +20,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The response of `handler`, if it is one of the two.
+/// The response of `handler`, if it is one of these.
 pub fn answer(
     context: &RequestContext,
     head: &Parts,
@@ -30,6 +31,7 @@ pub fn answer(
     let page = match handler {
         Handler::Status => status::page,
         Handler::Info => info::page,
+        Handler::Metrics => metrics::page,
         _ => return None,
     };
     Some(match head.method {

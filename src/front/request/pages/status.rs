@@ -16,9 +16,9 @@ use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
 
 /// The facts that the page and `?auto` show, taken at one moment.
-struct Facts<'a> {
+struct Facts {
     name: String,
-    software: &'a str,
+    software: String,
     now: SystemTime,
     started: SystemTime,
     uptime: u64,
@@ -44,14 +44,14 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
     with(page, REFRESH, HeaderValue::from(seconds.max(1)))
 }
 
-impl<'a> Facts<'a> {
-    fn of(context: &'a RequestContext, route: &Route) -> Facts<'a> {
+impl Facts {
+    fn of(context: &RequestContext, route: &Route) -> Facts {
         let shared = &context.services.shared;
         let counters = &shared.counters;
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Facts {
             name: route.server_name.to_string(),
-            software: &context.generation.software,
+            software: software(&context.generation.software),
             now: SystemTime::now(),
             started: shared.started,
             uptime: shared.started.elapsed().map_or(0, |up| up.as_secs()),
@@ -90,6 +90,14 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// httpd tells its version here whatever ServerTokens says, and monitoring agents take it from behind the slash.
+fn software(told: &str) -> String {
+    match told.contains('/') {
+        true => told.to_owned(),
+        false => format!("Cameleer/{}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
 fn sign(state: WorkerState) -> char {
     match state {
         WorkerState::Starting => 'S',
@@ -105,10 +113,10 @@ fn time(time: SystemTime) -> String {
 }
 
 /// The lines of `?auto`: httpd's names in httpd's order, without those that have no counterpart here.
-fn auto(facts: &Facts<'_>) -> String {
+fn auto(facts: &Facts) -> String {
     let load = |at: usize| facts.load.get(at).cloned().unwrap_or_default();
     let lines: Vec<(&str, String)> = vec![
-        ("ServerVersion", facts.software.to_owned()),
+        ("ServerVersion", facts.software.clone()),
         ("ServerMPM", "Cameleer".to_owned()),
         ("CurrentTime", time(facts.now)),
         ("RestartTime", time(facts.started)),
@@ -138,7 +146,7 @@ fn auto(facts: &Facts<'_>) -> String {
     format!("{}\n{body}", facts.name)
 }
 
-fn html(context: &RequestContext, facts: &Facts<'_>, as_table: bool) -> String {
+fn html(context: &RequestContext, facts: &Facts, as_table: bool) -> String {
     let name = escape(&facts.name);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Status</title></head>\n<body>\n\
@@ -146,7 +154,7 @@ fn html(context: &RequestContext, facts: &Facts<'_>, as_table: bool) -> String {
         escape(&context.client.local.ip)
     );
     for line in [
-        format!("Server Version: {}", escape(facts.software)),
+        format!("Server Version: {}", escape(&facts.software)),
         format!("Current Time: {}", time(facts.now)),
         format!("Restart Time: {}", time(facts.started)),
         format!("Parent Server Config. Generation: {}", facts.generation),

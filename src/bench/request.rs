@@ -88,10 +88,14 @@ impl Request {
 
     /// HTTP/2: head, and body.
     pub fn in_http2(&self) -> Result<(http::Request<()>, Bytes), http::Error> {
-        let mut request =
-            http::Request::builder().method(self.method.clone()).uri(self.target.url()).version(Version::HTTP_2);
+        let mut own = self.headers.clone();
+        // There it is a part of the URL.
+        let host = own.remove(HOST).and_then(|host| host.to_str().map(str::to_owned).ok());
+        let url =
+            Target { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }.url();
+        let mut request = http::Request::builder().method(self.method.clone()).uri(url).version(Version::HTTP_2);
         if let Some(headers) = request.headers_mut() {
-            headers.extend(self.headers.clone());
+            *headers = own;
         }
         Ok((request.body(())?, self.body.clone()))
     }

@@ -71,7 +71,7 @@ async fn ask(plan: &Plan, connector: Connector) -> anyhow::Result<Outcome> {
     let interrupted = until_all_is_asked(&shared).await?;
     let end = Instant::now();
     let cpu = (processor_time() - before).as_secs_f64() / (end - start).as_secs_f64().max(1e-9);
-    let unsent = shared.schedule.borrow_mut().overdue(end);
+    let unsent = shared.schedule.borrow().overdue(end);
     let mut tally = shared.tally.replace(Tally::new(end, interval(plan)));
     tally.finish(end);
     let elapsed = tally.window_end.map_or(end, |window| window.min(end)).saturating_duration_since(counted_from);

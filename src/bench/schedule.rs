@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::plan::{Pace, Plan};
 use super::random::Random;
+use super::tally::nanoseconds;
 
 /// One request that somebody is to make.
 #[derive(Debug, Clone, Copy)]
@@ -82,18 +83,22 @@ impl Schedule {
         self.is_stopped = true;
     }
 
-    /// How many were due by `now` and were never given out, since all connections waited for answers.
-    pub fn overdue(&mut self, now: Instant) -> u64 {
+    /// How many were due by `now` and were never given out, since all connections waited for answers; at random distances, about.
+    pub fn overdue(&self, now: Instant) -> u64 {
         let end = self.until.map_or(now, |until| until.min(now));
-        let mut count = 0;
-        while let Due::At(due) = self.due() {
-            if due >= end || self.left.is_some_and(|left| count >= left) {
-                break;
+        let count = match &self.pace {
+            Pace::Closed => 0,
+            Pace::Constant(rate) | Pace::Poisson(rate) => {
+                let left = nanoseconds(end.saturating_duration_since(self.next));
+                let gap = 1e9 / rate;
+                if left == 0 { 0 } else { ((left - 1) as f64 / gap) as u64 + 1 }
             }
-            self.advance();
-            count += 1;
-        }
-        count
+            Pace::Times(times) => {
+                let given_out = usize::try_from(self.number).unwrap_or(usize::MAX);
+                times.iter().skip(given_out).take_while(|time| self.next + **time < end).count() as u64
+            }
+        };
+        self.left.map_or(count, |left| count.min(left))
     }
 
     fn due(&self) -> Due {
@@ -117,5 +122,60 @@ impl Schedule {
         let nanoseconds = gap * 1e9 + self.remainder;
         self.remainder = nanoseconds.fract();
         self.next += Duration::from_nanos(nanoseconds as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::End;
+    use super::*;
+
+    fn schedule(pace: Pace, end: End, warm_up: Duration, start: Instant) -> Schedule {
+        let (transport, expected) = Default::default();
+        let (requests, order) = ([].into(), [].into());
+        let timeout = Duration::from_secs(1);
+        let (notes, progress, connections) = (Vec::new(), false, 1);
+        let plan =
+            Plan { requests, order, connections, pace, end, warm_up, transport, expected, timeout, notes, progress };
+        Schedule::new(&plan, start)
+    }
+
+    /// When each turn is due, in milliseconds, and whether it counts.
+    fn turns(schedule: &mut Schedule, start: Instant) -> Vec<(u128, bool)> {
+        let turns = std::iter::from_fn(|| schedule.turn(start));
+        turns.map(|turn| ((turn.due.expect("an open loop") - start).as_millis(), turn.counts)).collect()
+    }
+
+    #[test]
+    fn turns_are_due_at_even_distances_until_it_is_over() {
+        let (start, ms) = (Instant::now(), Duration::from_millis);
+        let end = End { requests: None, after: Some(ms(30)) };
+        let due = turns(&mut schedule(Pace::Constant(100.0), end, ms(20), start), start);
+        assert_eq!(due, [(0, false), (10, false), (20, true), (30, true), (40, true)]);
+        let end = End { requests: Some(2), after: None };
+        assert_eq!(turns(&mut schedule(Pace::Constant(100.0), end, ms(10), start), start).len(), 3);
+        let times = Pace::Times([0, 5, 5, 70].map(ms).into());
+        let due = turns(&mut schedule(times, End::default(), ms(5), start), start);
+        assert_eq!(due, [(0, false), (5, true), (5, true), (70, true)]);
+    }
+
+    #[test]
+    fn a_rate_whose_gap_is_no_whole_number_of_nanoseconds_is_kept() {
+        let start = Instant::now();
+        let mut schedule = schedule(Pace::Constant(3e6), End::default(), Duration::ZERO, start);
+        let last = (0..3_000_001).filter_map(|_| schedule.turn(start)).last().and_then(|turn| turn.due);
+        let error = last.expect("a turn").duration_since(start).abs_diff(Duration::from_secs(1));
+        assert!(error < Duration::from_micros(1), "{error:?}");
+    }
+
+    #[test]
+    fn what_was_never_given_out_is_counted() {
+        let (start, ms) = (Instant::now(), Duration::from_millis);
+        let end = End { requests: None, after: Some(ms(500)) };
+        let mut schedule = schedule(Pace::Constant(100.0), end, Duration::ZERO, start);
+        let given = (0..7).filter_map(|_| schedule.turn(start)).count() as u64;
+        assert_eq!(schedule.overdue(start + ms(900)), 50 - given);
+        assert_eq!(schedule.overdue(start + ms(101)), 11 - given);
+        assert_eq!(schedule.overdue(start), 0);
     }
 }

@@ -13,6 +13,8 @@ const LONGEST: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 /// Quantiles over time need less.
 const DIGITS_OF_AN_INTERVAL: u8 = 2;
+/// The last interval is left out when it is shorter than that part of the others: a few requests in no time have no rate.
+const SLIVER: u32 = 5;
 
 /// Counts and times of those requests that count.
 #[derive(Debug)]
@@ -190,7 +192,9 @@ impl Tally {
     /// Notes the last interval, which is shorter, and what the run has come to.
     pub fn finish(&mut self, now: Instant) {
         self.close_intervals(now);
-        if self.running.requests > 0 {
+        let begun = self.running.end.checked_sub(self.running.length).unwrap_or(now);
+        let is_sliver = now.saturating_duration_since(begun) < self.running.length / SLIVER;
+        if self.running.requests > 0 && (self.intervals.is_empty() || !is_sliver) {
             self.running.end = now;
             let interval = self.running.close();
             self.intervals.push(interval);

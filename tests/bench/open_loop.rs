@@ -35,6 +35,16 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
 }
 
 #[test]
+fn a_latency_is_the_servers_and_hardly_more() {
+    let server = Scripted::start(|stream, _| {
+        std::thread::sleep(Duration::from_millis(20));
+        stream.write_all(OK).is_ok()
+    });
+    let report = report("-n 200 -c 20 --rate 200", &server.url);
+    assert!((0.02..0.025).contains(&quantile(&report, 0.5)), "{report}");
+}
+
+#[test]
 fn requests_come_at_their_rate() {
     for options in ["-n 200 -c 4 --rate 400", "-n 200 -c 4 --rate 400 --poisson"] {
         let server = Scripted::start(|stream, _| stream.write_all(OK).is_ok());

@@ -20,7 +20,7 @@ const STYLE: &str = "\
 --four:#f87171}}\
 body{background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif;max-width:780px;margin:1.5em auto;padding:0 12px}\
 h1{font-size:1.25em;overflow-wrap:anywhere}p.dim{color:var(--dim)}table{border-collapse:collapse;margin:1em 0;display:block;overflow-x:auto}\
-th,td{padding:3px 12px;text-align:right;border-bottom:1px solid var(--rule)}th:first-child,td:first-child,td.words{text-align:left}\
+th,td{padding:3px 11px;white-space:nowrap;text-align:right;border-bottom:1px solid var(--rule)}th:first-child,td:first-child,td.words{text-align:left}\
 svg{width:100%;height:auto;margin:.8em 0}text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-weight:600}\
 .below{text-anchor:middle;fill:var(--dim)}.beside{text-anchor:end;fill:var(--dim)}.rule{stroke:var(--rule);fill:none}\
 .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.one{stroke:var(--one)}.two{stroke:var(--two)}.three{stroke:var(--three)}.four{stroke:var(--four)}";

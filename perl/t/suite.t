@@ -1,6 +1,8 @@
 #!/usr/bin/perl
 # Plack's own server tests, whole: against `cameleer run`, or through a door of TestServer against `cameleer serve`.
 #
+# With TEST_REFORKS through the door, and once more when so many reforks have renewed the workers.
+#
 #     CAMELEER=target/debug/cameleer TEST_DOOR=h2 prove perl/t/suite.t
 use v5.36;
 use lib __FILE__ =~ s{[^/]+\z}{lib}r;
@@ -8,6 +10,9 @@ use TestServer;
 
 use Plack::Test::Suite;
 use Test::More;
+
+# The server knows each test by its number.
+my $known = @Plack::Test::Suite::TEST;
 
 my $app = q{use Plack::Test::Suite; use Plack::Middleware::Lint;
     Plack::Middleware::Lint->wrap( Plack::Test::Suite->test_app_handler )};
@@ -25,8 +30,11 @@ else {
 done_testing;
 
 sub through_a_door {
-    my $server = TestServer->prepare( "<Location />\nPsgiApp app.psgi\n</Location>\n", 'app.psgi' => $app );
+    my $reforks = $ENV{TEST_REFORKS} || 0;
+    my $conf    = $reforks ? "ControlSocket control.sock\nMaxClients 3\nMaxSpareServers 3\nStartServers 3\n" : '';
+    my $server  = TestServer->prepare( "$conf<Location />\nPsgiApp app.psgi\n</Location>\n", 'app.psgi' => $app );
     comes_in($server);
+    twice( $server, $reforks ) if $reforks;
     Plack::Test::Suite->run_server_tests( sub { exec $server->command or die "$!\n" }, $server->{port} );
     return;
 }
@@ -45,10 +53,26 @@ sub comes_in ($server) {
     return;
 }
 
+# Some of its tests die, and a worker that has just died becomes no mold.
+sub twice ( $server, $reforks ) {
+    my ( $first, @others ) = @Plack::Test::Suite::TEST;
+    my $reforked = sub ($ask) {
+        for my $refork ( 1 .. $reforks ) {
+            $ask->( HTTP::Request->new( GET => 'http://127.0.0.1/' ) ) for 1 .. 30;
+            my $said = qx{$ENV{CAMELEER} refork --socket $server->{dir}/control.sock 2>&1};
+            is $?, 0, "refork $refork $said";
+        }
+        $first->[1]->($ask);
+    };
+    push @Plack::Test::Suite::TEST, [ @$first[0], $reforked ], @others;
+    return;
+}
+
 package Door {
     sub new ( $class, $server ) { return bless { server => $server }, $class }
 
     sub request ( $self, $method, $url, $options ) {
+        $options->{headers}{'X-Plack-Test'} %= $known;
         my $scheme = TestServer::scheme();
         return $self->{server}->client->request( $method, $url =~ s/\Ahttp:/$scheme:/r, $options );
     }

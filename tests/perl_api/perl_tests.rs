@@ -22,6 +22,15 @@ fn placks_own_server_suite_passes_whole_by_every_door() {
 }
 
 #[test]
+fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
+    let said = prove_with("suite.t", &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
+    assert!(said.contains("- refork 5"), "{said}");
+    for first_and_last in ["# SCRIPT_NAME\n", "# repeated slashes\n"] {
+        assert_eq!(said.matches(first_and_last).count(), 2, "{first_and_last}: {said}");
+    }
+}
+
+#[test]
 fn the_apache_api_does_what_its_perl_tests_say_with_taint_check_and_without() {
     for taint in ["", "1"] {
         prove_api(taint, "http");
@@ -68,6 +77,11 @@ fn prove_api(taint: &str, door: &str) {
 /// `taint`: `1` for `PerlTaintCheck On` in the servers that the test starts; `door`: how its client comes in there.
 #[track_caller]
 fn prove(what: &str, taint: &str, door: &str) -> String {
+    prove_with(what, &[("TEST_UNDER_TAINT_CHECK", taint), ("TEST_DOOR", door)])
+}
+
+#[track_caller]
+fn prove_with(what: &str, environment: &[(&str, &str)]) -> String {
     let site = Site::new();
     // As /tmp is: the server's user writes there too.
     let shared = std::fs::Permissions::from_mode(0o1777);
@@ -75,13 +89,12 @@ fn prove(what: &str, taint: &str, door: &str) -> String {
     let mut prove = Command::new("prove");
     prove.arg("-v").arg(format!("{}/perl/t/{what}", env!("CARGO_MANIFEST_DIR")));
     prove
-        .env("TEST_UNDER_TAINT_CHECK", taint)
-        .env("TEST_DOOR", door)
+        .envs(environment.iter().copied())
         .env("CAMELEER", env!("CARGO_BIN_EXE_cameleer"))
         .env("TMPDIR", site.path("tmp"))
         .current_dir(site.folder());
     let said = Finished::of(&mut prove);
-    assert_eq!(said.code, 0, "{what} by the door {door:?}: {}{}", said.out, said.err);
+    assert_eq!(said.code, 0, "{what} {environment:?}: {}{}", said.out, said.err);
     assert!(said.out.contains("Result: PASS"), "{}", said.out);
     said.out
 }

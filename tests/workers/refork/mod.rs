@@ -1,5 +1,7 @@
 //! A worker becomes the mold, and the pool is renewed from it.
 
+/// Frameworks, and what they load when they are asked.
+mod applications;
 /// Programs that keep connections to databases.
 mod databases;
 

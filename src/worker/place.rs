@@ -94,7 +94,7 @@ pub(super) fn logged(config: &Config) -> Vec<Rc<apache::Logged>> {
         host.access_logs.iter().flat_map(|log| arguments(&log.format)).for_each(|item| match item {
             (name, 'n') => logged.notes.push(name.to_owned()),
             (name, 'e') => logged.env.push(name.to_owned()),
-            (name, 'x') => logged.cpu |= name.ends_with("cpu_us"),
+            (name, 'x') => logged.cpu |= matches!(name, "cameleer:cpu_us" | "cameleer:json"),
             _ => {}
         });
         for names in [&mut logged.notes, &mut logged.env] {

@@ -4,11 +4,12 @@ use crate::config::draft::{CustomLog, Draft, Logs};
 use crate::config::model::host::AccessLog;
 use crate::config::syntax::tree::ConfigError;
 
-/// The nicknames that httpd's own httpd.conf has defined since 1.3; here nobody needs to.
+/// The nicknames that httpd's own httpd.conf has defined since 1.3; here nobody needs to. And one of ours, for programs.
 const FORMATS: &[(&str, &str)] = &[
     ("common", r#"%h %l %u %t "%r" %>s %b"#),
     ("combined", r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#),
     ("vhost_combined", r#"%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i""#),
+    ("json", "%{cameleer:json}x"),
 ];
 
 /// Puts every access log into the configuration: each target once, formats resolved, and the main server's logs for

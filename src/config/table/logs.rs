@@ -28,7 +28,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "LogFormat",
         contexts: HOSTS,
         takes: Takes::Words("format [nickname]", 1..=2, log_format),
-        because: "common, combined and vhost_combined are known, with httpd's usual formats",
+        because: "common, combined and vhost_combined are known, with httpd's usual formats, and json",
         about: "A format for access logs, with a nickname for CustomLog; without one it is TransferLog's.",
         ..ROW
     },

@@ -20,6 +20,7 @@
 //! | `%{cameleer:queue_us}x`            | µs that it waited for a worker                                     |
 //! | `%{cameleer:cpu_us}x`              | µs of CPU that the worker used                                     |
 //! | `%{cameleer:worker}x`              | the worker's place in the pool                                     |
+//! | `%{cameleer:json}x`                | all that is known, as a JSON object: see [`super::json`]           |
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +29,7 @@ use http::HeaderMap;
 use wire::reply::LogKind;
 
 use super::entry::{Ending, Entry};
+use super::json;
 use super::time::{ClockText, TimeFormat};
 use crate::front::base::protocol::protocol;
 
@@ -67,6 +69,7 @@ pub enum What {
     QueueTime,
     CpuTime,
     Worker,
+    Json,
     Tls(String),
 }
 
@@ -138,6 +141,7 @@ impl What {
                 "cameleer:queue_us" => What::QueueTime,
                 "cameleer:cpu_us" => What::CpuTime,
                 "cameleer:worker" => What::Worker,
+                "cameleer:json" => What::Json,
                 "HTTPS" => What::Tls(argument.to_owned()),
                 name if name.starts_with("SSL_") => What::Tls(name.to_owned()),
                 _ => return unknown(),
@@ -225,6 +229,7 @@ impl What {
             What::QueueTime => number_or_dash(out, entry.worker.map(|worker| worker.waited.as_micros() as u64)),
             What::CpuTime => number_or_dash(out, entry.end().map(|end| end.cpu_us)),
             What::Worker => number_or_dash(out, served_by.map(|(slot, _)| slot.into())),
+            What::Json => json::write(entry, out),
             What::Tls(name) if name == "HTTPS" => escape_or_dash(out, entry.is_secure.then_some(b"on")),
             What::Tls(name) => {
                 escape_or_dash(out, (entry.tls)(name).as_deref().map(str::as_bytes));

@@ -5,4 +5,5 @@ pub mod entry;
 pub mod error_logs;
 pub mod format;
 mod items;
+mod json;
 mod time;

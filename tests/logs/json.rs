@@ -1,0 +1,61 @@
+//! `CustomLog … json`
+
+use serde_json::Value;
+
+use crate::support::{Request, Server, Site, eventually};
+
+fn serve() -> Server {
+    let app = "sub { my $env = shift; $env->{'psgi.input'}->read(my $all, 1e6); [201, ['Content-Type', 'text/plain'], ['hello']] }";
+    Site::new()
+        .file("app.psgi", app)
+        .file("htdocs/plain.txt", "plain")
+        .serve("ServerName www.example\nCustomLog access.json json\n<Location /app>\nPsgiApp app.psgi\n</Location>")
+}
+
+fn line(server: &Server, number: usize) -> Value {
+    let text = eventually("the request is logged", || {
+        server.site.has("access.json").then(|| server.site.read("access.json"))?.lines().nth(number).map(str::to_owned)
+    });
+    assert!(!text.contains(|c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}')), "{text:?}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_request_is_an_object_a_line() {
+    let server = serve();
+    let request = Request::get("/app/x?a=1%22").header("User-Agent", "b\"ot\\ \u{202e}").header("Referer", "http://x/");
+    server.send(request).is(201);
+    let said = line(&server, 0);
+    for (field, value) in [
+        ("client", "127.0.0.1"),
+        ("server", "www.example"),
+        ("method", "GET"),
+        ("target", "/app/x?a=1%22"),
+        ("protocol", "HTTP/1.1"),
+        ("referer", "http://x/"),
+        ("user_agent", "b\"ot\\ \u{202e}"),
+    ] {
+        assert_eq!(said[field], value, "{said}");
+    }
+    assert_eq!((&said["status"], &said["body_bytes"], &said["tls"]), (&201.into(), &5.into(), &false.into()), "{said}");
+    let number = |field: &str| said[field].as_u64().unwrap_or_else(|| panic!("{field}: {said}"));
+    assert!(number("sent_bytes") > 5 && number("received_bytes") > 50 && number("duration_us") >= number("queue_us"));
+    assert!(number("cpu_us") > 0 && server.workers().iter().any(|(pid, _)| *pid as u64 == number("pid")), "{said}");
+    assert!(said.get("user").is_none(), "what is not known has no field: {said}");
+    let time = said["time"].as_str().expect("a time");
+    assert!(chrono::DateTime::parse_from_rfc3339(time).is_ok() && time.ends_with('Z'), "{time}");
+}
+
+#[test]
+fn what_no_worker_answers_and_what_cannot_be_read_are_objects_too() {
+    let server = serve();
+    server.get("/plain.txt").is(200);
+    let file = line(&server, 0);
+    assert!(file.get("worker").is_none() && file.get("queue_us").is_none(), "{file}");
+    let mut connection = server.connect();
+    connection.raw("GET /\u{1b}[2J \"x HTTP/9.9\r\n\r\n");
+    connection.rest();
+    let wrong = line(&server, 1);
+    assert_eq!(wrong["status"], 505, "{wrong}");
+    assert!(wrong.get("method").is_none() && wrong["connection"] != "kept", "{wrong}");
+}

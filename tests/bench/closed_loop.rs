@@ -1,8 +1,10 @@
 //! Requests one after the other on each connection.
 
 use std::io::Write;
+use std::net::Shutdown;
 
 use nix::sys::signal::Signal;
+use rustix::net::{SendFlags, send};
 
 use super::{Scripted, quantile, read, report, run};
 use crate::support::{Finished, Site, signal, until};
@@ -42,6 +44,18 @@ fn an_answer_ends_where_http_says() {
         assert_eq!((&report["completed"], server.requests()), (&20.into(), 20), "{answer:?}: {report}");
         assert_eq!(server.connections(), if keeps { 1 } else { 20 }, "{answer:?}");
     }
+}
+
+#[test]
+fn a_connection_that_the_server_closed_after_an_answer_is_no_failure() {
+    let server = Scripted::start(|stream, _| {
+        // The end goes into the packet of the answer: it is there before the next request.
+        let sent = send(&*stream, OK.as_bytes(), SendFlags::MORE);
+        assert_eq!((sent, stream.shutdown(Shutdown::Write).is_ok()), (Ok(OK.len()), true));
+        false
+    });
+    let report = report("-n 10 -c 1", &server.url);
+    assert_eq!((&report["completed"], &report["connections_opened"]), (&10.into(), &10.into()), "{report}");
 }
 
 #[test]

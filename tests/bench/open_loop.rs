@@ -68,13 +68,3 @@ fn what_was_due_and_never_sent_is_said() {
     assert_eq!(requests, server.requests());
     assert!(report["notes"].to_string().contains("due and never sent"), "{report}");
 }
-
-#[test]
-fn a_connection_that_the_server_closed_while_nothing_was_asked_is_no_failure() {
-    let server = Scripted::start(|stream, _| {
-        let _ = stream.write_all(OK);
-        false
-    });
-    let report = report("-n 10 -c 1 --rate 20", &server.url);
-    assert_eq!((&report["completed"], &report["connections_opened"]), (&10.into(), &10.into()), "{report}");
-}

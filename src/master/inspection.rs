@@ -1,6 +1,7 @@
 //! What processes that have Perl tell about themselves: each writes into a memfd of its own, and a pipe whose other end all of
 //! them hold says when the last one has.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold, WorkerId};
+use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold};
 use wire::transport::{in_memory, read_told};
 
 use super::children::MoldId;
 use super::children::peer::Fd;
+use super::pool::workers::Idle;
 use super::sockets::control_socket::{Client, ControlReply, Told};
 use super::{Master, loaded};
 use crate::log;
@@ -25,6 +27,8 @@ const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
 /// So many workers are asked.
 const MOST: usize = 100;
+/// Those with most private memory, because each has a child for it that takes memory of its own.
+const MOST_BLAMED: usize = 4;
 
 /// Its place, `None` for the mold; its process; what it writes into.
 type Teller = (Option<u32>, i32, Fd);
@@ -54,40 +58,35 @@ impl Master {
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
         let mut files = Vec::new();
-        let (patience, is_molds_too) = match what {
-            Inspection::Blame => (PATIENCE_OF_BLAME, false),
-            Inspection::Loaded | Inspection::Census | Inspection::Growth => (PATIENCE, true),
+        let mut asked = self.workers.idle(serving);
+        let patience = match what {
+            Inspection::Blame => {
+                asked.sort_by_key(|worker| Reverse(worker.private));
+                asked.truncate(MOST_BLAMED);
+                PATIENCE_OF_BLAME
+            }
+            Inspection::Loaded | Inspection::Census | Inspection::Growth => {
+                files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
+                asked.truncate(MOST);
+                PATIENCE
+            }
         };
-        if is_molds_too {
-            files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
-        }
-        let asked: io::Result<Vec<Teller>> = self
-            .workers
-            .idle(serving)
-            .into_iter()
-            .take(MOST)
-            .map(|(worker, pid, mold)| self.ask_worker(worker, pid, mold, what, &done))
-            .collect();
+        let asked: io::Result<Vec<Teller>> =
+            asked.into_iter().map(|worker| self.ask_worker(worker, what, &done)).collect();
         files.extend(asked?);
         self.inspections.push(Asked { client, files, told, by: Instant::now() + patience });
         Ok(())
     }
 
-    fn ask_worker(
-        &mut self,
-        worker: WorkerId,
-        pid: i32,
-        mold: MoldId,
-        what: Inspection,
-        done: &Fd,
-    ) -> io::Result<Teller> {
+    fn ask_worker(&mut self, worker: Idle, what: Inspection, done: &Fd) -> io::Result<Teller> {
+        let Idle { id, pid, mold, .. } = worker;
         let into = Fd::new(in_memory("told", b"")?.into());
         let mut fds = vec![into.clone(), done.clone()];
         if what == Inspection::Blame {
             fds.extend(self.memory_of(pid, mold)?);
         }
-        self.tell_front(ToFront::Inspect { worker, what }, fds);
-        Ok((Some(worker.slot), pid, into))
+        self.tell_front(ToFront::Inspect { worker: id, what }, fds);
+        Ok((Some(id.slot), pid, into))
     }
 
     /// What [`Inspection::Blame`] takes; a worker that has changed its user may not open these.

@@ -25,6 +25,10 @@ fn programs_read_how_busy_the_server_is() {
     let said = numbers(&server);
     for name in [
         "ServerVersion",
+        "Server Built",
+        "CPUUser",
+        "CPUChildrenSystem",
+        "CPULoad",
         "CurrentTime",
         "RestartTime",
         "ParentServerConfigGeneration",
@@ -47,6 +51,52 @@ fn programs_read_how_busy_the_server_is() {
     assert_eq!(said["Scoreboard"], "__");
     assert!(said["Total Accesses"].parse::<u64>().is_ok_and(|count| count >= 2), "{said:?}");
 }
+
+/// All lines of httpd's prefork, in its order, and each value is of the same kind: a number, a time, words.
+#[test]
+fn programs_that_know_httpds_lines_find_them_in_its_order() {
+    let server = serve(PLACES);
+    server.until_idle(2);
+    let ours = server.get("/server-status?auto").is(200).text();
+    let mut lines = ours.lines().skip(1).filter_map(|line| line.split_once(": "));
+    for (name, kind) in [
+        ("ServerVersion", r"^\S+/\d"),
+        ("ServerMPM", r"^\w+$"),
+        ("Server Built", r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"),
+        ("CurrentTime", r"^\w+day, \d\d-\w{3}-\d{4} \d\d:\d\d:\d\d UTC$"),
+        ("RestartTime", r"^\w+day, \d\d-\w{3}-\d{4} \d\d:\d\d:\d\d UTC$"),
+        ("ParentServerConfigGeneration", r"^\d+$"),
+        ("ParentServerMPMGeneration", r"^\d+$"),
+        ("ServerUptimeSeconds", r"^\d+$"),
+        ("ServerUptime", r"^(\d+ seconds?)?$"),
+        ("Load1", r"^\d+\.\d\d$"),
+        ("Load5", r"^\d+\.\d\d$"),
+        ("Load15", r"^\d+\.\d\d$"),
+        ("Total Accesses", r"^\d+$"),
+        ("Total kBytes", r"^\d+$"),
+        ("Total Duration", r"^\d+$"),
+        ("CPUUser", NUMBER),
+        ("CPUSystem", NUMBER),
+        ("CPUChildrenUser", NUMBER),
+        ("CPUChildrenSystem", NUMBER),
+        ("Uptime", r"^\d+$"),
+        ("ReqPerSec", NUMBER),
+        ("BytesPerSec", NUMBER),
+        ("BytesPerReq", NUMBER),
+        ("DurationPerReq", NUMBER),
+        ("BusyWorkers", r"^\d+$"),
+        ("GracefulWorkers", r"^\d+$"),
+        ("IdleWorkers", r"^\d+$"),
+        ("Scoreboard", r"^[_SRWKDCLGI.]+$"),
+    ] {
+        let value =
+            lines.find(|(found, _)| *found == name).unwrap_or_else(|| panic!("{name}, after those before: {ours}")).1;
+        assert!(regex::Regex::new(kind).expect("a pattern").is_match(value), "{name}: {value:?}");
+    }
+}
+
+/// As APR writes `%g`.
+const NUMBER: &str = r"^(\d+(\.\d+)?|\.\d+)(e[+-]\d\d)?$";
 
 /// "Automatic Updates": refresh=N; "notable": without tables.
 #[test]

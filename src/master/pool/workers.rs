@@ -20,6 +20,19 @@ pub struct Workers {
     added: u64,
 }
 
+/// A worker that serves.
+#[derive(Debug, Clone, Copy)]
+pub struct Idle {
+    /// Which.
+    pub id: WorkerId,
+    /// Its process.
+    pub pid: i32,
+    /// Whose child it is.
+    pub mold: MoldId,
+    /// Its private memory as last measured, in bytes.
+    pub private: u64,
+}
+
 impl Workers {
     /// A new one in the lowest free place.
     pub fn add(&mut self, mold: MoldId, now: Instant) -> WorkerId {
@@ -132,12 +145,16 @@ impl Workers {
         self.by_slot.values().any(|worker| worker.sizes.is_none())
     }
 
-    /// Those of one generation that serve, with their processes and whose children they are.
-    pub fn idle(&self, generation: GenerationNumber) -> Vec<(WorkerId, i32, MoldId)> {
+    /// Those of one generation that serve.
+    pub fn idle(&self, generation: GenerationNumber) -> Vec<Idle> {
         let serving = self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Idle);
         let known = |(slot, worker): (Slot, &Worker)| {
-            let pid = worker.process.as_ref()?.pid.as_raw();
-            Some((WorkerId { slot, serial: worker.serial }, pid, worker.mold))
+            Some(Idle {
+                id: WorkerId { slot, serial: worker.serial },
+                pid: worker.process.as_ref()?.pid.as_raw(),
+                mold: worker.mold,
+                private: worker.sizes.map_or(0, |sizes| sizes.private),
+            })
         };
         serving.filter_map(known).collect()
     }

@@ -43,7 +43,9 @@ fn census(site: &Site) -> String {
 /// A child of this worker finds it out, since it takes memory; it is the master's, so that no `wait` of the site's hears of it. What
 /// is private is known before the fork, which shares everything.
 fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
-    let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else { return };
+    let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else {
+        return log::error("perl", "cannot tell what unshares: pagemap and memory did not come with the question");
+    };
     let runs = match fs::read_to_string("/proc/self/maps").and_then(|maps| private_pages(&maps, &pagemap)) {
         Ok(runs) => runs,
         Err(error) => return log::error("perl", format_args!("cannot tell which pages are private: {error}")),

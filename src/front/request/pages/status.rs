@@ -1,6 +1,7 @@
 //! `server-status`: how busy the server is, in the shape of httpd's mod_status: a page for people, `?auto` for programs.
 
 use std::fmt::Write;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
@@ -9,6 +10,7 @@ use http::Response;
 use http::header::{HeaderValue, REFRESH};
 use wire::control::{FrontStatus, WorkerState, WorkerStatus};
 
+use super::cpu::Cpu;
 use super::number::{short, span};
 use super::{HTML, PLAIN, escape, response, with};
 use crate::front::request::context::RequestContext;
@@ -28,6 +30,7 @@ struct Facts {
     bytes: u64,
     duration_ms: u64,
     most_workers: usize,
+    cpu: Cpu,
     front: FrontStatus,
 }
 
@@ -48,6 +51,7 @@ impl Facts {
     fn of(context: &RequestContext, route: &Route) -> Facts {
         let shared = &context.services.shared;
         let counters = &shared.counters;
+        let front = context.services.status();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Facts {
             name: route.server_name.to_string(),
@@ -61,7 +65,8 @@ impl Facts {
             bytes: counters.bytes.load(Relaxed),
             duration_ms: counters.duration_us.load(Relaxed) / 1000,
             most_workers: context.generation.config.pool.max_clients as usize,
-            front: context.services.status(),
+            cpu: Cpu::of(front.workers.iter().map(|worker| worker.pid)),
+            front,
         }
     }
 
@@ -69,8 +74,8 @@ impl Facts {
         self.front.workers.iter().filter(|worker| worker.state == state).count()
     }
 
-    fn per_second(&self, count: u64) -> f64 {
-        if self.uptime == 0 { 0.0 } else { count as f64 / self.uptime as f64 }
+    fn per_second(&self, count: f64) -> f64 {
+        if self.uptime == 0 { 0.0 } else { count / self.uptime as f64 }
     }
 
     fn per_request(&self, count: u64) -> f64 {
@@ -90,11 +95,22 @@ impl Facts {
     }
 }
 
-/// httpd tells its version here whatever ServerTokens says, and monitoring agents take it from behind the slash.
+/// When the program's file was made.
+fn built() -> String {
+    static BUILT: OnceLock<String> = OnceLock::new();
+    let made = || std::env::current_exe()?.metadata()?.modified();
+    let text =
+        || made().map_or(String::new(), |time| DateTime::<Utc>::from(time).format("%Y-%m-%dT%H:%M:%S").to_string());
+    BUILT.get_or_init(text).clone()
+}
+
+/// httpd tells its version here whatever ServerTokens says, and monitoring agents take it from behind the first slash.
 fn software(told: &str) -> String {
-    match told.contains('/') {
+    let (name, components) =
+        told.split_once(' ').map_or((told, String::new()), |(name, rest)| (name, format!(" {rest}")));
+    match name.contains('/') {
         true => told.to_owned(),
-        false => format!("Cameleer/{}", env!("CARGO_PKG_VERSION")),
+        false => format!("{name}/{}{components}", env!("CARGO_PKG_VERSION")),
     }
 }
 
@@ -118,6 +134,7 @@ fn auto(facts: &Facts) -> String {
     let lines: Vec<(&str, String)> = vec![
         ("ServerVersion", facts.software.clone()),
         ("ServerMPM", "Cameleer".to_owned()),
+        ("Server Built", built()),
         ("CurrentTime", time(facts.now)),
         ("RestartTime", time(facts.started)),
         ("ParentServerConfigGeneration", facts.generation.to_string()),
@@ -130,9 +147,14 @@ fn auto(facts: &Facts) -> String {
         ("Total Accesses", facts.accesses.to_string()),
         ("Total kBytes", (facts.bytes / 1024).to_string()),
         ("Total Duration", facts.duration_ms.to_string()),
+        ("CPUUser", short(facts.cpu.user)),
+        ("CPUSystem", short(facts.cpu.system)),
+        ("CPUChildrenUser", short(facts.cpu.children_user)),
+        ("CPUChildrenSystem", short(facts.cpu.children_system)),
+        ("CPULoad", short(100.0 * facts.per_second(facts.cpu.sum()))),
         ("Uptime", facts.uptime.to_string()),
-        ("ReqPerSec", short(facts.per_second(facts.accesses))),
-        ("BytesPerSec", short(facts.per_second(facts.bytes))),
+        ("ReqPerSec", short(facts.per_second(facts.accesses as f64))),
+        ("BytesPerSec", short(facts.per_second(facts.bytes as f64))),
         ("BytesPerReq", short(facts.per_request(facts.bytes))),
         ("DurationPerReq", short(facts.per_request(facts.duration_ms))),
         ("BusyWorkers", facts.count(WorkerState::Busy).to_string()),
@@ -168,8 +190,8 @@ fn html(context: &RequestContext, facts: &Facts, as_table: bool) -> String {
         ),
         format!(
             "{} requests/sec - {} B/second - {} B/request - {} ms/request",
-            short(facts.per_second(facts.accesses)),
-            short(facts.per_second(facts.bytes)),
+            short(facts.per_second(facts.accesses as f64)),
+            short(facts.per_second(facts.bytes as f64)),
             short(facts.per_request(facts.bytes)),
             short(facts.per_request(facts.duration_ms))
         ),

@@ -123,7 +123,9 @@ def apache(folder):
     folder.mkdir()
     (folder / "app.psgi").write_text(LAZY)
     (folder / "apache.conf").write_text(APACHE.format(folder=folder, port=PORT + 2, workers=WORKERS, user="www-data"))
-    return subprocess.Popen(["apache2", "-f", folder / "apache.conf", "-DFOREGROUND"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), PORT + 2
+    command = ["apache2", "-f", folder / "apache.conf", "-DFOREGROUND"]
+    # It ends by a signal to its whole group, which must not be ours.
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True), PORT + 2
 
 
 def peer(name, start, folder):
@@ -154,7 +156,7 @@ def refork(given, folder):
     server = Server(folder / "cameleer", LAZY)
     try:
         ask_each(server)
-        before = private(pids(server))
+        before, at_start = private(pids(server)), median(cpu_of_request(server) for _ in range(7))
         server.control("refork")
         ask_each(server)
         after = private(pids(server))
@@ -163,8 +165,8 @@ def refork(given, folder):
         failed = reforks_under_load(server, given.reforks)
         ask_each(server)
         last = median(cpu_of_request(server) for _ in range(7))
-        print(f"{given.reforks} more in a row under load: {failed} requests failed; {first:.1f} us a request after the first, {last:.1f} after the last "
-              f"({last / first - 1:+.1%}); descriptors {open_at_first} and {descriptors(server)}")
+        print(f"{given.reforks} more in a row under load: {failed} requests failed; {at_start:.1f} us a request before any, {first:.1f} after the first, "
+              f"{last:.1f} after the last ({last / at_start - 1:+.1%}); descriptors {open_at_first} and {descriptors(server)}")
         times = [int(us) for us in re.findall(r"ready fork_us=(\d+)", (server.folder / "error.log").read_text())]
         mold = next(process["sizes"]["rss"] for process in server.memory()["processes"] if process["role"] == "mold")
         print(f"fork to ready: median {median(times) / 1000:.2f} ms of {len(times)}, from molds of up to {mold / 2**20:.0f} MB")

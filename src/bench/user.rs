@@ -10,10 +10,10 @@ use super::alarm::Alarm;
 use super::answer::{Answer, Body};
 use super::connect::Connector;
 use super::failure::{Cause, Failure};
-use super::patience::Patience;
 use super::plan::Plan;
 use super::schedule::{Schedule, Turn};
 use super::tally::{Done, Tally, nanoseconds};
+use super::timeout::Timeout;
 use super::{Request, http1, http2};
 
 /// What all users of a run have.
@@ -48,14 +48,14 @@ impl Connection {
 pub async fn run(shared: Rc<Shared>) {
     let finder = shared.plan.expected.body.as_ref().map(|text| Finder::new(text).into_owned());
     let mut user = User { shared: &shared, connection: None, finder };
-    let mut patience = Patience::new();
+    let mut timeout = Timeout::new();
     loop {
         let free = Instant::now();
         let turn = shared.schedule.borrow_mut().turn(free);
         let Some(turn) = turn else { return };
         let begun = user.wait_for(turn, free).await;
         let Some(request) = shared.plan.request(turn.number) else { return };
-        let answer = patience.until(begun + shared.plan.timeout, user.ask(request)).await;
+        let answer = timeout.until(begun + shared.plan.timeout, user.ask(request)).await;
         let result = answer.unwrap_or_else(|| Err(user.timed_out()));
         user.note(turn, Done { result, since: turn.due.unwrap_or(begun), at: Instant::now(), sent: request.size() });
     }

@@ -1,8 +1,8 @@
 //! Requests at their moments, whether or not the server keeps up.
 
 use std::io::{Read, Write};
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::{Scripted, failed_report, quantile, report};
 
@@ -36,12 +36,20 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
 
 #[test]
 fn a_latency_is_the_servers_and_hardly_more() {
-    let server = Scripted::start(|stream, _| {
+    // What the server itself took, which on a busy machine is more than it meant to.
+    let took = Arc::new(Mutex::new(Vec::new()));
+    let noted = took.clone();
+    let server = Scripted::start(move |stream, _| {
+        let begun = Instant::now();
         std::thread::sleep(Duration::from_millis(20));
+        noted.lock().expect("no test panics with it").push(begun.elapsed().as_secs_f64());
         stream.write_all(OK).is_ok()
     });
     let report = report("-n 200 -c 20 --rate 200", &server.url);
-    assert!((0.02..0.025).contains(&quantile(&report, 0.5)), "{report}");
+    let mut took = took.lock().expect("no test panics with it").clone();
+    took.sort_by(f64::total_cmp);
+    let (least, half) = (took[0], took[took.len() / 2]);
+    assert!((least..half + 0.005).contains(&quantile(&report, 0.5)), "{half}: {report}");
 }
 
 #[test]

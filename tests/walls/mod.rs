@@ -121,7 +121,9 @@ fn every_fuzz_target_watches_how_its_cost_grows() {
 
 #[test]
 fn the_states_are_drawn_with_the_names_of_the_code() {
-    let code = ["crates/wire/src/control.rs", "src/master/sockets/control_socket.rs"].map(text).concat();
+    let sources =
+        ["crates/wire/src/control/mod.rs", "crates/wire/src/control/status.rs", "src/master/sockets/control_socket.rs"];
+    let code = sources.map(text).concat();
     let drawn = text("docs/architecture.md");
     for name in ["WorkerState", "GenerationState", "How"] {
         let (_, rest) = code.split_once(&format!("pub enum {name} {{")).expect("the enum");

@@ -6,7 +6,7 @@
  * values have. Nothing is written into Perl's memory, and nothing here calls itself: who asks goes from value to value.
  * See perlguts for what each kind is made of. */
 
-/* regcomp.h declares it, with more than one may include. */
+/* perl exports it and declares it in regcomp.h, which only perl itself can include. */
 extern const regexp_engine PL_core_reg_engine;
 
 static void span(const cml_spans *of, const void *start, size_t length)
@@ -219,7 +219,10 @@ void cml_spans_of(const void *value, const cml_spans *of)
     case SVt_REGEXP: pattern(of, (const REGEXP *)sv); break;
     case SVt_PVLV:
         child(of, LvTARG(sv));
-        isGV_with_GP(sv) ? glob(of, (const GV *)sv) : scalar(of, sv);
+        if (isGV_with_GP(sv))
+            glob(of, (const GV *)sv);
+        else
+            scalar(of, sv);
         break;
     case SVt_PVGV: glob(of, (const GV *)sv); break;
     default: scalar(of, sv);

@@ -20,6 +20,9 @@ use super::growth::Growth;
 use super::site::Site;
 use crate::{log, sys};
 
+/// What a child of a worker may compute for, in seconds: nobody waits for longer.
+const MOST_SECONDS: u64 = 20;
+
 /// Writes it, as JSON, into `into`, with the descriptors that came for it. What goes wrong is a line in the log.
 pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let told = match what {
@@ -64,15 +67,12 @@ fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
     }
 }
 
-/// The child takes memory that the worker must not have, and no more time than anybody waits.
+/// The child takes memory that the worker must not have.
 fn bound_inspection() {
     let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((0, libc::RLIM_INFINITY));
     let _ = setrlimit(Resource::RLIMIT_DATA, most, most);
     let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
 }
-
-/// Of computing.
-const MOST_SECONDS: u64 = 20;
 
 /// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing
 /// of it stays here; `done` closes with that.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 /// In bytes.
 pub const PAGE: usize = 4096;
 
-/// Where a private page lies, by address; and what its mapping is called.
+/// Private pages side by side, by their addresses, and what their mapping is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub start: usize,

@@ -38,25 +38,25 @@ pub struct Mem {
     #[arg(long)]
     json: bool,
     /// Draw the pool, for a browser
-    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    #[arg(long, value_name = "FILE", group = "view")]
     svg: Option<PathBuf>,
     /// Tell what workers have loaded since the fork and the mold should
-    #[arg(long, conflicts_with_all = ["plan", "svg"])]
+    #[arg(long, group = "view")]
     advise: bool,
     /// Tell what has come to live in workers since the fork, by class
-    #[arg(long, conflicts_with_all = ["plan", "svg", "advise"])]
+    #[arg(long, group = "view")]
     leaks: bool,
     /// Tell by how much requests make workers grow, by their paths
-    #[arg(long, conflicts_with_all = ["plan", "svg", "advise", "leaks"])]
+    #[arg(long, group = "view")]
     urls: bool,
     /// Tell which variables and subs are no longer shared with the mold, and why
-    #[arg(long, conflicts_with_all = ["plan", "svg", "advise", "leaks", "urls"])]
+    #[arg(long, group = "view")]
     blame: bool,
     /// Write a file for PerlRequire that loads it
     #[arg(long, value_name = "FILE", requires = "advise")]
     write: Option<PathBuf>,
     /// Calculate MaxClients, of the running pool or of these:
-    #[arg(long)]
+    #[arg(long, group = "view")]
     plan: bool,
     #[command(flatten)]
     given: plan::Given,

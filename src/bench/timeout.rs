@@ -9,14 +9,14 @@ use tokio::time::Sleep;
 
 /// One timer of a connection. It is set anew only when it has rung for a request that is over by now, so that an answer in time costs
 /// no change of the timer wheel.
-pub struct Patience {
+pub struct Timeout {
     timer: Pin<Box<Sleep>>,
 }
 
-impl Patience {
+impl Timeout {
     /// One that has not begun.
-    pub fn new() -> Patience {
-        Patience { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
+    pub fn new() -> Timeout {
+        Timeout { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
     }
 
     /// What `work` comes to, or nothing when that takes longer than until `deadline`.

@@ -42,6 +42,9 @@ pub mod open;
 // What a file's name says of its type.
 pub mod mime;
 
+// What a running server tells of itself, and the forms in which it is read.
+pub mod status;
+
 // What processes have of the machine's memory, and how many workers fit into it.
 pub mod memory;
 

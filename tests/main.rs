@@ -37,6 +37,8 @@ mod logs;
 mod master;
 /// What a server has of the machine's memory, and what is said of it.
 mod memory;
+/// What a running server tells of itself: status, metrics, history, dashboard, top.
+mod monitor;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// PSGI 1.1.

@@ -116,6 +116,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Logs => reopen_logs(front, fds)?,
+        ToFront::Counts(counts) => front.shared().set_counts(counts),
         ToFront::Status => master.say(FromFront::Status(Box::new(front.services.status()))),
         ToFront::Purge { client, url } => purge(front, client, url),
         ToFront::Ping => master.say(FromFront::Alive),

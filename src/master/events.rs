@@ -108,6 +108,7 @@ impl Master {
             self.inspections_wake(),
             self.sampling_wakes(),
             self.limits_wake(),
+            self.exits_settle(),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -123,6 +124,7 @@ impl Master {
         self.workers.expel(now);
         self.enforce_expansion(now);
         self.enforce_inspections(now);
+        self.settle_exits(now);
         if self.stop.is_none() {
             self.enforce_deadlines(now);
             self.end_stopped_molds(now);

@@ -71,10 +71,10 @@ impl Master {
                 self.load = load;
                 self.tend();
             }
-            FromFront::Leaving { worker } => self.worker_leaves(worker),
-            FromFront::Kill { worker, reason } => {
+            FromFront::Leaving { worker, reason } => self.worker_leaves(worker, reason),
+            FromFront::Kill { worker, reason, exit } => {
                 if let Some(worker) = self.workers.meant_by(worker) {
-                    worker.kill(&reason);
+                    worker.kill(&reason, exit);
                 }
             }
             FromFront::Interrupt { worker, request } => {
@@ -138,6 +138,7 @@ impl Master {
             }
         }
         self.tell_front(ToFront::Activate { generation: serving }, vec![]);
+        self.tell_counts();
         self.load = Default::default();
         self.tend();
     }

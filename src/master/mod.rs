@@ -22,6 +22,7 @@ pub mod generation;
 mod budget;
 
 pub mod certificates;
+mod counts;
 pub mod logs;
 mod purge;
 mod refork;
@@ -38,13 +39,12 @@ pub mod backoff;
 pub mod notify;
 pub mod pid_file;
 pub mod signals;
-pub mod status;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
-use wire::control::{GenerationNumber, LateCode, Load};
+use wire::control::{FrontStatus, GenerationNumber, LateCode, Load, ServerCounts};
 
 use self::backoff::Backoff;
 use self::budget::{Budget, Plan};
@@ -63,10 +63,10 @@ use self::reload::Reloads;
 use self::signals::Signals;
 use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use self::sockets::listeners::Listeners;
-use self::status::{FileId, GenerationStatus, Status};
 use self::stop::Stop;
 use self::watchdog::Watchdog;
 use crate::config::Listen;
+use crate::status::{FileId, GenerationStatus, Status};
 use crate::{log, privileges, sys};
 
 /// Between starts of the front: nobody is served meanwhile.
@@ -138,6 +138,8 @@ struct Master {
     /// What molds load besides what the configuration says; grows with reloads (`PerlPreload auto`).
     preload: LateCode,
     budget: Budget,
+    counts: ServerCounts,
+    unexplained: Vec<counts::Unexplained>,
     /// When the front is asked next what limits of workers need.
     status_due: Instant,
     stop: Option<Stop>,
@@ -192,6 +194,8 @@ impl Master {
             inspections: Vec::new(),
             preload: LateCode::default(),
             budget: Budget::new(Instant::now())?,
+            counts: ServerCounts::default(),
+            unexplained: Vec::new(),
             status_due: Instant::now(),
             stop: None,
         };
@@ -335,17 +339,19 @@ impl Master {
         }
     }
 
-    fn answer_status(&mut self, front: Option<wire::control::FrontStatus>) {
+    fn answer_status(&mut self, front: Option<FrontStatus>) {
         self.status_by = None;
         let clients = std::mem::take(&mut self.status_asked);
         if clients.is_empty() {
             return;
         }
+        // A person reads it, or a program that wants no more than that.
+        let front = front.map(|front| FrontStatus { spreads: None, ..front });
         let answer = ControlReply { status: Some(self.status(front)), ..ControlReply::ok() };
         clients.into_iter().for_each(|client| self.tell(Some(client), &answer));
     }
 
-    fn status(&self, front: Option<wire::control::FrontStatus>) -> Status {
+    fn status(&self, front: Option<FrontStatus>) -> Status {
         let generation = |g: &Generation| GenerationStatus {
             generation: g.number,
             state: g.state,
@@ -367,6 +373,7 @@ impl Master {
             max_clients: self.limits().max_clients,
             front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
             memory: self.memory_status(),
+            counts: self.counted(),
             front,
         }
     }

@@ -14,7 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::libc;
 use nix::unistd::Pid;
 
-use super::status::FileId;
+use crate::status::FileId;
 
 /// No number is longer.
 const LONGEST: u64 = 32;

@@ -148,6 +148,7 @@ impl Master {
         if !self.reloads.running() {
             return;
         }
+        self.count_reload(result.is_ok());
         match &result {
             Ok(generation) => log::notice("master", format_args!("gen={generation} reloaded")),
             Err(error) => log::error("master", format_args!("reload failed, the old code serves on: {error}")),

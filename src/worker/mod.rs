@@ -50,7 +50,7 @@ use std::time::Instant;
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::frame::Field;
-use wire::reply::Reply;
+use wire::reply::{LeaveReason, Reply};
 use wire::transport::{Inbound, WorkerPort};
 
 use crate::config::{Config, Phase};
@@ -125,7 +125,7 @@ enum Next {
 
 impl Next {
     fn of(ended: &apache::Ended) -> Next {
-        if ended.leaving || ended.front_is_gone { Next::Leave } else { Next::Stay }
+        if ended.leaving.is_some() || ended.front_is_gone { Next::Leave } else { Next::Stay }
     }
 }
 
@@ -198,7 +198,7 @@ impl Worker {
                 }
                 Some(Inbound::Request(frame, body)) => {
                     let before = self.memory.look().map(|has| (frame.field(Field::Path).to_vec(), has));
-                    let last = self.limit.is_last() || before.as_ref().is_some_and(|(_, has)| self.is_too_large(*has));
+                    let last = self.why_last(before.as_ref().map(|(_, has)| *has));
                     let (next, used) = self.site.answer(frame, body, &self.port, last)?;
                     buffer = used;
                     if let Some((path, before)) = before {
@@ -211,6 +211,14 @@ impl Worker {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether the next request is its last, and why; of what it has the worker looks from time to time.
+    fn why_last(&mut self, has: Option<u64>) -> Option<LeaveReason> {
+        match self.limit.is_last() {
+            true => Some(LeaveReason::MaxRequests),
+            false => has.is_some_and(|has| self.is_too_large(has)).then_some(LeaveReason::Memory),
         }
     }
 

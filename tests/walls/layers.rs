@@ -22,7 +22,7 @@ const LAYERS: &[Layers] = &[
             &["cli"],
             &["bench", "compat", "master"],
             &["front", "sampler", "worker"],
-            &["access", "tls"],
+            &["access", "status", "tls"],
             &["log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
             &["cache", "path", "printable", "stamp"],
@@ -61,10 +61,10 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/master",
         order: &[
-            &["budget", "certificates", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
+            &["budget", "certificates", "counts", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
             &["generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
-            &["configuration", "status"],
+            &["configuration"],
             &["backoff", "children", "notify", "signals"],
         ],
     },

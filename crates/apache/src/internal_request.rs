@@ -102,7 +102,7 @@ impl RequestRec {
             self.copy_said(field, from);
         }
         self.cleanup = from.cleanup;
-        self.child_terminate = from.child_terminate;
+        self.leaving = from.leaving;
     }
 }
 

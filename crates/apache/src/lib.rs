@@ -29,7 +29,7 @@ pub use request_rec::{Ended, Finished, Incoming};
 // All records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
-    begin, child_terminate, end, finish, flush, generation, output, program_env, psgi_env, run, servers,
+    begin, child_terminate, end, finish, flush, generation, leave_after, output, program_env, psgi_env, run, servers,
     version_components, want_cleanup,
 };
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use wire::reply::{Outgoing, Reply};
+use wire::reply::{LeaveReason, Outgoing, Reply};
 
 use crate::Place;
 use crate::output::Output;
@@ -136,9 +136,14 @@ pub fn finish() -> Option<Finished> {
     STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
 
-/// This worker is to leave after the request.
+/// The program wants this worker to leave after the request.
 pub fn child_terminate() {
-    for_each(|r| r.child_terminate = true);
+    leave_after(LeaveReason::Program);
+}
+
+/// This worker is to leave after the request; who says so first says why.
+pub fn leave_after(reason: LeaveReason) {
+    for_each(|r| r.leaving = r.leaving.or(Some(reason)));
 }
 
 /// The program wants that much more time than `RequestTimeout` allows. Nobody gets less than they had.
@@ -168,7 +173,7 @@ pub fn end() -> Ended {
         let Some(mut answered) = stack.records.get_mut(stack.answering) else { return Ended::default() };
         crate::log::end_line();
         answered.close();
-        let (leaving, front_is_gone) = (answered.child_terminate, answered.output.front_is_gone());
+        let (leaving, front_is_gone) = (answered.leaving, answered.output.front_is_gone());
         answered.output.reset();
         stack.spare.1 = std::mem::take(&mut answered.output);
         answered = &mut stack.records[0];

@@ -167,9 +167,9 @@ fn lifetimes(server: &mut Server) {
     );
     assert_eq!((answer.body.as_str(), answer.log.as_str()), ("x", "[error] a /app/x\n[error] b\n[error] c\n"));
     let answer = server.ask("sub { shift->child_terminate; 0 }", &ASK);
-    assert!(answer.end.leaving);
+    assert!(answer.end.leaving.is_some());
     let answer = server.ask("sub { 0 }", &ASK);
-    assert!(!answer.end.leaving);
+    assert!(answer.end.leaving.is_none());
 }
 
 fn between_requests(server: &mut Server) {

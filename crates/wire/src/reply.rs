@@ -7,6 +7,8 @@
 //! The order of a response is `Info* Head (Body|Lent)* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
 //! with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Cursor, Malformed, put_string};
 
 /// Length of a message's header.
@@ -71,12 +73,25 @@ pub struct Head {
 pub struct End {
     /// CPU time that the worker used for it, in microseconds.
     pub cpu_us: u64,
-    /// The worker leaves after this request: it reached its limit, or was asked to.
-    pub leaving: bool,
+    /// The worker leaves after this request, and why.
+    pub leaving: Option<LeaveReason>,
     /// The body is not whole: the handler died in mid-stream, and the client must be able to see that.
     pub truncated: bool,
     /// Values for the access log that only the worker knows (`%{..}n`, `%{..}e`, user, address).
     pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
+}
+
+/// Why a worker leaves that nobody has asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeaveReason {
+    /// The program wants it: `child_terminate`, harakiri.
+    Program,
+    /// `MaxRequestsPerChild`
+    MaxRequests,
+    /// It has become too large, or found no memory.
+    Memory,
+    /// A request has left what cannot be put back.
+    Spoilt,
 }
 
 /// Where a log value came from.
@@ -105,6 +120,8 @@ const GREETED: u8 = 10;
 const LENT: u8 = 11;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
+/// Where in the flags the reason stands, two bits of them.
+const REASON: u8 = 2;
 
 impl Head {
     fn put(&self, out: &mut Vec<u8>) {
@@ -155,7 +172,22 @@ impl End {
             };
             log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));
         }
-        Ok(End { cpu_us, leaving: flags & LEAVING != 0, truncated: flags & TRUNCATED != 0, log })
+        Ok(End { cpu_us, leaving: LeaveReason::read(flags), truncated: flags & TRUNCATED != 0, log })
+    }
+
+    fn flags(&self) -> u8 {
+        self.leaving.map_or(0, |reason| LEAVING | (reason as u8) << REASON) | (u8::from(self.truncated) * TRUNCATED)
+    }
+}
+
+impl LeaveReason {
+    fn read(flags: u8) -> Option<LeaveReason> {
+        (flags & LEAVING != 0).then_some(match (flags >> REASON) & 3 {
+            0 => LeaveReason::Program,
+            1 => LeaveReason::MaxRequests,
+            2 => LeaveReason::Memory,
+            _ => LeaveReason::Spoilt,
+        })
     }
 }
 
@@ -205,7 +237,7 @@ impl Reply<'_> {
             Reply::Complete => (COMPLETE, 0),
             Reply::End(end) => {
                 end.put(out);
-                (END, (u8::from(end.leaving) * LEAVING) | (u8::from(end.truncated) * TRUNCATED))
+                (END, end.flags())
             }
         };
         let length = (out.len() - start - HEADER) as u32;
@@ -301,7 +333,7 @@ mod tests {
         let head = Head { status: 200, reason: b"Fine".to_vec(), headers: vec![(b"a".to_vec(), b"b".to_vec())] };
         let end = End {
             cpu_us: 5,
-            leaving: true,
+            leaving: Some(LeaveReason::Spoilt),
             truncated: false,
             log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
         };

@@ -14,8 +14,8 @@ use crate::cli::conf::Conf;
 use crate::master::configuration::Reading;
 use crate::master::pid_file;
 use crate::master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
-use crate::master::status::{FileId, Status};
 use crate::printable;
+use crate::status::{FileId, Status};
 
 /// A master that does not answer within this is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,14 +3,15 @@
 use std::fmt::Write;
 
 use clap::Args;
-use wire::control::{FrontStatus, ShareStatus, Times, WorkerState, WorkerStatus};
+use wire::control::{FrontStatus, ServerCounts, ShareStatus, Times, WorkerState, WorkerStatus};
 
 use super::client::{Server, Which};
 use super::units::{duration, size};
 use crate::master::sockets::control_socket::Command;
-use crate::master::status as master;
 use crate::memory::Machine;
 use crate::printable;
+use crate::status as master;
+use crate::status::auto::Facts;
 
 /// Show a running server: its workers and what they do.
 #[derive(Debug, Args)]
@@ -20,6 +21,9 @@ pub struct Status {
     /// For programs
     #[arg(long)]
     json: bool,
+    /// As server-status?auto, for programs that know httpd
+    #[arg(long, conflicts_with = "json")]
+    auto: bool,
 }
 
 impl Status {
@@ -29,6 +33,7 @@ impl Status {
         let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
         measure(&server, &mut status);
         let text = match self.json {
+            _ if self.auto => printable::lines(&auto(&status)?),
             true => printable::json(&(serde_json::to_string_pretty(&status)? + "\n")),
             false => printable::lines(&table(&status)),
         };
@@ -38,6 +43,10 @@ impl Status {
     }
 }
 
+fn auto(status: &master::Status) -> anyhow::Result<String> {
+    Ok(Facts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
+}
+
 /// Asks the kernel what each worker has for itself. It is done here, because the kernel walks all pages of a process for
 /// it: neither master nor front has the time.
 fn measure(server: &Server, status: &mut master::Status) {
@@ -45,9 +54,7 @@ fn measure(server: &Server, status: &mut master::Status) {
         return;
     }
     let machine = Machine::default();
-    for worker in status.front.iter_mut().flat_map(|front| &mut front.workers) {
-        worker.private_bytes = machine.sizes(worker.pid).map(|sizes| sizes.private);
-    }
+    status.measure(|pid| Some(machine.sizes(pid)?.private));
 }
 
 fn table(status: &master::Status) -> String {
@@ -79,6 +86,7 @@ fn table(status: &master::Status) -> String {
             );
             times(front, &mut text);
             overload(front, &mut text);
+            ends(&status.counts, &mut text);
             workers(&front.workers, status.max_clients, &mut text);
         }
     }
@@ -124,49 +132,78 @@ fn overload(front: &FrontStatus, text: &mut String) {
     }
 }
 
+/// How workers ended and what became of reloads, where there is something to tell.
+fn ends(counts: &ServerCounts, text: &mut String) {
+    let ends: Vec<_> = counts.exits.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
+    if !ends.is_empty() {
+        let _ = writeln!(text, "workers ended: {}", ends.join(", "));
+    }
+    if counts.reloads + counts.failed_reloads > 0 {
+        let _ = writeln!(text, "reloads: {} ok, {} failed", counts.reloads, counts.failed_reloads);
+    }
+}
+
 fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
     let busy = workers.iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
     let _ = writeln!(
         text,
-        "{:>6} {:>4} {:>8} {:<9} {:>9} {:>8} {:>8}  request",
-        "worker", "gen", "pid", "state", "requests", "since", "private"
+        "{:>6} {:>4} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  request",
+        "worker", "gen", "pid", "state", "requests", "since", "private", "cpu", "waited"
     );
     for w in workers {
-        let (state, since) = (format!("{:?}", w.state), duration(w.since_ms));
+        let (state, since) = (format!("{} {}", w.activity.sign(), w.activity.word()), duration(w.since_ms));
         let private = w.private_bytes.map_or_else(|| "-".to_owned(), size);
-        // The front has escaped it; one of an older version may not have.
-        let request = w.request.replace('\n', "\\n");
+        let cpu = w.cpu_ms.map_or_else(|| "-".to_owned(), duration);
+        let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), |us| duration(us / 1000));
         let line = format!(
-            "{:>6} {:>4} {:>8} {state:<9} {:>9} {since:>8} {private:>8}  {request}",
-            w.slot, w.generation, w.pid, w.requests
+            "{:>6} {:>4} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
+            w.slot,
+            w.generation,
+            w.pid,
+            w.requests,
+            request(w)
         );
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// `host GET /path`, in parentheses when it is over.
+fn request(w: &WorkerStatus) -> String {
+    // The front has escaped it; one of an older version may not have.
+    let shown = |request: &str| format!("{} {request}", w.host).trim_start().replace('\n', "\\n");
+    match (w.request.as_str(), w.last_request.as_str()) {
+        ("", "") => String::new(),
+        ("", last) => format!("({})", shown(last)),
+        (request, _) => shown(request),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::control::GenerationState;
+    use wire::control::{Activity, GenerationState};
 
     #[test]
-    fn the_table_fits_eighty_columns_and_names_what_each_worker_does() {
+    fn the_columns_fit_eighty_and_each_worker_has_what_it_does() {
         let worker = |slot, state, request: &str| WorkerStatus {
             slot,
             generation: 2,
             pid: 812,
             state,
+            activity: if slot == 1 { Activity::Working } else { Activity::Waiting },
+            host: if slot == 1 { "example.org".to_string() } else { String::new() },
+            queue_wait_us: (slot == 1).then_some(3_456),
+            cpu_ms: (slot == 1).then_some(12_345),
             requests: 4310,
             request: request.to_string(),
             since_ms: 61_000,
             private_bytes: (slot == 1).then_some(5_400_000),
+            ..WorkerStatus::default()
         };
         let status = master::Status {
             version: "0.1.0".into(),
             pid: 800,
-            origin_file: None,
-            pid_file: None,
             uptime_s: 7300,
             uptime_ms: 7_300_400,
             origin: "/srv/site.conf".into(),
@@ -181,11 +218,11 @@ mod tests {
             }],
             max_clients: 2,
             front_pid: 801,
-            memory: Default::default(),
             front: Some(FrontStatus {
                 workers: vec![worker(0, WorkerState::Idle, ""), worker(1, WorkerState::Busy, "GET /report")],
                 ..FrontStatus::default()
             }),
+            ..master::Status::default()
         };
         assert_eq!(
             table(&status),
@@ -195,9 +232,9 @@ mod tests {
              front 801  0 connections  0 requests (0 by workers)  0 queued  0 queue timeouts\n\
              workers 2 of 2, 1 busy\n\
              \n\
-             worker  gen      pid state      requests    since  private  request\n     \
-             0    2      812 Idle           4310     61 s        -\n     \
-             1    2      812 Busy           4310     61 s   5.1 MB  GET /report\n"
+             worker  gen     pid state       requests   since private     cpu  waited  request\n     \
+             0    2     812 _ idle          4310    61 s       -       -       -\n     \
+             1    2     812 W busy          4310    61 s  5.1 MB    12 s    3 ms  example.org GET /report\n"
         );
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use wire::control::{Quantiles, Times};
+use wire::control::{Quantiles, Spread, Spreads, Times};
 
 use super::lock::lock;
 
@@ -94,6 +94,18 @@ impl From<&Totals> for Times {
             max_us: times.max(),
         };
         Times { request: of(&totals.took), queue: of(&totals.waited), service: of(&totals.served) }
+    }
+}
+
+impl From<&Totals> for Spreads {
+    fn from(totals: &Totals) -> Spreads {
+        let of = |times: &Histogram<u64>| {
+            let middle = |value| times.median_equivalent(value);
+            Spread(
+                times.iter_recorded().map(|step| (middle(step.value_iterated_to()), step.count_at_value())).collect(),
+            )
+        };
+        Spreads { request: of(&totals.took), queue: of(&totals.waited), service: of(&totals.served) }
     }
 }
 

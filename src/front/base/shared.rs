@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::Notify;
-use wire::control::{FromFront, GenerationNumber, Load};
+use wire::control::{FromFront, GenerationNumber, Load, ServerCounts};
 
 use super::lock::lock;
 use super::master::Master;
@@ -23,7 +23,7 @@ pub struct Shared {
     pub master: Master,
     /// Ticks while there is something to watch.
     pub clock: Clock,
-    /// Counts for the status.
+    /// ServerCounts for the status.
     pub counters: Counters,
     /// Times, and statuses of answers.
     pub measures: Measures,
@@ -32,6 +32,8 @@ pub struct Shared {
     /// Since when the front stops.
     stopping: OnceLock<Instant>,
     told: Mutex<Told>,
+    /// What the master has counted, as it has told last.
+    counts: Mutex<ServerCounts>,
 }
 
 /// What the master knows of the load.
@@ -107,7 +109,18 @@ impl Shared {
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),
             told: Mutex::default(),
+            counts: Mutex::default(),
         }
+    }
+
+    /// The master has counted this.
+    pub fn set_counts(&self, counts: ServerCounts) {
+        *lock(&self.counts) = counts;
+    }
+
+    /// What the master has counted, as it has told last.
+    pub fn counts(&self) -> ServerCounts {
+        lock(&self.counts).clone()
     }
 
     /// A number for the next exchange.

@@ -36,7 +36,7 @@ pub fn submit_for_nobody(
         id,
         frame,
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        label: Label { method: head.method.clone(), target: route.path.as_slice().into() },
+        label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         share: route.settings.scheduling.share.as_ref(),
         timeouts: RequestTimeouts {
             queue: route.settings.queue_timeout,

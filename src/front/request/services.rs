@@ -4,8 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::UNIX_EPOCH;
 
-use wire::control::{FrontStatus, Times};
+use wire::control::{FrontStatus, Spreads, Times};
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
@@ -78,6 +79,15 @@ impl Services {
         let serving = self.generations.all().serving();
         let totals = self.shared.measures.totals();
         FrontStatus {
+            started_s: self.shared.started.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            software: serving.as_ref().map(|serving| serving.software.clone()).unwrap_or_default(),
+            name: serving
+                .as_ref()
+                .and_then(|serving| serving.config.hosts.first()?.server_name.clone())
+                .unwrap_or_default(),
+            bytes: counters.bytes.load(Relaxed),
+            duration_ms: counters.duration_us.load(Relaxed) / 1000,
+            spreads: Some(Spreads::from(&totals)),
             connections: self.connections.count() as u64,
             kept: kept as u64,
             kept_clients,
@@ -92,7 +102,10 @@ impl Services {
             queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
             times: Times::from(&totals),
             codes: totals.codes,
-            workers: generations.iter().flat_map(|generation| generation.pool.status()).collect(),
+            workers: generations
+                .iter()
+                .flat_map(|generation| generation.pool.status(&generation.config.hosts))
+                .collect(),
         }
     }
 }

@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::memory::blocks;
-use wire::reply::{End, Head, LogKind, Outgoing, Reply};
+use wire::reply::{End, Head, LeaveReason, LogKind, Outgoing, Reply};
 use wire::transport::{Inbound, WorkerPort, packet_buffer};
 
 /// What all workers of a test share.
@@ -191,7 +191,7 @@ fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &
             true
         }
         "/leave" => {
-            let end = End { leaving: true, ..End::default() };
+            let end = End { leaving: Some(LeaveReason::Program), ..End::default() };
             say(port, id, &[head(200, &[]), Reply::Body(b"bye"), Reply::End(end)]);
             false
         }

@@ -54,20 +54,22 @@ impl SharedPool {
             }
             Action::AskToLeave(worker) => {
                 state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
-                self.say(FromFront::Leaving { worker });
+                self.say(FromFront::Leaving { worker, reason: None });
             }
-            Action::Leaves(worker) => self.say(FromFront::Leaving { worker }),
-            Action::Kill { worker, reason } => {
+            Action::Leaves { worker, reason } => self.say(FromFront::Leaving { worker, reason: Some(reason) }),
+            Action::Kill { worker, reason, exit } => {
                 log::error("front", format_args!("{} {reason}", state.name(worker)));
-                self.say(FromFront::Kill { worker, reason });
+                self.say(FromFront::Kill { worker, reason, exit });
             }
             Action::Forget(worker) => {
+                state.last.remove(&worker);
                 state.workers.remove(&worker).inspect(|worker| worker.close());
             }
             Action::Over(request) => {
                 if let Some(over) = state.requests.remove(&request) {
                     self.front.spare_frame(over.frame);
                     tell(over.thread, Notice::Over(request, over.begun));
+                    state.remember(over.label, over.begun);
                 }
             }
             Action::Fail { request, failure, cause } => self.fail(state, request, failure, cause, tell),

@@ -129,10 +129,13 @@ impl Workers {
                 port.pause(id);
                 drop(heard);
                 self.tell(|pool| pool.hold(worker, id));
+            } else if heard.is_whole() {
+                drop(heard);
+                self.tell(|pool| pool.completed(worker, id));
             }
             return;
         };
-        let leaving = outcome.as_ref().is_ok_and(|end| end.leaving);
+        let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
         drop(heard);
         self.tell(|pool| pool.ended(worker, id, leaving, Instant::now()));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use wire::control::{FromFront, GenerationNumber, Load, WorkerId};
@@ -14,7 +14,7 @@ use wire::transport::MAX_ORDER;
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::pool::queue::Sizes;
 use super::pool::{ClientId, NewRequest, Pool, RequestId, TooFast};
-use super::submitted::Submitted;
+use super::submitted::{Begun, Label, Submitted};
 use super::worker::Worker;
 use crate::config::Config;
 use crate::config::access::Throttle;
@@ -36,6 +36,8 @@ pub(super) struct State {
     pub pool: Pool,
     pub workers: BTreeMap<WorkerId, Arc<Worker>>,
     pub requests: FxHashMap<RequestId, Submitted>,
+    /// The request that each worker has ended last, and how long that had waited: for the status.
+    pub last: FxHashMap<WorkerId, (Label, Duration)>,
     /// For what is taken back.
     pub buffer: Box<[u8]>,
 }
@@ -68,6 +70,7 @@ impl SharedPool {
             pool: Pool::new(sizes, shares, Instant::now()),
             workers: BTreeMap::new(),
             requests: FxHashMap::default(),
+            last: FxHashMap::default(),
             buffer: vec![0; MAX_ORDER].into(),
         };
         SharedPool { generation, front: front.clone(), mailboxes: mailboxes.clone(), state: Mutex::new(state) }
@@ -226,6 +229,15 @@ impl State {
             self.requests.insert(new.id, submitted);
         }
         accepted
+    }
+
+    /// For the status, what a worker was at last.
+    pub fn remember(&mut self, label: Label, begun: Option<Begun>) {
+        if let Some(begun) = begun
+            && self.workers.contains_key(&begun.worker)
+        {
+            self.last.insert(begun.worker, (label, begun.waited));
+        }
     }
 
     /// `worker=3 pid=4711`

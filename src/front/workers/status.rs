@@ -1,10 +1,14 @@
 //! What a status says of the workers of a generation.
 
-use wire::control::{ShareStatus, WorkerId, WorkerStatus};
+use std::time::Duration;
+
+use wire::control::{Activity, ShareStatus, WorkerId, WorkerState, WorkerStatus};
 
 use super::pool::queue::Lane;
 use super::pool::{self, RequestId};
 use super::shared_pool::{SharedPool, State};
+use crate::config::Host;
+use crate::printable;
 
 impl SharedPool {
     /// Whether nothing is under way or waits.
@@ -42,22 +46,55 @@ impl SharedPool {
         self.look(|state| state.pool.queue().lanes().iter().filter_map(status).collect())
     }
 
-    /// All workers.
-    pub fn status(&self) -> Vec<WorkerStatus> {
-        self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker)).collect())
+    /// All workers. `hosts` are the names of the virtual hosts, in the order of the configuration.
+    pub fn status(&self, hosts: &[Host]) -> Vec<WorkerStatus> {
+        self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, hosts)).collect())
     }
 
-    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::Worker) -> WorkerStatus {
+    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::Worker, hosts: &[Host]) -> WorkerStatus {
         let request = worker.current.and_then(|request| state.requests.get(&request));
+        let last = state.last.get(&id);
+        let label = request.map(|request| &request.label).or(last.map(|(label, _)| label));
+        let waited = match request {
+            Some(request) => request.begun.map(|begun| begun.waited),
+            None => last.map(|(_, waited)| *waited),
+        };
         WorkerStatus {
             slot: id.slot,
             generation: self.generation,
             pid: state.workers.get(&id).map_or(0, |worker| worker.pid()),
             state: worker.state,
+            activity: activity(worker),
             requests: worker.requests,
             request: request.map(|request| request.label.shown()).unwrap_or_default(),
+            last_request: last.map(|(label, _)| label.shown()).unwrap_or_default(),
+            host: label.map(|label| host_name(hosts, label.host)).unwrap_or_default(),
+            queue_wait_us: waited.map(micros),
             since_ms: worker.since.elapsed().as_millis() as u64,
             private_bytes: None,
+            cpu_ms: None,
         }
     }
+}
+
+fn activity(worker: &pool::Worker) -> Activity {
+    match worker.state {
+        WorkerState::Starting => Activity::Starting,
+        WorkerState::Idle => Activity::Waiting,
+        WorkerState::Busy if worker.logging => Activity::Logging,
+        WorkerState::Busy => Activity::Working,
+        WorkerState::Retiring if worker.current.is_some() => Activity::Finishing,
+        WorkerState::Retiring => Activity::Leaving,
+        WorkerState::Gone => Activity::Gone,
+    }
+}
+
+/// Empty where no host is named.
+fn host_name(hosts: &[Host], host: u16) -> String {
+    let name = hosts.get(usize::from(host)).and_then(|host| host.server_name.as_deref());
+    name.map(printable::line).unwrap_or_default()
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

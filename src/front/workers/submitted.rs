@@ -43,6 +43,8 @@ pub struct Begun {
 
 /// How logs and tables name a request: `GET /path`.
 pub struct Label {
+    /// Its host, by the place that it has in the configuration.
+    pub host: u16,
     /// Its method.
     pub method: Method,
     /// What it asks for.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nix::unistd::Pid;
-use wire::control::{GenerationNumber, Slot, ToFront, WorkerId};
+use wire::control::{ExitReason, GenerationNumber, Slot, ToFront, WorkerId};
 
 pub use self::plan::Plan;
 use self::sampling::Sampling;
@@ -24,11 +24,11 @@ use super::Master;
 use super::children::MoldId;
 use super::children::peer::{Fd, Peer};
 use super::pool::PoolLimits;
-use super::status::MemoryStatus;
 use crate::config::budget::MemoryBudget;
 use crate::config::{Config, Pool};
 use crate::memory::{Machine, Measured, Sizes, one_more};
 use crate::sampler::{Sampled, ToSampler};
+use crate::status::MemoryStatus;
 use crate::sys::{Words, new_words};
 use crate::{log, worker};
 
@@ -197,6 +197,11 @@ impl Master {
         let Some(known) = self.workers.meant_by(worker) else { return };
         let (pid, requests, number) = (known.pid(), known.requests, known.mold.generation);
         known.is_dismissed = true;
+        known.why.get_or_insert(match directive {
+            "MaxAgePerChild" => ExitReason::MaxAge,
+            "MaxIdlePerChild" => ExitReason::MaxIdle,
+            _ => ExitReason::Memory,
+        });
         let line =
             format!("worker={} pid={pid} gen={number} retired: {why}, {requests} requests ({directive})", worker.slot);
         self.note_not_replaced();

@@ -11,7 +11,7 @@ mod molds;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use wire::control::{GenerationNumber, GenerationState, ToFront};
+use wire::control::{ExitReason, GenerationNumber, GenerationState, ToFront};
 
 use molds::Molds;
 
@@ -254,7 +254,7 @@ impl Master {
         let (late, _) = self.workers.overdue(self.checked.config.timeouts.start, now);
         for slot in late {
             if let Some(worker) = self.workers.get_mut(slot) {
-                worker.kill("not ready within StartTimeout");
+                worker.kill("not ready within StartTimeout", ExitReason::StartTimeout);
             }
         }
     }

@@ -3,10 +3,13 @@
 use std::time::Instant;
 
 use nix::unistd::{Pid, getpid};
-use wire::control::{Exit, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState};
+use wire::control::{
+    Exit, ExitReason, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState,
+};
+use wire::reply::LeaveReason;
 
 use super::process::NotForked;
-use super::worker::Socket;
+use super::worker::{Socket, Worker};
 use crate::log;
 use crate::master::Master;
 use crate::master::children::MoldId;
@@ -24,7 +27,7 @@ impl Master {
             Ok(socket) => socket,
             Err(error) => {
                 log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
-                return self.worker_gone(slot);
+                return drop(self.worker_gone(slot));
             }
         };
         self.hand_to_front(number, id, &socket, false);
@@ -97,10 +100,14 @@ impl Master {
 
     /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
     /// its successor may come at once.
-    pub(in crate::master) fn worker_leaves(&mut self, id: WorkerId) {
+    pub(in crate::master) fn worker_leaves(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
+        let Some(number) = self.workers.meant_by(id).map(|worker| worker.mold.generation) else {
+            return self.explain_exit(id, of_its_own);
+        };
+        let why = self.why_leaving(number, of_its_own);
         let allowed = self.checked.config.timeouts.graceful;
         let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);
-        self.workers.leaves(id, by);
+        self.workers.leaves(id, by, why);
         self.tend();
     }
 
@@ -109,19 +116,23 @@ impl Master {
         let Some(worker) = self.workers.get_mut(slot) else { return };
         let (number, pid, booting) = (worker.mold.generation, worker.pid(), worker.state == WorkerState::Starting);
         let who = format!("worker={slot} pid={pid} gen={number}");
-        let reason = worker.killed.take().or_else(|| self.was_out_of_memory(exit));
+        let is_ours = worker.killed.is_some();
+        let reason = worker.killed.clone().or_else(|| self.was_out_of_memory(exit));
+        let was_out_of_memory = !is_ours && reason.is_some();
         match (exit, reason) {
             (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
             (Exit::Signal(_), None) => log::error("master", format_args!("{who} killed {exit}")),
             (Exit::Code(0), _) if !booting => log::info("master", format_args!("{who} exited {exit}")),
             (Exit::Code(_), _) => log::error("master", format_args!("{who} exited {exit}")),
         }
-        self.worker_gone(slot);
+        if let Some(worker) = self.worker_gone(slot) {
+            self.count_exit(&worker, exit, was_out_of_memory);
+        }
     }
 
     /// Its place is free; a worker that never was ready counts as a failure to boot.
-    pub(in crate::master) fn worker_gone(&mut self, slot: Slot) {
-        let Some(worker) = self.workers.remove(slot) else { return };
+    pub(in crate::master) fn worker_gone(&mut self, slot: Slot) -> Option<Worker> {
+        let worker = self.workers.remove(slot)?;
         self.tell_front(ToFront::Gone { slot }, vec![]);
         let number = worker.mold.generation;
         if worker.state == WorkerState::Starting && self.stop.is_none() {
@@ -132,6 +143,7 @@ impl Master {
         if worker.is_dismissed && self.workers.starting(number) == 0 {
             self.note_not_replaced();
         }
+        Some(worker)
     }
 
     fn boot_failed(&mut self, number: GenerationNumber) {
@@ -155,11 +167,12 @@ impl Master {
         }
     }
 
+    /// Those of a generation that has failed, or should have ended.
     pub(in crate::master) fn kill_workers_of(&mut self, number: GenerationNumber, reason: &str) {
         let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
         for slot in slots {
             if let Some(worker) = self.workers.get_mut(slot) {
-                worker.kill(reason);
+                worker.kill(reason, ExitReason::Reload);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use wire::control::WorkerState;
+use wire::control::{ExitReason, WorkerState};
 
 use super::process::Process;
 use crate::master::children::MoldId;
@@ -40,6 +40,8 @@ pub struct Worker {
     pub ready_us: Option<u32>,
     /// Why we killed it.
     pub killed: Option<String>,
+    /// Why it leaves, or was killed, for the count; who says so first is right.
+    pub why: Option<ExitReason>,
     /// Its socket, for a front that may come after this one: while we hold it, the worker does not see the death of its
     /// front. `None` when it is to see it.
     pub socket: Option<Socket>,
@@ -93,6 +95,7 @@ impl Worker {
             process: None,
             ready_us: None,
             killed: None,
+            why: None,
             socket: None,
             leave_by: None,
         }
@@ -124,10 +127,10 @@ impl Worker {
     }
 
     /// Ends it at once, if it runs.
-    pub fn kill(&mut self, reason: &str) {
+    pub fn kill(&mut self, reason: &str, exit: ExitReason) {
         let Some(process) = &self.process else { return };
-        if process.signal(Signal::SIGKILL).is_ok() {
-            self.killed.get_or_insert_with(|| reason.to_string());
+        if process.signal(Signal::SIGKILL).is_ok() && self.killed.is_none() {
+            (self.killed, self.why) = (Some(reason.to_string()), Some(exit));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use wire::control::{GenerationNumber, Slot, WorkerId, WorkerState};
+use wire::control::{ExitReason, GenerationNumber, Slot, WorkerId, WorkerState};
 
 use super::process::{NotForked, Process};
 use super::worker::{Socket, Worker};
@@ -167,15 +167,17 @@ impl Workers {
     }
 
     /// It was asked to leave, and serves until it has no request.
-    pub fn dismiss(&mut self, id: WorkerId) {
+    pub fn dismiss(&mut self, id: WorkerId, why: ExitReason) {
         if let Some(worker) = self.meant_by(id) {
             worker.is_dismissed = true;
+            worker.why.get_or_insert(why);
         }
     }
 
     /// It serves no more.
-    pub fn leaves(&mut self, id: WorkerId, by: Option<Instant>) {
+    pub fn leaves(&mut self, id: WorkerId, by: Option<Instant>, why: ExitReason) {
         if let Some(worker) = self.meant_by(id) {
+            worker.why.get_or_insert(why);
             worker.state = WorkerState::Retiring;
             worker.leave_by = worker.leave_by.or(by);
         }
@@ -210,7 +212,8 @@ impl Workers {
     pub fn expel(&mut self, now: Instant) {
         for worker in self.by_slot.values_mut().filter(|w| w.leave_by.is_some_and(|at| at <= now)) {
             worker.leave_by = None;
-            worker.kill("did not end in time; GracefulShutdownTimeout bounds END blocks and PerlChildExitHandlers");
+            let why = "did not end in time; GracefulShutdownTimeout bounds END blocks and PerlChildExitHandlers";
+            worker.kill(why, ExitReason::SlowEnd);
         }
     }
 
@@ -229,7 +232,7 @@ impl Workers {
 
     /// Ends all at once.
     pub fn kill_all(&mut self, reason: &str) {
-        self.by_slot.values_mut().for_each(|worker| worker.kill(reason));
+        self.by_slot.values_mut().for_each(|worker| worker.kill(reason, ExitReason::Stop));
     }
 
     /// Those that should have been ready by now, and when the next of them is due.
@@ -274,10 +277,10 @@ mod tests {
         workers.remove(first.slot);
         let second = workers.add(first_of(1), now);
         assert_eq!(first.slot, second.slot);
-        workers.leaves(first, Some(now));
+        workers.leaves(first, Some(now), ExitReason::Spare);
         assert!(workers.meant_by(first).is_none());
         assert_eq!((workers.alive(1), workers.expels()), (1, None));
-        workers.leaves(second, Some(now));
+        workers.leaves(second, Some(now), ExitReason::Spare);
         assert_eq!((workers.alive(1), workers.expels()), (0, Some(now)));
     }
 
@@ -301,7 +304,7 @@ mod tests {
         assert_eq!(workers.forked(slot, pid, is_ours), Err(NotForked::Foreign), "it has one");
         child.wait().expect("reaped");
         let worker = workers.get_mut(slot).expect("there");
-        worker.kill("test");
+        worker.kill("test", ExitReason::Stop);
         assert_eq!(worker.killed, None);
         assert_eq!(workers.lost(first_of(1)), [slot]);
     }
@@ -331,7 +334,7 @@ mod tests {
         assert_eq!(workers.outdated(newest), (vec![], 2), "they have not begun yet");
         ids.iter().for_each(|id| workers.meant_by(*id).expect("there").state = WorkerState::Idle);
         assert_eq!(workers.outdated(newest), (ids[..2].to_vec(), 0));
-        workers.dismiss(ids[0]);
+        workers.dismiss(ids[0], ExitReason::Refork);
         assert_eq!(workers.outdated(newest), (vec![ids[1]], 1));
         workers.remove(ids[0].slot);
         assert_eq!(workers.outdated(newest), (vec![ids[1]], 0));

@@ -11,7 +11,7 @@ mod auto;
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
-use wire::control::{FromMold, FrontStatus, GenerationNumber, ToFront, ToMold, WorkerId, WorkerState};
+use wire::control::{ExitReason, FromMold, FrontStatus, GenerationNumber, ToFront, ToMold, WorkerId, WorkerState};
 
 use super::Master;
 use super::children::peer::Peer;
@@ -130,7 +130,7 @@ impl Master {
         match pair {
             Ok((peer, theirs)) => {
                 self.tell_front(ToFront::Promote { worker }, vec![theirs.into()]);
-                self.workers.dismiss(worker);
+                self.workers.dismiss(worker, ExitReason::Refork);
                 self.refork.phase = Phase::Promoting(Candidate { worker, generation, peer, by });
             }
             Err(error) => self.end_refork(Err(format!("no channel for a mold: {error}"))),
@@ -174,6 +174,7 @@ impl Master {
             ),
         );
         self.refork.phase = Phase::Renewing(mold, Instant::now());
+        self.count_refork();
         self.tend();
     }
 
@@ -192,7 +193,7 @@ impl Master {
         let away = others.max(self.workers.starting(mold.generation));
         let most = self.workers.alive(mold.generation).div_ceil(PART);
         for worker in serving.into_iter().take(most.saturating_sub(away) as usize) {
-            self.workers.dismiss(worker);
+            self.workers.dismiss(worker, ExitReason::Refork);
             self.tell_front(ToFront::Leave { worker }, vec![]);
         }
     }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use wire::control::{Inspection, LateCode};
 
 use super::listeners::remove_stale;
-use crate::master::status::{FileId, Status};
+use crate::status::{FileId, Status};
 
 /// Longer than any command.
 const MAX_LINE: usize = 64 * 1024;

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use apache::Outcome;
 use libperl::Interrupted;
 use wire::frame::{Field, Flags, Frame};
-use wire::reply::Outgoing;
+use wire::reply::{LeaveReason, Outgoing};
 use wire::transport::{Presence, in_memory};
 
 use self::phases::{DECLINED, OK, RequestKind, Stop};
@@ -80,7 +80,7 @@ impl Site {
         frame: Frame,
         body: Option<OwnedFd>,
         asker: &dyn Asker,
-        last: bool,
+        last: Option<LeaveReason>,
     ) -> io::Result<(Next, Vec<u8>)> {
         let key = LocationKey::of(&frame);
         self.open_body(&frame, body)?;
@@ -113,8 +113,8 @@ impl Site {
         if forks {
             self.child_is_done(asker);
         }
-        if last || self.leave.get() || (!forks && (libperl::gave_up() || self.is_spoilt())) {
-            apache::child_terminate();
+        if let Some(reason) = last.or_else(|| self.must_leave(forks)) {
+            apache::leave_after(reason);
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
@@ -269,6 +269,16 @@ impl Site {
         }
         if self.mod_perl {
             note(self.perl.call(c"Apache::forget", None));
+        }
+    }
+
+    /// Why no further request may come here, if that is so. What a child has done is gone with it.
+    fn must_leave(&self, in_child: bool) -> Option<LeaveReason> {
+        match in_child {
+            _ if self.leave.get() => Some(LeaveReason::Program),
+            false if libperl::gave_up() => Some(LeaveReason::Memory),
+            false if self.is_spoilt() => Some(LeaveReason::Spoilt),
+            _ => None,
         }
     }
 

@@ -94,7 +94,7 @@ impl Site {
         let mut place = place;
         for _ in 0..MAX_REDIRECTS {
             let asker = Nobody::default();
-            let (next, _) = self.answer(frame(asked, &place)?, None, &asker, false)?;
+            let (next, _) = self.answer(frame(asked, &place)?, None, &asker, None)?;
             self.leave.set(false);
             if next == Next::Leave {
                 return Ok(WarmUpAnswer::Leaves);

@@ -20,6 +20,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
+use wire::reply::LeaveReason;
 
 use self::field::{Number, Text};
 use self::handler_stacks::Stacks;
@@ -62,8 +63,8 @@ pub struct Finished {
 /// What a request that is over leaves to the worker.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// The request asked this worker to leave (`child_terminate`).
-    pub leaving: bool,
+    /// The worker leaves after the request, and why.
+    pub leaving: Option<LeaveReason>,
     /// The front could not be reached: no further request will come.
     pub front_is_gone: bool,
     /// The frame's buffer, for the next frame.
@@ -80,7 +81,7 @@ pub(crate) struct RequestRec {
     pub output: Output,
     pub status: u16,
     pub no_cache: bool,
-    pub child_terminate: bool,
+    pub leaving: Option<LeaveReason>,
     pub cleanup: bool,
     pub links: Links,
     pub translation: Translation,
@@ -117,7 +118,7 @@ impl RequestRec {
             output,
             status: 200,
             no_cache: false,
-            child_terminate: false,
+            leaving: None,
             cleanup: false,
             links: Links::default(),
             translation: Translation::default(),

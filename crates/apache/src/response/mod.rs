@@ -134,7 +134,7 @@ impl RequestRec {
     fn end(&mut self, truncated: bool) -> End {
         End {
             cpu_us: if self.place.logged.cpu { crate::request_stack::cpu_since_last() } else { 0 },
-            leaving: self.child_terminate,
+            leaving: self.leaving,
             truncated,
             log: self.log_values(),
         }

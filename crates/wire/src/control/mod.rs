@@ -1,11 +1,17 @@
 //! What the master says to the front and to the mold, and what they say to it. One JSON object a message; descriptors
 //! travel beside it, in the order that each message names.
 
+mod counts;
 mod status;
 
 use serde::{Deserialize, Serialize};
 
-pub use status::{ClientStatus, FrontStatus, Quantiles, ShareStatus, Times, WorkerState, WorkerStatus};
+pub use counts::{ExitReason, ServerCounts};
+pub use status::{
+    Activity, ClientStatus, FrontStatus, Quantiles, ShareStatus, Spread, Spreads, Times, WorkerState, WorkerStatus,
+};
+
+use crate::reply::LeaveReason;
 
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
@@ -68,6 +74,8 @@ pub enum ToFront {
     Promote { worker: WorkerId },
     /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
     Logs,
+    /// What the master has counted, which the front's own pages show, too.
+    Counts(ServerCounts),
     /// Describe yourself: answered by `FromFront::Status`.
     Status,
     /// Forget answers that are kept: answered by `FromFront::Purged`.
@@ -109,12 +117,18 @@ pub enum FromFront {
     /// The pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
     /// This worker serves no more: it was asked to leave, or said that it will.
-    Leaving { worker: WorkerId },
+    Leaving {
+        worker: WorkerId,
+        /// `None`: it was asked to.
+        reason: Option<LeaveReason>,
+    },
     /// This worker is beyond help (request timeout, lies): kill it.
     Kill {
         worker: WorkerId,
         /// Why, for the log.
         reason: String,
+        /// Why, for the count.
+        exit: ExitReason,
     },
     /// This worker's request takes too long: send the signal that makes it die, with the request's number as its value.
     Interrupt {

@@ -32,6 +32,49 @@ pub struct Quantiles {
     pub max_us: u64,
 }
 
+/// How many times took how long, those that differ by less than a hundredth together, by their middle: for whoever computes quantiles of a part of them, or draws them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread(pub BTreeMap<u64, u64>);
+
+/// The three of [`Times`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spreads {
+    /// From the whole head to the last byte, in microseconds.
+    pub request: Spread,
+    /// Until a worker had it.
+    pub queue: Spread,
+    /// From then until the worker had said everything.
+    pub service: Spread,
+}
+
+impl Spread {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// What has been added since `earlier`; where that has more, its front is another one, and all of this is new.
+    pub fn since(&self, earlier: &Spread) -> Spread {
+        let before = |time| earlier.0.get(time).copied().unwrap_or(0);
+        if self.0.iter().any(|(time, count)| *count < before(time)) {
+            return self.clone();
+        }
+        let more = self.0.iter().map(|(time, count)| (*time, count - before(time)));
+        Spread(more.filter(|(_, count)| *count > 0).collect())
+    }
+
+    /// So many of a hundred took no longer; 0 where there are none.
+    pub fn quantile(&self, percent: u64) -> u64 {
+        let rank = (self.count() * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        let found = self.0.iter().find(|(_, count)| {
+            seen += *count;
+            seen >= rank
+        });
+        found.map_or(0, |(time, _)| *time)
+    }
+}
+
 /// What only the front knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FrontStatus {
@@ -41,6 +84,21 @@ pub struct FrontStatus {
     pub kept: u64,
     /// Some of these.
     pub kept_clients: Vec<ClientStatus>,
+    /// When it began to serve, in seconds since 1970.
+    #[serde(default)]
+    pub started_s: u64,
+    /// What it says that it is (`Server`).
+    #[serde(default)]
+    pub software: String,
+    /// The name of the main server.
+    #[serde(default)]
+    pub name: String,
+    /// Bytes of answers' bodies.
+    #[serde(default)]
+    pub bytes: u64,
+    /// What requests took, all together, in milliseconds.
+    #[serde(default)]
+    pub duration_ms: u64,
     /// Requests answered since the start.
     pub requests: u64,
     /// Requests answered by workers.
@@ -65,6 +123,9 @@ pub struct FrontStatus {
     /// What they took.
     #[serde(default)]
     pub times: Times,
+    /// The same, all of it; left out where a person reads.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spreads: Option<Spreads>,
     /// One entry a worker.
     pub workers: Vec<WorkerStatus>,
 }
@@ -98,7 +159,7 @@ pub struct ClientStatus {
 }
 
 /// One worker as the front sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStatus {
     /// Its place in the pool.
     pub slot: Slot,
@@ -108,19 +169,90 @@ pub struct WorkerStatus {
     pub pid: i32,
     /// See [`WorkerState`].
     pub state: WorkerState,
+    /// The same as httpd's scoreboard has it.
+    #[serde(default)]
+    pub activity: Activity,
     /// Requests it has answered.
     pub requests: u64,
     /// `GET /path` that it works on, or empty: for a reader, so it is cut, and what a terminal would obey is escaped.
     pub request: String,
+    /// The one that it has ended last, in the same manner.
+    #[serde(default)]
+    pub last_request: String,
+    /// The virtual host of `request`, or else of `last_request`, where it has a name.
+    #[serde(default)]
+    pub host: String,
+    /// How long that request waited for this worker, in microseconds.
+    #[serde(default)]
+    pub queue_wait_us: Option<u64>,
     /// How long it has been in this state, in milliseconds.
     pub since_ms: u64,
     /// Memory that no other process has. The front does not know it; whoever shows the status asks the kernel.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub private_bytes: Option<u64>,
+    /// CPU time that it has used, in milliseconds; found out in the same manner.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_ms: Option<u64>,
+}
+
+/// What a worker does, with httpd's sign for it. Those that httpd has besides (`R`, `K`, `D`, `C`) never are: who reads requests, keeps
+/// connections, asks for names and closes is the front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Activity {
+    /// Nobody is there.
+    #[default]
+    #[serde(rename = ".")]
+    Gone,
+    /// It begins.
+    #[serde(rename = "S")]
+    Starting,
+    /// It waits for a request.
+    #[serde(rename = "_")]
+    Waiting,
+    /// It works on one.
+    #[serde(rename = "W")]
+    Working,
+    /// Its client has the answer; it logs and cleans up.
+    #[serde(rename = "L")]
+    Logging,
+    /// It leaves after the request that it has.
+    #[serde(rename = "G")]
+    Finishing,
+    /// It has none any more, and leaves.
+    #[serde(rename = "I")]
+    Leaving,
+}
+
+impl Activity {
+    /// httpd's sign.
+    pub fn sign(self) -> char {
+        match self {
+            Activity::Gone => '.',
+            Activity::Starting => 'S',
+            Activity::Waiting => '_',
+            Activity::Working => 'W',
+            Activity::Logging => 'L',
+            Activity::Finishing => 'G',
+            Activity::Leaving => 'I',
+        }
+    }
+
+    /// As a person says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Activity::Gone => "gone",
+            Activity::Starting => "starting",
+            Activity::Waiting => "idle",
+            Activity::Working => "busy",
+            Activity::Logging => "logging",
+            Activity::Finishing => "finishing",
+            Activity::Leaving => "leaving",
+        }
+    }
 }
 
 /// The life of a worker. Drawn in docs/architecture.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkerState {
     /// Asked of the mold, not yet `Ready`.
     Starting,
@@ -131,5 +263,22 @@ pub enum WorkerState {
     /// Was asked to leave, or said that it will; gets no more requests.
     Retiring,
     /// Ended and reaped, or given up: its place is free.
+    #[default]
     Gone,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_what_came_since() {
+        let spread = |of: &[(u64, u64)]| Spread(of.iter().copied().collect());
+        let (before, after) = (spread(&[(100, 50), (200, 1)]), spread(&[(100, 149), (200, 1), (9000, 1)]));
+        let since = after.since(&before);
+        assert_eq!(since, spread(&[(100, 99), (9000, 1)]));
+        assert_eq!([50, 99, 100].map(|percent| since.quantile(percent)), [100, 100, 9000]);
+        assert_eq!(before.since(&after), before, "another front has begun anew");
+        assert_eq!(Spread::default().quantile(99), 0);
+    }
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use wire::control::WorkerStatus;
 
-use crate::master::status::{GenerationStatus, Status};
 use crate::memory::{
     Available, Machine, Measured, Sizes, growth_per_thousand, more_that_fit, one_more, real_memory_with_largest_share,
     real_memory_with_parent,
 };
+use crate::status::{GenerationStatus, Status};
 
 /// What a mold is called in ps.
 const MOLD_TITLE: &str = "cameleer: mold";
@@ -298,16 +298,13 @@ pub mod tests {
             pid,
             state: WorkerState::Idle,
             requests,
-            request: String::new(),
             since_ms: 1,
-            private_bytes: None,
+            ..WorkerStatus::default()
         };
         let workers = vec![worker(0, 4, 0), worker(1, 5, 9), worker(2, 6, 10_000), worker(3, 7, 1), worker(4, 0, 0)];
         Status {
             version: "0.1.0".into(),
             pid: 1,
-            origin_file: None,
-            pid_file: None,
             uptime_s: 7300,
             uptime_ms: 7_300_400,
             origin: "/srv/site.conf".into(),
@@ -322,8 +319,8 @@ pub mod tests {
             }],
             max_clients: 5,
             front_pid: 2,
-            memory: Default::default(),
             front: Some(FrontStatus { workers, ..FrontStatus::default() }),
+            ..Status::default()
         }
     }
 

@@ -1,10 +1,8 @@
 //! Pages about the server itself: `SetHandler server-status` and `server-info` (httpd manual, mod_status and mod_info), and
 //! `server-metrics`. They have no protection of their own: the access rules of the location that names the handler say who sees them.
 
-mod cpu;
 mod info;
 mod metrics;
-mod number;
 mod status;
 
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};

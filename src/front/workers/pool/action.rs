@@ -1,6 +1,7 @@
 //! What the [`Pool`](super::Pool) wants done.
 
-use wire::control::WorkerId;
+use wire::control::{ExitReason, WorkerId};
+use wire::reply::LeaveReason;
 
 use super::RequestId;
 use super::queue::Change;
@@ -41,9 +42,15 @@ pub enum Action {
     /// Ask the worker to leave, and tell the master.
     AskToLeave(WorkerId),
     /// The worker leaves of its own will: tell the master.
-    Leaves(WorkerId),
+    Leaves { worker: WorkerId, reason: LeaveReason },
     /// Have the worker killed.
-    Kill { worker: WorkerId, reason: String },
+    Kill {
+        worker: WorkerId,
+        /// Why, for the log.
+        reason: String,
+        /// Why, for the count.
+        exit: ExitReason,
+    },
     /// The worker is no longer of this pool: close its socket.
     Forget(WorkerId),
     /// The request has its whole answer, or nobody waits for one.

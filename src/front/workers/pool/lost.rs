@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use wire::control::{WorkerId, WorkerState};
+use wire::control::{ExitReason, WorkerId, WorkerState};
 
 use super::request::{RequestId, Stage};
 use super::{Action, Cause, Pool};
@@ -17,7 +17,11 @@ impl Pool {
     /// A worker is beyond help: it is killed, and what it had fails like this.
     pub fn discard(&mut self, worker: WorkerId, reason: impl Into<String>, failure: Failure, now: Instant) {
         if self.workers.get(&worker).is_some_and(|discarded| discarded.state != WorkerState::Gone) {
-            self.act(Action::Kill { worker, reason: reason.into() });
+            let exit = match failure {
+                Failure::RequestTimeout => ExitReason::RequestTimeout,
+                _ => ExitReason::Unsound,
+            };
+            self.act(Action::Kill { worker, reason: reason.into(), exit });
             self.lose(worker, failure, now);
         }
     }

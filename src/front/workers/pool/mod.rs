@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use wire::control::{WorkerId, WorkerState};
+use wire::reply::LeaveReason;
 
 use crate::config::scheduling::{PoolShare, SpeedLimit};
 use crate::front::base::failure::Failure;
@@ -157,8 +158,15 @@ impl Pool {
         }
     }
 
+    /// The answer to this request is whole; its worker cleans up.
+    pub fn completed(&mut self, worker: WorkerId, id: RequestId) {
+        if let Some(speaker) = self.workers.get_mut(&worker).filter(|speaker| speaker.current == Some(id)) {
+            speaker.logging = true;
+        }
+    }
+
     /// A worker has said everything about a request; `leaving`: and will take no other.
-    pub fn ended(&mut self, worker: WorkerId, id: RequestId, leaving: bool, now: Instant) {
+    pub fn ended(&mut self, worker: WorkerId, id: RequestId, leaving: Option<LeaveReason>, now: Instant) {
         if self.current(worker) == Some(id) {
             self.vacate(worker, now);
             self.over(worker, id, now);
@@ -187,13 +195,13 @@ impl Pool {
     }
 
     /// What `worker` does when it has ended the request that it had.
-    fn next(&mut self, worker: WorkerId, leaving: bool, now: Instant) {
+    fn next(&mut self, worker: WorkerId, leaving: Option<LeaveReason>, now: Instant) {
         let Some(ended) = self.workers.get_mut(&worker).filter(|ended| ended.state == WorkerState::Busy) else {
             return;
         };
-        if leaving {
+        if let Some(reason) = leaving {
             ended.enter(WorkerState::Retiring, now);
-            self.act(Action::Leaves(worker));
+            self.act(Action::Leaves { worker, reason });
             self.take_back(worker);
         } else if !self.go_on(worker, now) {
             self.free(worker, now);
@@ -226,6 +234,7 @@ impl Pool {
     fn occupy(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
         if let Some(busy) = self.workers.get_mut(&worker) {
             busy.current = Some(id);
+            busy.logging = false;
             busy.enter(WorkerState::Busy, now);
             busy.look_at = Some(now + stuck::LOOK);
         }

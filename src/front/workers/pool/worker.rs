@@ -29,6 +29,8 @@ pub struct Worker {
     pub(super) ending: VecDeque<RequestId>,
     /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
+    /// The client of the request that it has needs nothing more of it.
+    pub logging: bool,
     /// It is to leave as soon as it has no request.
     pub(super) dismissed: bool,
     /// It has said `Ready`.
@@ -54,6 +56,7 @@ impl Worker {
             current: None,
             ending: VecDeque::new(),
             ahead: VecDeque::new(),
+            logging: false,
             dismissed: false,
             booted: false,
             adopted,

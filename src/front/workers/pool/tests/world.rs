@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use wire::control::WorkerId;
+use wire::reply::LeaveReason;
 
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
@@ -228,7 +229,7 @@ impl World {
                 assert!(heard.is_ok(), "{request} is answered: {heard:?}");
                 self.perform();
                 self.worker(id).said[thread].pop_front();
-                self.pool.ended(id, request, leaving, now);
+                self.pool.ended(id, request, leaving.then_some(LeaveReason::Program), now);
             }
             None if worker.dead && worker.said.iter().all(VecDeque::is_empty) => self.pool.gone(id, now),
             None => {}
@@ -295,7 +296,7 @@ impl World {
             Action::Over(request) => self.end(request),
             Action::Fail { request, .. } => self.end(request),
             Action::Spill(_)
-            | Action::Leaves(_)
+            | Action::Leaves { .. }
             | Action::Kill { .. }
             | Action::Interrupt { .. }
             | Action::TellHungUp { .. }

@@ -1,4 +1,10 @@
-//! What `cameleer status` is told: one struct, written by the master, read by the command line.
+//! What a running server tells of itself: one struct, which the master puts together, and the forms in which it is read: by programs that know
+//! httpd (`?auto`), by Prometheus. The command line and the monitor read it, and the front's own pages.
+
+pub mod auto;
+mod cpu;
+pub mod metrics;
+mod number;
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -6,12 +12,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use wire::control::{FrontStatus, GenerationNumber, GenerationState, WorkerStatus};
+use wire::control::{FrontStatus, GenerationNumber, GenerationState, ServerCounts, WorkerStatus};
+
+pub use cpu::Cpu;
+pub use number::{short, span};
 
 use crate::memory::Sizes;
 
 /// The whole server at one moment.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Status {
     /// Ours.
     pub version: String,
@@ -43,6 +52,9 @@ pub struct Status {
     /// What processes have of the memory.
     #[serde(default)]
     pub memory: MemoryStatus,
+    /// How workers ended, reloads, reforks.
+    #[serde(default)]
+    pub counts: ServerCounts,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
@@ -94,7 +106,22 @@ pub struct MemoryStatus {
     pub processes: BTreeMap<i32, Sizes>,
 }
 
+impl MemoryStatus {
+    /// Of all processes that were measured, shared pages once.
+    pub fn pss(&self) -> u64 {
+        self.processes.values().map(|sizes| sizes.pss).sum()
+    }
+}
+
 impl Status {
+    /// Notes what each worker has for itself by that measurement, and what it has used of the processors.
+    pub fn measure(&mut self, private: impl Fn(i32) -> Option<u64>) {
+        for worker in self.front.iter_mut().flat_map(|front| &mut front.workers) {
+            worker.private_bytes = private(worker.pid);
+            worker.cpu_ms = Cpu::millis(worker.pid);
+        }
+    }
+
     /// The workers, when the front has answered.
     pub fn workers(&self) -> &[WorkerStatus] {
         self.front.as_ref().map_or(&[], |front| &front.workers)

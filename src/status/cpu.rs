@@ -1,4 +1,4 @@
-//! CPU time of the front and its workers, as the kernel counts it.
+//! CPU time of processes, as the kernel counts it.
 
 use std::fs;
 
@@ -10,33 +10,50 @@ const MOST: usize = 200;
 /// In seconds, since each of the processes began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cpu {
+    /// In programs.
     pub user: f64,
+    /// In the kernel.
     pub system: f64,
-    /// Of children that have ended and were waited for.
+    /// In programs, of children that have ended and were waited for.
     pub children_user: f64,
+    /// In the kernel, of those.
     pub children_system: f64,
 }
 
 impl Cpu {
-    /// Of this process and those.
-    pub fn of(workers: impl Iterator<Item = i32>) -> Cpu {
-        let ours = std::process::id().cast_signed();
-        let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
-        let texts = std::iter::once(ours)
-            .chain(workers.take(MOST))
-            .filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).ok());
-        texts.filter_map(|text| times(&text)).fold(Cpu::default(), |sum, [user, system, c_user, c_system]| Cpu {
-            user: sum.user + user / ticks,
-            system: sum.system + system / ticks,
-            children_user: sum.children_user + c_user / ticks,
-            children_system: sum.children_system + c_system / ticks,
-        })
+    /// Of the front and its workers.
+    pub fn of(front: i32, workers: impl Iterator<Item = i32>) -> Cpu {
+        let ticks = ticks();
+        std::iter::once(front).chain(workers.take(MOST)).filter_map(stat).fold(
+            Cpu::default(),
+            |sum, [user, system, c_user, c_system]| Cpu {
+                user: sum.user + user / ticks,
+                system: sum.system + system / ticks,
+                children_user: sum.children_user + c_user / ticks,
+                children_system: sum.children_system + c_system / ticks,
+            },
+        )
+    }
+
+    /// That one process has used so far, in milliseconds.
+    pub fn millis(pid: i32) -> Option<u64> {
+        let [user, system, ..] = stat(pid)?;
+        Some(((user + system) * 1000.0 / ticks()) as u64)
     }
 
     /// Of all.
     pub fn sum(self) -> f64 {
         self.user + self.system + self.children_user + self.children_system
     }
+}
+
+/// So many are a second.
+fn ticks() -> f64 {
+    sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64
+}
+
+fn stat(pid: i32) -> Option<[f64; 4]> {
+    times(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// See proc_pid_stat(5): utime, stime, cutime and cstime are the 14th to 17th field. The second is a name in parentheses, which may
@@ -62,9 +79,10 @@ mod tests {
 
     #[test]
     fn our_own_time_grows() {
-        let before = Cpu::of(std::iter::empty()).sum();
+        let ours = std::process::id().cast_signed();
+        let before = Cpu::of(ours, std::iter::empty()).sum();
         let mut steps = 0_u64;
-        while Cpu::of(std::iter::empty()).sum() <= before {
+        while Cpu::of(ours, std::iter::empty()).sum() <= before {
             steps += 1;
             assert!(steps < 100_000_000, "the kernel counts nothing");
         }

@@ -1,0 +1,152 @@
+//! `server-status?auto`: the lines of httpd's mod_status, which monitoring programs parse, and the facts that they are made of.
+
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Utc};
+use wire::control::{FrontStatus, GenerationNumber, WorkerState};
+
+use super::{Cpu, Status, short, span};
+
+/// What the page and `?auto` show, taken at one moment.
+#[derive(Debug)]
+pub struct Facts {
+    /// Of the host that was asked, or of the main server.
+    pub name: String,
+    /// With a version, whatever `ServerTokens` says.
+    pub software: String,
+    /// Now.
+    pub now: SystemTime,
+    /// When the front began to serve.
+    pub started: SystemTime,
+    /// How long ago that is, in seconds.
+    pub uptime: u64,
+    /// The one that serves.
+    pub generation: GenerationNumber,
+    /// The machine's, of one, five and fifteen minutes.
+    pub load: Vec<String>,
+    /// How many workers there may be.
+    pub most_workers: usize,
+    /// Of the front and its workers.
+    pub cpu: Cpu,
+    /// All the rest.
+    pub front: FrontStatus,
+}
+
+impl Facts {
+    /// Of what the front, which is that process, tells of itself.
+    pub fn new(front: FrontStatus, front_pid: i32, generation: GenerationNumber, most_workers: usize) -> Facts {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let started = UNIX_EPOCH + Duration::from_secs(front.started_s);
+        Facts {
+            name: front.name.clone(),
+            software: software(&front.software),
+            now: SystemTime::now(),
+            started,
+            uptime: started.elapsed().map_or(0, |up| up.as_secs()),
+            generation,
+            load: load.split(' ').take(3).map(str::to_owned).collect(),
+            most_workers,
+            cpu: Cpu::of(front_pid, front.workers.iter().map(|worker| worker.pid)),
+            front,
+        }
+    }
+
+    /// Of a status; `None` where the front has not answered.
+    pub fn of(status: &Status) -> Option<Facts> {
+        let front = status.front.clone()?;
+        Some(Facts::new(front, status.front_pid, status.generation, status.max_clients as usize))
+    }
+
+    /// How many workers are at that.
+    pub fn count(&self, state: WorkerState) -> usize {
+        self.front.workers.iter().filter(|worker| worker.state == state).count()
+    }
+
+    /// Since the start.
+    pub fn per_second(&self, count: f64) -> f64 {
+        if self.uptime == 0 { 0.0 } else { count / self.uptime as f64 }
+    }
+
+    /// Of all requests.
+    pub fn per_request(&self, count: u64) -> f64 {
+        if self.front.requests == 0 { 0.0 } else { count as f64 / self.front.requests as f64 }
+    }
+
+    /// One sign for each place that a worker can have, in the order of their numbers.
+    pub fn scoreboard(&self) -> String {
+        let last = self.front.workers.iter().map(|worker| worker.slot as usize + 1).max().unwrap_or(0);
+        let mut signs = vec!['.'; self.most_workers.max(last)];
+        for worker in &self.front.workers {
+            if let Some(place) = signs.get_mut(worker.slot as usize) {
+                *place = worker.activity.sign();
+            }
+        }
+        signs.into_iter().collect()
+    }
+
+    /// The lines: httpd's names in httpd's order, without those that have no counterpart here.
+    pub fn auto(&self) -> String {
+        let load = |at: usize| self.load.get(at).cloned().unwrap_or_default();
+        let front = &self.front;
+        let lines: Vec<(&str, String)> = vec![
+            ("ServerVersion", self.software.clone()),
+            ("ServerMPM", "Cameleer".to_owned()),
+            ("Server Built", built()),
+            ("CurrentTime", time(self.now)),
+            ("RestartTime", time(self.started)),
+            ("ParentServerConfigGeneration", self.generation.to_string()),
+            ("ParentServerMPMGeneration", self.generation.saturating_sub(1).to_string()),
+            ("ServerUptimeSeconds", self.uptime.to_string()),
+            ("ServerUptime", span(self.uptime).trim_start().to_owned()),
+            ("Load1", load(0)),
+            ("Load5", load(1)),
+            ("Load15", load(2)),
+            ("Total Accesses", front.requests.to_string()),
+            ("Total kBytes", (front.bytes / 1024).to_string()),
+            ("Total Duration", front.duration_ms.to_string()),
+            ("CPUUser", short(self.cpu.user)),
+            ("CPUSystem", short(self.cpu.system)),
+            ("CPUChildrenUser", short(self.cpu.children_user)),
+            ("CPUChildrenSystem", short(self.cpu.children_system)),
+            ("CPULoad", short(100.0 * self.per_second(self.cpu.sum()))),
+            ("Uptime", self.uptime.to_string()),
+            ("ReqPerSec", short(self.per_second(front.requests as f64))),
+            ("BytesPerSec", short(self.per_second(front.bytes as f64))),
+            ("BytesPerReq", short(self.per_request(front.bytes))),
+            ("DurationPerReq", short(self.per_request(front.duration_ms))),
+            ("BusyWorkers", self.count(WorkerState::Busy).to_string()),
+            ("GracefulWorkers", self.count(WorkerState::Retiring).to_string()),
+            ("IdleWorkers", self.count(WorkerState::Idle).to_string()),
+            ("ConnsTotal", front.connections.to_string()),
+            ("ConnsAsyncKeepAlive", front.kept.to_string()),
+            ("Scoreboard", self.scoreboard()),
+        ];
+        let body: String = lines.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+        format!("{}\n{body}", self.name)
+    }
+}
+
+/// When the program's file was made.
+fn built() -> String {
+    static BUILT: OnceLock<String> = OnceLock::new();
+    let made = || std::env::current_exe()?.metadata()?.modified();
+    let text =
+        || made().map_or(String::new(), |time| DateTime::<Utc>::from(time).format("%Y-%m-%dT%H:%M:%S").to_string());
+    BUILT.get_or_init(text).clone()
+}
+
+/// httpd tells its version here whatever ServerTokens says, and monitoring agents take it from behind the first slash.
+fn software(told: &str) -> String {
+    let (name, components) =
+        told.split_once(' ').map_or((told, String::new()), |(name, rest)| (name, format!(" {rest}")));
+    match name.contains('/') {
+        true => told.to_owned(),
+        false => format!("{name}/{}{components}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// `Monday, 23-Nov-2026 06:53:32 UTC`
+pub fn time(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).format("%A, %d-%b-%Y %H:%M:%S UTC").to_string()
+}

@@ -1,0 +1,235 @@
+//! What Prometheus and programs like it ask for, as OpenMetrics or as Prometheus' older text, whichever is accepted. Names are the field's: base units, `_total` for what only grows.
+//! See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
+
+use std::fmt::Write;
+
+use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
+
+use super::MemoryStatus;
+use crate::memory::Sizes;
+
+/// Upper bounds of the buckets of times, in microseconds, and as they are written, in seconds.
+const BOUNDS: [(u64, &str); 16] = [
+    (100, "0.0001"),
+    (250, "0.00025"),
+    (500, "0.0005"),
+    (1_000, "0.001"),
+    (2_500, "0.0025"),
+    (5_000, "0.005"),
+    (10_000, "0.01"),
+    (25_000, "0.025"),
+    (50_000, "0.05"),
+    (100_000, "0.1"),
+    (250_000, "0.25"),
+    (500_000, "0.5"),
+    (1_000_000, "1.0"),
+    (2_500_000, "2.5"),
+    (10_000_000, "10.0"),
+    (60_000_000, "60.0"),
+];
+
+/// In which of its two forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 1.0
+    OpenMetrics,
+    /// 0.0.4
+    Prometheus,
+}
+
+impl Format {
+    /// By the values of a request's `Accept`.
+    pub fn accepted<'a>(mut accepted: impl Iterator<Item = &'a str>) -> Format {
+        match accepted.any(|value| value.contains("application/openmetrics-text")) {
+            true => Format::OpenMetrics,
+            false => Format::Prometheus,
+        }
+    }
+
+    /// Its `Content-Type`.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Format::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+}
+
+/// What the front and the master have counted, and, where somebody has measured it, the memory.
+pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory: Option<&MemoryStatus>) -> String {
+    let mut families = Families { text: String::new(), format };
+    families.requests(front);
+    families.state(front);
+    families.counts(counts);
+    if let Some(memory) = memory {
+        families.memory(front, memory);
+    }
+    match format {
+        Format::OpenMetrics => families.text + "# EOF\n",
+        Format::Prometheus => families.text,
+    }
+}
+
+/// What was written so far.
+struct Families {
+    text: String,
+    format: Format,
+}
+
+/// A sample without labels.
+fn bare<T>(value: T) -> [(String, T); 1] {
+    [(String::new(), value)]
+}
+
+impl Families {
+    fn requests(&mut self, front: &FrontStatus) {
+        let codes: Vec<_> = front.codes.iter().map(|(code, count)| (format!("code=\"{code}\""), *count)).collect();
+        self.counter("cameleer_requests", "Finished requests by status; 499: the client left first.", &codes);
+        if let Some(Spreads { request, queue, service }) = &front.spreads {
+            self.histogram("cameleer_request_duration", "From the whole head of a request to its last byte.", request);
+            self.histogram("cameleer_queue_wait", "Until a worker had the request.", queue);
+            self.histogram("cameleer_service", "From then until the worker had said everything.", service);
+        }
+        let shed = [
+            ("queue_timeout", front.queue_timeouts),
+            ("queue_full", front.turned_away),
+            ("speed_limit", front.too_fast),
+            ("max_concurrent", front.throttled),
+        ];
+        let shed = shed.map(|(reason, count)| (format!("reason=\"{reason}\""), count));
+        self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
+        self.counter("cameleer_response_body_bytes", "Bytes of answers' bodies.", &bare(front.bytes));
+        let help = "When the front began to serve, since 1970.";
+        self.gauge("cameleer_start_time_seconds", help, &bare(front.started_s as f64));
+    }
+
+    fn state(&mut self, status: &FrontStatus) {
+        let states = [
+            (WorkerState::Starting, "starting"),
+            (WorkerState::Idle, "idle"),
+            (WorkerState::Busy, "busy"),
+            (WorkerState::Retiring, "retiring"),
+        ];
+        let workers = states.map(|(state, name)| {
+            let count = status.workers.iter().filter(|worker| worker.state == state).count();
+            (format!("state=\"{name}\""), count as f64)
+        });
+        self.gauge("cameleer_workers", "Workers by what they do.", &workers);
+        self.gauge("cameleer_queue_depth", "Requests that wait for a worker.", &bare(f64::from(status.queued)));
+        let connections = [("active", status.connections.saturating_sub(status.kept)), ("idle", status.kept)]
+            .map(|(state, count)| (format!("state=\"{state}\""), count as f64));
+        self.gauge("cameleer_connections", "Open connections; idle ones wait for a further request.", &connections);
+        let requests: Vec<_> = status.workers.iter().map(|w| (place(w), w.requests as f64)).collect();
+        self.gauge(
+            "cameleer_worker_requests",
+            "Requests that the present process of each worker has answered.",
+            &requests,
+        );
+        self.shares(&status.shares);
+    }
+
+    /// Nothing where no PoolShare is.
+    fn shares(&mut self, shares: &[ShareStatus]) {
+        if shares.is_empty() {
+            return;
+        }
+        let each = |value: fn(&ShareStatus) -> f64| -> Vec<_> {
+            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), value(share))).collect()
+        };
+        let (busy, queued) = (each(|share| f64::from(share.busy)), each(|share| f64::from(share.queued)));
+        self.gauge("cameleer_pool_busy_workers", "Workers that requests of each PoolShare have.", &busy);
+        self.gauge("cameleer_pool_queue_depth", "Requests of each PoolShare that wait.", &queued);
+        let turned_away: Vec<_> =
+            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.turned_away)).collect();
+        self.counter("cameleer_pool_shed", "Requests of each PoolShare that found no place.", &turned_away);
+    }
+
+    fn counts(&mut self, counts: &ServerCounts) {
+        let count = |reason: ExitReason| counts.exits.get(&reason).copied().unwrap_or(0);
+        let exits = ExitReason::ALL.map(|reason| (format!("reason=\"{}\"", reason.name()), count(reason)));
+        self.counter("cameleer_worker_exits", "Workers that have ended, by why they did.", &exits);
+        let reloads = [("ok", counts.reloads), ("failed", counts.failed_reloads)];
+        let reloads = reloads.map(|(result, count)| (format!("result=\"{result}\""), count));
+        self.counter("cameleer_reloads", "Reloads; after one that failed the old code serves on.", &reloads);
+        self.counter("cameleer_reforks", "Workers that became the mold.", &bare(counts.reforks));
+        let help = "Promotions between the mold that has loaded the code and the one that forks.";
+        self.gauge("cameleer_refork_generation", help, &bare(f64::from(counts.refork_generation)));
+    }
+
+    /// As last measured; processes that were not yet are left out.
+    fn memory(&mut self, front: &FrontStatus, memory: &MemoryStatus) {
+        let workers: Vec<(&WorkerStatus, &Sizes)> =
+            front.workers.iter().filter_map(|w| Some((w, memory.processes.get(&w.pid)?))).collect();
+        let private: Vec<_> = workers.iter().map(|(w, sizes)| (place(w), sizes.private as f64)).collect();
+        self.gauge("cameleer_worker_private_bytes", "Memory that no other process has, by worker.", &private);
+        self.gauge(
+            "cameleer_pool_pss_bytes",
+            "Memory of all processes, shared pages once.",
+            &bare(memory.pss() as f64),
+        );
+        let (private, rss) = workers.iter().fold((0, 0), |(p, r), (_, sizes)| (p + sizes.private, r + sizes.rss));
+        if rss > 0 {
+            let help = "The part of the workers' memory that others have, too.";
+            self.gauge("cameleer_shared_ratio", help, &bare(1.0 - private as f64 / rss as f64));
+        }
+        if let Some(budget) = memory.budget {
+            self.gauge("cameleer_memory_budget_bytes", "MemoryBudget in force.", &bare(budget as f64));
+        }
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    /// The older text has the suffix in the family's name, too.
+    fn counter(&mut self, name: &str, help: &str, samples: &[(String, u64)]) {
+        let family = match self.format {
+            Format::OpenMetrics => name.to_owned(),
+            Format::Prometheus => format!("{name}_total"),
+        };
+        self.head(&family, "counter", help);
+        for (labels, count) in samples {
+            self.sample(&format!("{name}_total"), labels, &count.to_string());
+        }
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, samples: &[(String, f64)]) {
+        self.head(name, "gauge", help);
+        for (labels, value) in samples {
+            self.sample(name, labels, &value.to_string());
+        }
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, times: &Spread) {
+        let name = format!("{name}_seconds");
+        self.head(&name, "histogram", help);
+        let mut sum_us = 0.0;
+        let mut buckets = [0_u64; BOUNDS.len()];
+        for (time, count) in &times.0 {
+            sum_us += *time as f64 * *count as f64;
+            let within = BOUNDS.iter().zip(&mut buckets).filter(|((bound, _), _)| time <= bound);
+            within.for_each(|(_, bucket)| *bucket += count);
+        }
+        for ((_, bound), count) in BOUNDS.iter().zip(buckets) {
+            self.sample(&format!("{name}_bucket"), &format!("le=\"{bound}\""), &count.to_string());
+        }
+        self.sample(&format!("{name}_bucket"), "le=\"+Inf\"", &times.count().to_string());
+        self.sample(&format!("{name}_sum"), "", &format!("{:.6}", sum_us / 1e6));
+        self.sample(&format!("{name}_count"), "", &times.count().to_string());
+    }
+
+    fn sample(&mut self, name: &str, labels: &str, value: &str) {
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        let _ = writeln!(self.text, "{name}{labels} {value}");
+    }
+}
+
+/// By its place: processes come and go, and each number of one would be a series of its own.
+fn place(worker: &WorkerStatus) -> String {
+    format!("worker=\"{}\"", worker.slot)
+}
+
+/// A label's value.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -24,6 +24,9 @@ pub mod worker;
 // Measures the memory of the others, for the master.
 pub mod sampler;
 
+// Reads the stacks of workers, for the master.
+pub mod profiler;
+
 // The load tester: how fast this server answers, or any other.
 pub mod bench;
 

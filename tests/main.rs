@@ -42,6 +42,7 @@ mod monitor;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// PSGI 1.1.
+mod profile;
 mod psgi;
 /// CGI scripts, kept compiled.
 mod registry;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 19] = [
+const FILES: [&str; 21] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -23,6 +23,8 @@ const FILES: [&str; 19] = [
     "watch.c",
     "leave.c",
     "deadline.c",
+    "observe/activity.c",
+    "observe/stack.c",
 ];
 
 fn perl(code: &str) -> String {

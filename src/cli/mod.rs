@@ -25,8 +25,8 @@ use std::os::unix::process::parent_id;
 use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
-use crate::{front, printable, sampler, sys, worker};
-use running::{mem, purge, refork, reload, status, stop};
+use crate::{front, printable, profiler, sampler, sys, worker};
+use running::{mem, profile, purge, refork, reload, status, stop, why};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -61,6 +61,10 @@ enum Command {
     Status(status::Status),
     /// Show what a running server has of the machine's memory, and how many workers fit
     Mem(mem::Mem),
+    /// Show in which Perl code requests of a running server spend their time
+    Profile(profile::Profile),
+    /// Show where the last slow requests of a running server spent their time
+    Why(why::Why),
     /// Read configuration and code anew; the old ones serve on when the new ones fail
     Reload(reload::Reload),
     /// Make a worker the mold, so that the others share what its requests have loaded
@@ -86,6 +90,9 @@ enum Command {
     /// What the master starts to measure memory
     #[command(hide = true)]
     Sampler,
+    /// What the master starts to read stacks
+    #[command(hide = true)]
+    Profiler,
     /// What the master starts for Perl in the configuration
     #[command(hide = true)]
     Expander,
@@ -102,6 +109,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Check(check) => check.run(),
         Command::Status(status) => status.run(),
         Command::Mem(mem) => mem.run(),
+        Command::Profile(profile) => profile.run(),
+        Command::Why(why) => why.run(),
         Command::Reload(reload) => reload.run(),
         Command::Refork(refork) => refork.run(),
         Command::Stop(stop) => stop.run(),
@@ -114,6 +123,7 @@ pub fn run() -> anyhow::Result<()> {
             front::run(control, parent_id())
         }),
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
+        Command::Profiler => role(c"cameleer-prof", profiler::run),
         Command::Sampler => role(c"cameleer-sample", sampler::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }

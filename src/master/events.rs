@@ -34,6 +34,8 @@ enum Source {
     Candidate,
     /// What measures memory.
     Sampler,
+    /// What reads stacks.
+    Profiler,
     /// Processes have told about themselves.
     Told(Option<Client>),
     Certificates,
@@ -52,6 +54,7 @@ impl Master {
                 Source::Candidate => self.listen_to_candidate(),
                 Source::Expander => self.listen_to_expander(),
                 Source::Sampler => self.listen_to_sampler(),
+                Source::Profiler => self.listen_to_profiler(),
                 Source::Told(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates_stir(),
             }
@@ -87,6 +90,7 @@ impl Master {
         watched.extend(self.molds().filter_map(|(id, mold)| watch(Source::Mold(id), &mold.peer)));
         watched.extend(self.refork.candidate_peer().and_then(|peer| watch(Source::Candidate, peer)));
         watched.extend(self.budget.sampler_peer().and_then(|peer| watch(Source::Sampler, peer)));
+        watched.extend(self.profiling.peer().and_then(|peer| watch(Source::Profiler, peer)));
         watched.extend(self.inspections().map(|(client, told)| (Source::Told(client), told, read)));
         watched
     }
@@ -107,6 +111,7 @@ impl Master {
             self.refork.wakes(),
             self.inspections_wake(),
             self.sampling_wakes(),
+            self.profiling_wakes(),
             self.limits_wake(),
             self.exits_settle(),
         ];
@@ -133,6 +138,7 @@ impl Master {
             self.renew_certificates(now);
             self.enforce_refork(now);
             self.sample(now);
+            self.profile(now);
             self.ask_front(now);
             self.keep_limits(now);
             if self.pool_wakes(now).is_some_and(|at| at <= now) {
@@ -169,6 +175,8 @@ impl Master {
                 Command::Status => self.ask_status(client),
                 Command::Reload => self.ask_reload(Some(client)),
                 Command::Inspect { what } => self.ask_inspection(client, what),
+                Command::Record { seconds, hertz } => self.ask_record(client, seconds, hertz),
+                Command::SlowRequests => self.ask_slow_requests(client),
                 Command::Weigh { code } => self.ask_weigh(client, code),
                 Command::Refork => self.ask_refork(Some(client)),
                 Command::Reopen => {
@@ -232,8 +240,8 @@ impl Master {
         let front = self.front.iter().map(|front| front.pid);
         let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
         let molds = self.molds().map(|(_, mold)| mold.pid);
-        front.chain(expander).chain(self.budget.sampler_pid()).chain(molds).any(|ours| ours == pid)
-            || self.logs.has_started(pid)
+        let tools = self.budget.sampler_pid().into_iter().chain(self.profiling.pid());
+        front.chain(expander).chain(tools).chain(molds).any(|ours| ours == pid) || self.logs.has_started(pid)
     }
 
     fn ended(&mut self, pid: Pid, exit: Exit) {
@@ -246,6 +254,9 @@ impl Master {
         }
         if self.budget.sampler_pid() == Some(pid) {
             return self.sampler_ended();
+        }
+        if self.profiling.pid() == Some(pid) {
+            return self.profiler_ended();
         }
         if let Some(mold) = self.mold_of(pid) {
             self.listen_to_mold(mold, ALL_LEFT);

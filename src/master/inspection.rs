@@ -30,7 +30,7 @@ const MOST: usize = 100;
 /// Those with most private memory, because each has a child for it that takes memory of its own.
 const MOST_BLAMED: usize = 4;
 
-/// Its place, `None` for the mold; its process; what it writes into.
+/// Its place, `None` for who is no worker; its process; what it writes into.
 type Teller = (Option<u32>, i32, Fd);
 
 /// Somebody waits for what processes tell.
@@ -42,6 +42,13 @@ pub struct Asked {
     /// At its end when all have told, or have ended.
     told: OwnedFd,
     by: Instant,
+}
+
+impl Asked {
+    /// Of one process that is no worker.
+    pub(super) fn of(client: Client, pid: i32, into: Fd, told: OwnedFd, by: Instant) -> Asked {
+        Asked { client: Some(client), files: vec![(None, pid, into)], told, by }
+    }
 }
 
 impl Master {

@@ -33,6 +33,7 @@ mod events;
 mod front;
 mod inspection;
 pub mod loaded;
+mod profiling;
 mod stop;
 
 pub mod backoff;
@@ -58,6 +59,7 @@ use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
 use self::pool::{Counts, Move, Policy, PoolLimits};
+use self::profiling::Profiling;
 use self::refork::Reforking;
 use self::reload::Reloads;
 use self::signals::Signals;
@@ -135,6 +137,7 @@ struct Master {
     purges: Vec<Client>,
     refork: Reforking,
     inspections: Vec<inspection::Asked>,
+    profiling: Profiling,
     /// What molds load besides what the configuration says; grows with reloads (`PerlPreload auto`).
     preload: LateCode,
     budget: Budget,
@@ -192,6 +195,7 @@ impl Master {
             purges: Vec::new(),
             refork: Reforking::default(),
             inspections: Vec::new(),
+            profiling: Profiling::default(),
             preload: LateCode::default(),
             budget: Budget::new(Instant::now())?,
             counts: ServerCounts::default(),

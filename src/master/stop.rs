@@ -89,6 +89,7 @@ impl Master {
         self.end_reload(Err("the server is stopping".to_string()));
         self.end_refork(Err("the server is stopping".to_string()));
         self.budget.stop();
+        self.profiling.end();
         self.resume_all();
         // The front answers whom the kernel has let in already. While we hold the sockets too, it would let in more for nobody.
         self.listeners.close();
@@ -133,7 +134,7 @@ impl Master {
     /// All have ended: what to end with.
     pub(super) fn stopped(&mut self) -> Option<anyhow::Result<()>> {
         let nobody = self.front.is_none() && self.workers.is_empty() && self.generations.is_empty();
-        let nobody = nobody && self.budget.sampler_pid().is_none();
+        let nobody = nobody && self.budget.sampler_pid().is_none() && self.profiling.pid().is_none();
         if nobody { self.stop.take().map(|stop| stop.result) } else { None }
     }
 

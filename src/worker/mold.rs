@@ -58,7 +58,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     if !facts.check {
         warm_up.run(&site, generation, by);
     }
-    master.send(&FromMold::Ready { load_ms, software: site.software() }, &[])?;
+    master.send(&FromMold::Ready { load_ms, software: site.software(), activity: libperl::activity_address() }, &[])?;
     sys::outlive_master()?;
     site.before_forks();
     be_mold(master, generation, site, words.into())

@@ -59,7 +59,7 @@ fn each_man_page_is_of_the_section_that_it_says() {
     let site = installed();
     let folder = site.path("usr/share/man/man8");
     let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();
-    assert_eq!(pages.len(), 11, "one for the program, one a command");
+    assert_eq!(pages.len(), 13, "one for the program, one a command");
     for page in pages {
         let name = page.file_name().into_string().expect("ASCII");
         let title = format!(".TH {} 8 ", name.trim_end_matches(".8"));
@@ -74,7 +74,7 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
     let bash = "source @DIR@/usr/share/bash-completion/completions/cameleer; COMP_CWORD=1; COMP_WORDS=(cameleer ''); \
                 _cameleer cameleer '' cameleer; echo \"${COMPREPLY[@]}\"";
     let commands = shell(&site, "bash", bash).out;
-    assert!(commands.contains("run serve check status mem reload refork stop purge bench"), "{commands}");
+    assert!(commands.contains("run serve check status mem profile why reload refork stop purge bench"), "{commands}");
     assert!(!commands.contains("mold"), "hidden roles are nobody's to type: {commands}");
     let fish = "source @DIR@/usr/share/fish/vendor_completions.d/cameleer.fish; complete -C 'cameleer run --work'";
     assert!(shell(&site, "fish", fish).out.contains("--workers"));

@@ -21,7 +21,7 @@ const LAYERS: &[Layers] = &[
         order: &[
             &["cli"],
             &["bench", "compat", "master"],
-            &["front", "sampler", "worker"],
+            &["front", "profiler", "sampler", "worker"],
             &["access", "status", "tls"],
             &["log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
@@ -61,6 +61,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/master",
         order: &[
+            &["profiling"],
             &["budget", "certificates", "counts", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
             &["generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],

@@ -67,6 +67,39 @@ pub struct Names {
 /// `cml_naming`
 pub type Naming = c_int;
 
+/// `cml_memory`: of another process.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Memory {
+    pub read: unsafe extern "C" fn(from: *mut c_void, address: usize, into: *mut c_void, length: usize) -> c_int,
+    pub from: *mut c_void,
+}
+
+/// `cml_activity`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Activity {
+    pub request: u64,
+    pub received_us: u64,
+    pub begun_us: u64,
+    pub perl: usize,
+    pub lengths: [u16; 4],
+    pub texts: [u8; 440],
+    pub again: u64,
+}
+
+/// `cml_frame`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "documented in shim.h")]
+pub struct Frame {
+    pub kind: c_int,
+    pub sub: usize,
+    pub place: usize,
+}
+
 #[allow(missing_docs, reason = "documented in shim.h")]
 mod declarations {
     use super::*;
@@ -144,6 +177,21 @@ mod declarations {
         pub fn cml_request_is_in_time();
         pub fn cml_timed_out() -> c_int;
         pub fn cml_is_late() -> c_int;
+        pub fn cml_activity_begins(number: u64, received_us: u64, texts: *const Bytes);
+        pub fn cml_activity_ends();
+        pub fn cml_activity_address() -> usize;
+        pub fn cml_activity_of(memory: *const Memory, address: usize, out: *mut Activity) -> c_int;
+        pub fn cml_stack_of(memory: *const Memory, perl: usize, frames: *mut Frame, room: usize) -> usize;
+        pub fn cml_sub_name_of(memory: *const Memory, sub: usize, into: *mut c_char, room: usize) -> usize;
+        pub fn cml_method_name_of(memory: *const Memory, name: usize, into: *mut c_char, room: usize) -> usize;
+        pub fn cml_place_of(
+            memory: *const Memory,
+            place: usize,
+            into: *mut c_char,
+            room: usize,
+            line: *mut c_uint,
+        ) -> usize;
+        pub fn cml_operator_name(number: usize) -> *const c_char;
     }
 }
 pub use declarations::*;

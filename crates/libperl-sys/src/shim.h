@@ -23,6 +23,8 @@
  *   census.c  what lives in the arenas, by class
  *   spans.c  where in memory values lie, and whose they are
  *   fork.c   what the mold does before it forks workers
+ *   activity.c  what this process is at, for one that reads its memory
+ *   stack.c  the stack of another process's perl
  */
 #ifndef CML_SHIM_H
 #define CML_SHIM_H
@@ -198,5 +200,48 @@ void cml_request_is(uint64_t number); /* 0: none */
 void cml_request_is_in_time(void);
 int cml_timed_out(void); /* it died of it */
 int cml_is_late(void); /* it has not died yet, and whoever asks ends it */
+
+/* Of another process. */
+typedef struct {
+    int (*read)(void *from, uintptr_t address, void *into, size_t length); /* whether all of it was read */
+    void *from;
+} cml_memory;
+
+/* observe/activity.c */
+typedef struct {
+    uint64_t request; /* its number; 0: none */
+    uint64_t received_us, begun_us; /* since 1970: by the front, by this process */
+    const void *perl;
+    uint16_t lengths[4]; /* of method, host, target; the last is not used */
+    char texts[440];
+    uint64_t again; /* the request */
+} cml_activity;
+
+void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3]);
+void cml_activity_ends(void);
+uintptr_t cml_activity_address(void);
+int cml_activity_of(const cml_memory *memory, uintptr_t address, cml_activity *out);
+
+/* observe/stack.c */
+typedef enum {
+    CML_FRAME_SUB,      /* a sub; `sub` is its address */
+    CML_FRAME_C,        /* the same, written in C */
+    CML_FRAME_EVAL,     /* of a string */
+    CML_FRAME_FILE,     /* that is being required */
+    CML_FRAME_METHOD,   /* innermost: a method that is written in C; `sub` is the address of its name */
+    CML_FRAME_OPERATOR, /* innermost: `sub` is the number of the operator */
+} cml_frame_kind;
+
+typedef struct {
+    cml_frame_kind kind;
+    uintptr_t sub;
+    uintptr_t place; /* of the statement that it is at */
+} cml_frame;
+
+size_t cml_stack_of(const cml_memory *memory, uintptr_t perl, cml_frame *frames, size_t room);
+size_t cml_sub_name_of(const cml_memory *memory, uintptr_t sub, char *into, size_t room);
+size_t cml_method_name_of(const cml_memory *memory, uintptr_t name, char *into, size_t room);
+size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_t room, unsigned *line);
+const char *cml_operator_name(size_t number);
 
 #endif

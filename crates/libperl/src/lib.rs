@@ -14,6 +14,7 @@
 
 mod census;
 mod left;
+mod observe;
 mod process;
 mod spans;
 
@@ -27,6 +28,9 @@ pub use census::{Census, Living};
 pub use left::Left;
 use libperl_sys as sys;
 pub use libperl_sys::Hooks;
+pub use observe::{
+    Activity, Frame, FrameCode, Memory, StackReader, activity, activity_address, activity_begins, activity_ends,
+};
 pub use process::{
     deadline_signal, env_forget, env_put, gave_up, has_children, is_forked_child, is_late, keep_from_children,
     may_have_children, next_fork_speaks, request_is, request_is_in_time, set_title, timed_out,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use serde::de::DeserializeOwned;
 use wire::control::Inspection;
 
 use crate::cli::conf::Conf;
@@ -88,7 +89,7 @@ impl Server {
         // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are
         // under way.
         let waits =
-            matches!(command, Command::Reload | Command::Refork | Command::Inspect { .. } | Command::Weigh { .. });
+            !matches!(command, Command::Status | Command::Reopen | Command::Purge { .. } | Command::Stop { .. });
         let patience = if waits { None } else { Some(PATIENCE) };
         let mut line = serde_json::to_string(&command)?;
         line.push('\n');
@@ -105,6 +106,13 @@ impl Server {
     /// Has the mold and the workers tell about themselves, and waits for it.
     pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
         self.ask(Command::Inspect { what })?.told.context("the server answered nonsense")
+    }
+
+    /// Has the profiler tell something, and waits for it.
+    pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
+        let told = self.ask(command)?.told.context("the server answered nonsense")?;
+        let said = told.iter().find_map(Told::read);
+        said.context("the profiler ended, or had no time; the server's error log may say more")
     }
 
     fn status(&mut self) -> Option<Status> {

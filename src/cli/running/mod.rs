@@ -2,9 +2,11 @@
 
 pub mod client;
 pub mod mem;
+pub mod profile;
 pub mod purge;
 pub mod refork;
 pub mod reload;
 pub mod status;
 pub mod stop;
 mod units;
+pub mod why;

@@ -84,6 +84,8 @@ pub struct Timeouts {
     pub start: Duration,
     /// `FrontTimeout`: a front that is silent for so long is replaced; 0: never.
     pub front: Duration,
+    /// `SlowLog`; `None`: off.
+    pub slow_log: Option<Duration>,
 }
 
 /// `PerlTaintCheck`, `PerlWarn`

@@ -115,6 +115,16 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "SlowLog",
+        contexts: SERVER,
+        takes: Takes::Word("time|off", slow_log),
+        default: Some("off"),
+        because: "what is slow differs from site to site: seconds for a shop, minutes for a report",
+        about: "The Perl stack of a request that takes longer is read ten times a second, without disturbing it; when it is over, a line \
+            in the error log says where it was, and `cameleer why` shows more.",
+        ..ROW
+    },
+    Row {
         name: "StartTimeout",
         contexts: SERVER,
         takes: Takes::Duration(|d, time| d.config.timeouts.start = time),
@@ -157,5 +167,13 @@ fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err("expected a size from 16K to 1M".to_owned());
     }
     draft.config.pool.blocks = blocks;
+    Ok(())
+}
+
+fn slow_log(draft: &mut Draft, word: &str) -> Result<(), String> {
+    draft.config.timeouts.slow_log = match word.to_ascii_lowercase().as_str() {
+        "off" => None,
+        _ => Some(value::duration(word)?),
+    };
     Ok(())
 }

@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use wire::control::{FromExpander, FromFront, FromMold, GenerationNumber, ToExpander, ToFront, ToMold};
 
 use self::peer::Peer;
+use crate::profiler::{FromProfiler, ToProfiler};
 use crate::sampler::{Sampled, ToSampler};
 use crate::sys;
 
@@ -27,6 +28,8 @@ pub enum Role {
     Expander,
     /// Memory.
     Sampler,
+    /// Stacks.
+    Profiler,
 }
 
 impl Role {
@@ -37,6 +40,7 @@ impl Role {
             Role::Mold => "mold",
             Role::Expander => "expander",
             Role::Sampler => "sampler",
+            Role::Profiler => "profiler",
         }
     }
 }
@@ -77,6 +81,9 @@ pub struct MoldId {
 /// The sampler as the master holds it.
 pub type Sampler = Child<ToSampler, Sampled>;
 
+/// The profiler as the master holds it.
+pub type Profiler = Child<ToProfiler, FromProfiler>;
+
 /// An expander as the master holds it.
 pub type Expander = Child<ToExpander, FromExpander>;
 
@@ -101,6 +108,12 @@ pub fn start_expander(error_log: &OwnedFd, env: &[(String, String)]) -> io::Resu
 /// Starts the sampler.
 pub fn start_sampler(error_log: &OwnedFd) -> io::Result<Sampler> {
     let (pid, ours) = start(Role::Sampler, error_log, &[])?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts the profiler.
+pub fn start_profiler(error_log: &OwnedFd) -> io::Result<Profiler> {
+    let (pid, ours) = start(Role::Profiler, error_log, &[])?;
     Ok(Child { pid, peer: Peer::new(ours)? })
 }
 

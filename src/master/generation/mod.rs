@@ -45,6 +45,8 @@ pub struct Generation {
     pub molds: Molds,
     /// What the mold said that the server is.
     pub software: String,
+    /// Where its workers note what they are at: an address in their memory.
+    pub activity: usize,
     /// What it brings along until it serves.
     pub attempt: Option<Attempt>,
     /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
@@ -155,6 +157,7 @@ impl Master {
             reforks: 0,
             molds,
             software: String::new(),
+            activity: 0,
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
             stopped: None,

@@ -32,7 +32,12 @@ impl Master {
     pub(in crate::master) fn hear_mold(&mut self, id: MoldId, message: FromMold) {
         let number = id.generation;
         match message {
-            FromMold::Ready { load_ms, software } => self.mold_ready(number, load_ms, software),
+            FromMold::Ready { load_ms, software, activity } => {
+                if let Some(generation) = self.generation(number) {
+                    generation.activity = activity;
+                }
+                self.mold_ready(number, load_ms, software)
+            }
             FromMold::Promoted { .. } => log::error("master", format_args!("gen={number} a mold is promoted twice")),
             FromMold::Failed { error } => self.mold_failed(number, error),
             FromMold::Forked { slot, pid } => self.worker_forked(id, slot, Pid::from_raw(pid)),

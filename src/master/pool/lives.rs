@@ -67,6 +67,7 @@ impl Master {
             }
             Err(NotForked::Foreign) => return self.mold_lied(by, pid),
         }
+        self.show_to_profiler(slot);
         self.tell_front(ToFront::Forked { slot, pid: pid.as_raw() }, vec![]);
         if let Some((id, fork_us)) = self.workers.ready_early(slot) {
             self.worker_ready(id, fork_us);
@@ -134,6 +135,9 @@ impl Master {
     pub(in crate::master) fn worker_gone(&mut self, slot: Slot) -> Option<Worker> {
         let worker = self.workers.remove(slot)?;
         self.tell_front(ToFront::Gone { slot }, vec![]);
+        if let Some(process) = &worker.process {
+            self.hide_from_profiler(process.pid.as_raw());
+        }
         let number = worker.mold.generation;
         if worker.state == WorkerState::Starting && self.stop.is_none() {
             self.boot_failed(number);

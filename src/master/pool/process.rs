@@ -47,7 +47,8 @@ impl Process {
         if is_its_child(parent) { Ok(process) } else { Err(NotForked::Foreign) }
     }
 
-    pub(super) fn exists(&self) -> bool {
+    /// Whether it has not ended.
+    pub fn exists(&self) -> bool {
         match &self.handle {
             Some(handle) => sys::pidfd_exists(handle.as_fd()),
             None => parent_and_begin(self.pid).is_some_and(|(_, began)| began == self.began),

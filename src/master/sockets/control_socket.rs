@@ -28,7 +28,7 @@ const MAX_LINE: usize = 64 * 1024;
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
 /// What one asks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {
     /// Describe yourself.
@@ -40,6 +40,16 @@ pub enum Command {
         /// What.
         what: Inspection,
     },
+    /// Take samples of what workers are at; answered when that is done.
+    Record {
+        /// For so long.
+        seconds: f64,
+        /// So many a second.
+        hertz: f64,
+    },
+    /// Tell the requests that `SlowLog` has found last.
+    #[serde(rename = "slow")]
+    SlowRequests,
     /// Have the mold find out what this would cost workers that load it.
     Weigh {
         /// Which code.

@@ -73,6 +73,12 @@ impl apache::Client for ToFront {
     }
 }
 
+/// For the profiler, which reads it.
+fn note_activity(frame: &Frame) {
+    let texts = [Field::Method, Field::ServerName, Field::Target].map(|field| frame.field(field));
+    libperl::activity_begins(frame.id(), frame.received(), texts);
+}
+
 impl Site {
     /// Answers one request. Gives the frame's buffer back for the next.
     pub(super) fn answer(
@@ -95,6 +101,7 @@ impl Site {
         let number = frame.id();
         let client = asker.client(number);
         libperl::request_is(number);
+        note_activity(&frame);
         let request = apache::begin(apache::Incoming { frame, place, client });
         let forks = location.as_ref().is_ok_and(|location| self.forks(location));
         if forks && let Some(child) = self.fork_for(request)? {
@@ -128,6 +135,7 @@ impl Site {
     /// Nothing is left of the request but what it has changed.
     fn over(&self, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
         libperl::request_is(NO_REQUEST);
+        libperl::activity_ends();
         self.forget_subrequests();
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;

@@ -215,6 +215,8 @@ pub enum FromMold {
         load_ms: u64,
         /// What the server says that it is, with the parts that this Perl named.
         software: String,
+        /// Where its workers note what they are at: an address in their memory.
+        activity: usize,
     },
     /// A worker has become this mold, and can fork. The first message where there was no `Configure`.
     Promoted {

@@ -1,0 +1,54 @@
+#include "../internal.h"
+
+#include <time.h>
+
+/* What this process is at, for another one that reads its memory: no system call, no lock. Who reads finds the number of a request
+ * before and after all else, and takes it for true when both are the same and not 0. */
+
+cml_activity cml_activity_now;
+
+static void keep(const char *text, size_t length, uint16_t *kept)
+{
+    cml_activity *const now = &cml_activity_now;
+    const size_t used = (size_t)now->lengths[0] + now->lengths[1] + now->lengths[2];
+    const size_t room = sizeof now->texts - used;
+    *kept = (uint16_t)(length < room ? length : room);
+    memcpy(now->texts + used, text, *kept);
+}
+
+/* Method, host and target; the last is cut where there is no room. */
+void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3])
+{
+    cml_activity *const now = &cml_activity_now;
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    __atomic_store_n(&now->request, 0, __ATOMIC_SEQ_CST);
+    now->perl = cml_perl;
+    now->received_us = received_us;
+    now->begun_us = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+    memset(now->lengths, 0, sizeof now->lengths);
+    for (size_t i = 0; i < 3; i++)
+        keep(texts[i].bytes, texts[i].length, &now->lengths[i]);
+    now->again = number;
+    __atomic_store_n(&now->request, number, __ATOMIC_SEQ_CST);
+}
+
+void cml_activity_ends(void)
+{
+    __atomic_store_n(&cml_activity_now.request, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Where another process that was forked from the same one has it. */
+uintptr_t cml_activity_address(void)
+{
+    return (uintptr_t)&cml_activity_now;
+}
+
+/* Whether `out` is what the process is at; not, when it has no request, or begins one now. */
+int cml_activity_of(const cml_memory *memory, uintptr_t address, cml_activity *out)
+{
+    if (!memory->read(memory->from, address, out, sizeof *out))
+        return 0;
+    const size_t used = (size_t)out->lengths[0] + out->lengths[1] + out->lengths[2];
+    return out->request && out->request == out->again && used <= sizeof out->texts;
+}

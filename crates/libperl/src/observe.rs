@@ -1,0 +1,210 @@
+//! What another process that was forked from the same mold is at, and the stack of its perl: read from its memory, while it runs on and
+//! hears nothing of it. What it changes meanwhile may be read torn; then there is no answer, or names are missing.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use libperl_sys as sys;
+
+/// The innermost frames, so many at most.
+const MOST_FRAMES: usize = 128;
+/// Names of subs and files are cut there.
+const MOST_BYTES: usize = 512;
+
+/// The memory of a process.
+pub trait Memory {
+    /// Reads what is at `address`; false: not all of it is there.
+    fn read(&self, address: usize, into: &mut [u8]) -> bool;
+}
+
+/// What a worker is at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// The request's number: another one, another request.
+    pub request: u64,
+    /// When the front had its head, in µs since 1970.
+    pub received_us: u64,
+    /// When the worker began with it.
+    pub begun_us: u64,
+    /// `GET`
+    pub method: String,
+    /// The host that was asked for.
+    pub host: String,
+    /// Path and query as sent; a long one is cut.
+    pub target: String,
+    perl: usize,
+}
+
+/// Notes that this process begins with a request.
+pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 3]) {
+    let texts = texts.map(|text| sys::Bytes { bytes: text.as_ptr().cast(), length: text.len() });
+    // SAFETY: three pairs of pointer and length, which are copied.
+    unsafe { sys::cml_activity_begins(number, received_us, texts.as_ptr()) }
+}
+
+/// Notes that this process has none.
+pub fn activity_ends() {
+    // SAFETY: writes a word of the shim's own.
+    unsafe { sys::cml_activity_ends() }
+}
+
+/// Where this process notes it; every fork has it there.
+pub fn activity_address() -> usize {
+    // SAFETY: tells an address.
+    unsafe { sys::cml_activity_address() }
+}
+
+/// What the process is at whose `memory` that is. `None`: at nothing.
+pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
+    let mut told =
+        sys::Activity { request: 0, received_us: 0, begun_us: 0, perl: 0, lengths: [0; 4], texts: [0; 440], again: 0 };
+    // SAFETY: fills a struct of the shape that the shim declares; the hook and what it is lent live during the call.
+    if unsafe { sys::cml_activity_of(&hook(&memory), address, &raw mut told) } == 0 {
+        return None;
+    }
+    let mut rest = told.texts.as_slice();
+    let mut text = |length: u16| {
+        let (text, behind) = rest.split_at(usize::from(length).min(rest.len()));
+        rest = behind;
+        String::from_utf8_lossy(text).into_owned()
+    };
+    let [method, host, target, _] = told.lengths;
+    let (method, host, target) = (text(method), text(host), text(target));
+    let sys::Activity { request, received_us, begun_us, perl, .. } = told;
+    Some(Activity { request, received_us, begun_us, method, host, target, perl })
+}
+
+/// Where a perl is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Frame {
+    /// What it is in.
+    pub code: FrameCode,
+    /// The file of the statement.
+    pub file: String,
+    /// Its line.
+    pub line: u32,
+}
+
+/// What a frame is of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FrameCode {
+    /// `My::Page::handler`
+    Sub(String),
+    /// The same, written in C.
+    Native(String),
+    /// `eval` of a string.
+    Eval,
+    /// A file that is being loaded.
+    File,
+    /// Innermost: an operator of perl's, as `sleep`.
+    Operator(String),
+}
+
+/// Reads stacks of one process, and remembers the names it has read.
+#[derive(Debug, Default)]
+pub struct StackReader {
+    subs: HashMap<usize, String>,
+    places: HashMap<usize, (String, u32)>,
+}
+
+impl StackReader {
+    /// What lay at an address may be something else by now.
+    pub fn forget(&mut self) {
+        self.subs.clear();
+        self.places.clear();
+    }
+
+    /// The stack, the innermost frame first; `None`: it changed while it was read, or the process has another request, or none.
+    pub fn stack(&mut self, memory: &dyn Memory, address: usize, activity: &Activity) -> Option<Vec<Frame>> {
+        let frames = frames(memory, activity.perl);
+        let stack: Option<Vec<Frame>> = frames.iter().map(|frame| self.named(memory, frame)).collect();
+        let is_the_same = self::activity(memory, address).is_some_and(|now| now.request == activity.request);
+        stack.filter(|stack| is_the_same && !stack.is_empty())
+    }
+
+    fn named(&mut self, memory: &dyn Memory, frame: &sys::Frame) -> Option<Frame> {
+        let code = match frame.kind {
+            SUB => FrameCode::Sub(self.sub(memory, frame.sub)?),
+            NATIVE => FrameCode::Native(self.sub(memory, frame.sub)?),
+            EVAL => FrameCode::Eval,
+            FILE => FrameCode::File,
+            METHOD => FrameCode::Native(self.method(memory, frame.sub)?),
+            _ => FrameCode::Operator(operator(frame.sub)),
+        };
+        let (file, line) = self.place(memory, frame.place)?;
+        Some(Frame { code, file, line })
+    }
+
+    /// `->name`: of which class it is, the stack does not tell.
+    fn method(&mut self, memory: &dyn Memory, name: usize) -> Option<String> {
+        let name = text(|into, room| {
+            // SAFETY: at most `room` bytes go into `into`; the hook and what it is lent live during the call.
+            unsafe { sys::cml_method_name_of(&hook(&memory), name, into, room) }
+        })?;
+        Some(format!("->{name}"))
+    }
+
+    fn sub(&mut self, memory: &dyn Memory, sub: usize) -> Option<String> {
+        if let Some(name) = self.subs.get(&sub) {
+            return Some(name.clone());
+        }
+        let name = text(|into, room| {
+            // SAFETY: at most `room` bytes go into `into`; the hook and what it is lent live during the call.
+            unsafe { sys::cml_sub_name_of(&hook(&memory), sub, into, room) }
+        })?;
+        self.subs.insert(sub, name.clone());
+        Some(name)
+    }
+
+    fn place(&mut self, memory: &dyn Memory, place: usize) -> Option<(String, u32)> {
+        if let Some(known) = self.places.get(&place) {
+            return Some(known.clone());
+        }
+        let mut line: c_uint = 0;
+        let file = text(|into, room| {
+            // SAFETY: as above; `line` lives during the call.
+            unsafe { sys::cml_place_of(&hook(&memory), place, into, room, &raw mut line) }
+        })?;
+        self.places.insert(place, (file.clone(), line));
+        Some((file, line))
+    }
+}
+
+const SUB: c_int = 0;
+const NATIVE: c_int = 1;
+const EVAL: c_int = 2;
+const FILE: c_int = 3;
+const METHOD: c_int = 4;
+
+fn frames(memory: &dyn Memory, perl: usize) -> Vec<sys::Frame> {
+    let mut frames = vec![sys::Frame { kind: 0, sub: 0, place: 0 }; MOST_FRAMES];
+    // SAFETY: at most so many frames are written; the hook and what it is lent live during the call.
+    let count = unsafe { sys::cml_stack_of(&hook(&memory), perl, frames.as_mut_ptr(), frames.len()) };
+    frames.truncate(count);
+    frames
+}
+
+fn operator(number: usize) -> String {
+    // SAFETY: the name is one of perl's own, which are constant, or an empty one.
+    unsafe { CStr::from_ptr(sys::cml_operator_name(number)) }.to_string_lossy().into_owned()
+}
+
+/// What `write` writes into the room that it gets; `None` when that is nothing.
+fn text(write: impl FnOnce(*mut c_char, usize) -> usize) -> Option<String> {
+    let mut bytes = [0_u8; MOST_BYTES];
+    let length = write(bytes.as_mut_ptr().cast(), bytes.len());
+    let text = bytes.get(..length).filter(|text| !text.is_empty())?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+fn hook(memory: &&dyn Memory) -> sys::Memory {
+    sys::Memory { read, from: std::ptr::from_ref(memory).cast_mut().cast() }
+}
+
+unsafe extern "C" fn read(from: *mut c_void, address: usize, into: *mut c_void, length: usize) -> c_int {
+    // SAFETY: `hook` has lent it for the call that this is part of.
+    let memory = unsafe { *from.cast::<&dyn Memory>() };
+    // SAFETY: the shim names so many bytes of its own, which it has initialised or reads only after they were read here.
+    let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), length) };
+    c_int::from(memory.read(address, into))
+}

@@ -1,0 +1,73 @@
+//! A worker as the profiler knows it: its memory, and what of that was understood.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use libperl::{Activity, Memory, StackReader};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use wire::control::{GenerationNumber, Slot};
+
+use super::profile::Frame;
+
+/// One worker.
+#[derive(Debug)]
+pub struct Watched {
+    pub slot: Slot,
+    pub generation: GenerationNumber,
+    pub pid: i32,
+    /// What it has of the processors, when a recording last looked.
+    pub used: Duration,
+    memory: ProcessMemory,
+    activity: usize,
+    reader: StackReader,
+}
+
+impl Watched {
+    pub fn new(slot: Slot, generation: GenerationNumber, pid: i32, memory: OwnedFd, activity: usize) -> Watched {
+        let memory = ProcessMemory(File::from(memory));
+        Watched { slot, generation, pid, used: Duration::ZERO, memory, activity, reader: StackReader::default() }
+    }
+
+    /// The request that it has.
+    pub fn activity(&self) -> Option<Activity> {
+        libperl::activity(&self.memory, self.activity)
+    }
+
+    /// Where it is in that request, the innermost frame first; `None`: that changed while it was read.
+    pub fn stack(&mut self, activity: &Activity) -> Option<Vec<Frame>> {
+        let stack = self.reader.stack(&self.memory, self.activity, activity)?;
+        Some(stack.into_iter().filter_map(Frame::of).collect())
+    }
+
+    /// What it has had of the processors.
+    pub fn processor_time(&self) -> Duration {
+        let clock = clock_getcpuclockid(Pid::from_raw(self.pid));
+        clock.and_then(clock_gettime).map_or(self.used, Duration::from)
+    }
+
+    /// Memory that it has and that is no file's, in bytes.
+    pub fn anonymous_memory(&self) -> u64 {
+        let pages = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
+        let mut pages = pages.split_ascii_whitespace().skip(1).map(|field| field.parse().unwrap_or(0_u64));
+        let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+        resident.saturating_sub(shared) * 4096
+    }
+
+    /// What lay at an address may be something else by now.
+    pub fn forget(&mut self) {
+        self.reader.forget();
+    }
+}
+
+/// `/proc/PID/mem`, which the master has opened.
+#[derive(Debug)]
+struct ProcessMemory(File);
+
+impl Memory for ProcessMemory {
+    fn read(&self, address: usize, into: &mut [u8]) -> bool {
+        u64::try_from(address).is_ok_and(|at| self.0.read_exact_at(into, at).is_ok())
+    }
+}

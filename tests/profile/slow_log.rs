@@ -1,0 +1,105 @@
+//! `SlowLog` and `cameleer why`.
+
+use std::thread;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::{held, release, serve};
+use crate::support::{Server, eventually, signal};
+
+fn slow(server: &Server) -> Vec<Value> {
+    let told: Value = serde_json::from_str(&server.control(["why", "--json"]).succeeded().out).expect("JSON");
+    told.as_array().expect("a list").clone()
+}
+
+/// The first slow request, when the slow log has it, and it is over or not as wanted.
+fn first(server: &Server, is_over: bool) -> Value {
+    eventually("a slow request", || slow(server).into_iter().find(|slow| slow["is_over"] == is_over))
+}
+
+#[test]
+fn a_slow_request_is_told_of_with_its_stack() {
+    let server = serve("SlowLog 200ms");
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/waits?q=1");
+        let under_way = first(&server, false);
+        assert_eq!(under_way["target"], "/waits?q=1");
+        release(&server);
+        asked.join().expect("an answer").is(200);
+    });
+    let slow = first(&server, true);
+    assert_eq!((&slow["method"], &slow["host"]), (&"GET".into(), &"localhost".into()));
+    assert_eq!((&slow["worker"], &slow["generation"]), (&0.into(), &1.into()));
+    assert!(slow["took_ms"].as_u64() >= Some(200), "{slow}");
+    let frames = slow["stacks"][0]["frames"].as_array().expect("frames");
+    let names: Vec<&str> = frames.iter().filter_map(|frame| frame["name"].as_str()).collect();
+    assert_eq!(names, ["sselect", "My::Page::waits", "My::Page::__ANON__"]);
+    let line = server.logged("[slow:warn]");
+    let app = server.site.path("app.psgi");
+    assert!(line.contains("GET localhost/waits?q=1 took "), "{line}");
+    assert!(
+        line.contains(&format!("(sselect) at {0} line 5 < My::Page::waits at {0} line 5 < ", app.display())),
+        "{line}"
+    );
+    let shown = server.control(["why", "/waits"]).succeeded().out;
+    assert!(shown.contains("GET localhost/waits?q=1") && shown.contains("My::Page::waits at "), "{shown}");
+    assert_eq!(server.control(["why", "/other"]).succeeded().out, "no request was slower than SlowLog\n");
+}
+
+#[test]
+fn work_and_waiting_are_told_apart() {
+    let server = serve("SlowLog 300ms");
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/works");
+        let seen = eventually("half a second of work", || {
+            slow(&server).into_iter().find(|slow| slow["took_ms"].as_u64() > Some(1000))
+        });
+        assert!(seen["cpu_ms"].as_u64() > Some(100), "{seen}");
+        release(&server);
+        asked.join().expect("an answer").is(200);
+    });
+}
+
+#[test]
+fn a_worker_that_ends_with_its_slow_request_is_told_of() {
+    let server = serve("SlowLog 200ms");
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/waits");
+        let pid = first(&server, false)["pid"].as_i64().expect("a number");
+        signal(pid as i32, Signal::SIGKILL);
+        asked.join().expect("an answer").is(502);
+    });
+    assert_eq!(first(&server, true)["worker_ended"], true);
+    assert!(server.logged("[slow:warn]").contains(", and its worker ended ("));
+}
+
+#[test]
+fn quick_requests_are_not_told_of() {
+    let server = serve("SlowLog 30s");
+    server.get("/none").is(200);
+    assert_eq!(slow(&server).len(), 0);
+}
+
+#[test]
+fn without_a_slow_log_it_is_said_how_to_have_one() {
+    let server = serve("");
+    server.control(["why"]).failed(1, "SlowLog is off");
+}
+
+#[test]
+fn a_reload_turns_it_on_and_off() {
+    let server = serve("");
+    let conf = server.site.read("site.conf");
+    server.site.write("site.conf", &format!("{conf}\nSlowLog 200ms\n"));
+    server.reload().succeeded();
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/waits");
+        first(&server, false);
+        release(&server);
+        asked.join().expect("an answer").is(200);
+    });
+    server.site.write("site.conf", &conf);
+    server.reload().succeeded();
+    server.control(["why"]).failed(1, "SlowLog is off");
+}

@@ -77,7 +77,7 @@ impl Master {
             self.profiling.profiler = Some(started);
             let slots: Vec<Slot> = self.workers.iter().map(|(slot, _)| slot).collect();
             slots.into_iter().for_each(|slot| self.show_to_profiler(slot));
-            self.tell_slow_log();
+            self.configure_profiler();
         }
         self.profiling.profiler.as_mut().ok_or_else(|| io::Error::other("the profiler has ended"))
     }
@@ -87,11 +87,13 @@ impl Master {
         start_profiler(&opened.error)
     }
 
-    /// `SlowLog` may have changed.
-    pub(super) fn tell_slow_log(&mut self) {
-        let after_ms = self.slow_after().map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+    /// The configuration may have changed.
+    pub(super) fn configure_profiler(&mut self) {
+        let after = self.slow_after();
+        let slow_after_ms = after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+        let log_as_json = self.checked.config.error_log_json;
         if let Some(profiler) = &mut self.profiling.profiler {
-            profiler.peer.send(ToProfiler::SlowLog { after_ms }, vec![]);
+            profiler.peer.send(ToProfiler::Configure { slow_after_ms, log_as_json }, vec![]);
         }
     }
 

@@ -173,7 +173,7 @@ impl Master {
         self.shift = 0;
         self.certificates.watch(&self.checked);
         self.budget.use_config(&self.checked.config);
-        self.tell_slow_log();
+        self.configure_profiler();
         log::set_levels(&self.checked.config, None);
         for warning in &self.checked.config.warnings {
             log::warn("config", warning);

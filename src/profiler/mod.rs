@@ -27,6 +27,7 @@ pub use self::slow::{SlowRequest, SlowStack};
 use self::recording::Recording;
 use self::slow::SlowLog;
 use self::watched::Watched;
+use crate::log;
 
 /// What was read from a worker's memory is forgotten so often: something else may lie there by now.
 const FORGETS: Duration = Duration::from_secs(1);
@@ -50,10 +51,12 @@ pub enum ToProfiler {
         /// Its process.
         pid: i32,
     },
-    /// `SlowLog` in force, in milliseconds.
-    SlowLog {
-        /// `None`: off.
-        after_ms: Option<u64>,
+    /// What the configuration in force says.
+    Configure {
+        /// `SlowLog`, in milliseconds; `None`: off.
+        slow_after_ms: Option<u64>,
+        /// `ErrorLogFormat json`
+        log_as_json: bool,
     },
     /// Take samples of all workers. Descriptors: a memfd for the [`Profile`], and what is closed when that is written.
     Record {
@@ -124,7 +127,10 @@ impl Profiler {
                     self.slow.ended_with(&gone);
                 }
             }
-            ToProfiler::SlowLog { after_ms } => self.slow.begins(after_ms.map(Duration::from_millis), Instant::now()),
+            ToProfiler::Configure { slow_after_ms, log_as_json } => {
+                log::write_as_json(log_as_json);
+                self.slow.begins(slow_after_ms.map(Duration::from_millis), Instant::now());
+            }
             ToProfiler::Record { seconds, hertz } => {
                 let (into, done) = (next()?, next()?);
                 self.recordings.push(Recording::new(seconds, hertz, into, done, &mut self.workers));

@@ -1,12 +1,13 @@
 //! What the error log says a line is about: the worker, the client and the request.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
 use apache::Level;
 use libperl::Interrupted;
-use wire::frame::{Field, Frame};
+use wire::frame::{Field, Frame, name_in_logs};
 
 use crate::config::LogLevel;
 use crate::log;
@@ -18,6 +19,8 @@ pub struct LogContext {
     port: u16,
     method: Vec<u8>,
     path: Vec<u8>,
+    received: u64,
+    logged_as: u64,
 }
 
 #[derive(Default)]
@@ -53,6 +56,8 @@ impl LogContext {
             port: frame.remote_port(),
             method: frame.field(Field::Method).to_vec(),
             path: frame.field(Field::Path).to_vec(),
+            received: frame.received(),
+            logged_as: frame.logged_as(),
         })
     }
 
@@ -97,14 +102,24 @@ pub fn report(text: &str) {
 fn write(level: Level, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     CURRENT.with_borrow(|current| {
-        let client = current.request.as_ref().and_then(|request| request.client());
-        let worker = current.worker.map_or_else(String::new, |slot| format!("worker={slot} "));
-        let request = current.request.as_ref().map_or_else(String::new, |r| {
-            format!("{} {}: ", String::from_utf8_lossy(&r.method), String::from_utf8_lossy(&r.path))
-        });
-        let line = format!("{worker}{request}{text}");
-        log::write(level_of(level), "perl", client.as_ref().map(|c| c as &dyn Display), &line);
+        let request = current.request.as_deref();
+        let client = request.and_then(LogContext::client);
+        let (method, path) = request.map(|r| (lossy(&r.method), lossy(&r.path))).unwrap_or_default();
+        let about = log::Subject {
+            client: client.as_ref().map(|client| client as &dyn Display),
+            worker: current.worker,
+            request: request.map(|request| log::RequestSubject {
+                name: name_in_logs(request.received, request.logged_as),
+                method: &method,
+                path: &path,
+            }),
+        };
+        log::write(level_of(level), "perl", &about, &text);
     });
+}
+
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
 }
 
 fn level_of(level: Level) -> LogLevel {

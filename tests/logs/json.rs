@@ -59,3 +59,49 @@ fn what_no_worker_answers_and_what_cannot_be_read_are_objects_too() {
     assert_eq!(wrong["status"], 505, "{wrong}");
     assert!(wrong.get("method").is_none() && wrong["connection"] != "kept", "{wrong}");
 }
+
+/// The line of the error log that says `what`.
+fn complaint(server: &Server, what: &str) -> Value {
+    let line = server.logged(what);
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+#[test]
+fn an_error_and_its_request_have_one_name() {
+    let server = Site::new().file("app.psgi", "sub { warn qq{odd \\e[2J\\n}; [200, [], ['hello']] }").serve(
+        "ErrorLogFormat json\nCustomLog access.json json\nLogFormat \"%L %s\" named\nCustomLog named.log named\n\
+         <Location />\nPsgiApp app.psgi\n</Location>",
+    );
+    server.get("/page?q=1").is(200);
+    let (said, error) = (line(&server, 0), complaint(&server, "odd"));
+    assert_eq!((&said["log"], &error["log"]), (&"access".into(), &"error".into()));
+    assert_eq!(error["message"], "odd \u{1b}[2J", "{error}");
+    for field in ["request_id", "worker", "pid", "method"] {
+        assert_eq!(said[field], error[field], "{field}: {said} {error}");
+    }
+    assert_eq!((&error["path"], &error["level"], &error["module"]), (&"/page".into(), &"error".into(), &"perl".into()));
+    let name = said["request_id"].as_str().expect("a name");
+    assert_eq!(server.site.read("named.log"), format!("{name} 200\n"));
+    server.get("/page").is(200);
+    assert_ne!(line(&server, 1)["request_id"], said["request_id"]);
+}
+
+#[test]
+fn all_processes_write_objects() {
+    let server = Site::new()
+        .file("app.psgi", "sub { [200, [], ['hello']] }")
+        .serve("LogLevel info\nErrorLogFormat json\nSlowLog 5s\n<Location />\nPsgiApp app.psgi\n</Location>");
+    server.get("/").is(200);
+    server.reload().succeeded();
+    let log = server.log();
+    let objects =
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no object: {line}")));
+    let modules: Vec<Value> = objects.map(|object| object["module"].clone()).collect();
+    assert!(modules.contains(&"master".into()), "{log}");
+}
+
+#[test]
+fn httpds_formats_of_error_logs_are_ignored_and_said_to_be() {
+    let server = Site::new().serve("ErrorLogFormat \"[%t] %M\"");
+    assert!(server.logged("ErrorLogFormat").contains("ignored but for `json`"));
+}

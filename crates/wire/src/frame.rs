@@ -6,7 +6,8 @@
 //!  32   flags u16 · remote_port u16 · server_port u16 · host u16
 //!  40   sections u16 · headers u16 · script_length u32
 //!  48   local_port u16 · nothing u16
-//!  52   fields: FIELDS × (offset u32, length u32)
+//!  52   logged_as u64
+//!  60   fields: FIELDS × (offset u32, length u32)
 //!       headers: n × (name offset u32, name length u32, value offset u32, value length u32)
 //!       sections: n × u16
 //!       the bytes that the offsets point into, then the body when it travels inline
@@ -20,12 +21,17 @@ use crate::Malformed;
 
 const MAGIC: u32 = 0x314c_4d43;
 const FIELDS: usize = 14;
-const FIXED: usize = 52;
+const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
 /// The number of the request that `frame` is, which [`Request::encode`] has made.
 pub fn id_of(frame: &[u8]) -> u64 {
     frame.get(8..16).and_then(|id| id.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+/// How logs, and `%L`, name a request: by when its head was complete, in µs since 1970, and by its number, both as hexadecimal digits.
+pub fn name_in_logs(received: u64, logged_as: u64) -> String {
+    format!("{received:x}-{logged_as:x}")
 }
 
 /// A field of the request that is a byte string.
@@ -116,6 +122,8 @@ impl std::ops::BitOrAssign for Flags {
 pub struct Request<'a> {
     /// Unique for the life of the front; answers carry it back.
     pub id: u64,
+    /// Its number in logs: that of the client's request, of which this may be a part (an `ErrorDocument`).
+    pub logged_as: u64,
     /// When the request's head was complete, in µs since 1970.
     pub received: u64,
     /// The body's length, inline or in a descriptor.
@@ -175,6 +183,7 @@ impl Request<'_> {
         put(out, 42, &(headers as u16).to_le_bytes());
         put(out, 44, &self.script_length.unwrap_or(u32::MAX).to_le_bytes());
         put(out, 48, &self.local_port.to_le_bytes());
+        put(out, 52, &self.logged_as.to_le_bytes());
     }
 }
 
@@ -255,6 +264,11 @@ impl Frame {
     /// See [`Request::id`].
     pub fn id(&self) -> u64 {
         self.u64(8)
+    }
+
+    /// See [`Request::logged_as`].
+    pub fn logged_as(&self) -> u64 {
+        self.u64(52)
     }
 
     /// See [`Request::received`].

@@ -63,6 +63,8 @@ pub struct Config {
     pub error_log: LogTarget,
     /// `LogLevel`
     pub log_level: LogLevel,
+    /// `ErrorLogFormat json`
+    pub error_log_json: bool,
     /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
     pub error_logs: Vec<LogTarget>,
     /// Every access log once, in order of first mention; `AccessLog::log` is an index into it.

@@ -180,7 +180,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "write CustomLog with the wanted items",
-        names: "AgentLog RefererLog RefererIgnore CookieLog GlobalLog ForensicLog LogMessage ErrorLogFormat BufferedLogs \
+        names: "AgentLog RefererLog RefererIgnore CookieLog GlobalLog ForensicLog LogMessage BufferedLogs \
             LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput CookieDomain CookieExpires \
             CookieFormat CookieHTTPOnly CookieName CookiePrefix CookieSameSite CookieSecure CookieStyle",
     },

@@ -3,7 +3,7 @@
 use crate::config::draft::{CustomLog, Draft};
 use crate::config::model::response::setenv::Condition;
 use crate::config::model::server::{LogLevel, LogTarget};
-use crate::config::table::row::{HOSTS, MANY, ROW, Row, Takes};
+use crate::config::table::row::{HOSTS, MANY, ROW, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
@@ -22,6 +22,14 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("warn"),
         because: "httpd's",
         about: "What is worth a line: emerg, alert, crit, error, warn, notice, info or debug, and all before it. `ssl:info` says it of one module: core, http, http2, ssl, perl, config, mpm_prefork (by httpd's names); others write no lines here.",
+        ..ROW
+    },
+    Row {
+        name: "ErrorLogFormat",
+        contexts: SERVER,
+        takes: Takes::Words("json|format…", 1..=MANY, error_log_format),
+        because: "httpd's shape is what fail2ban and logwatch read",
+        about: "`json`: each line of error logs is a JSON object, with the names that access logs in that format have too. Other formats are ignored, with a warning.",
         ..ROW
     },
     Row {
@@ -89,6 +97,15 @@ fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
             logs.len() - 1
         });
         draft.host().error_log = Some(index);
+    }
+    Ok(())
+}
+
+/// `ErrorLogFormat json`
+fn error_log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.config.error_log_json = matches!(args, [format] if format.eq_ignore_ascii_case("json"));
+    if !draft.config.error_log_json {
+        draft.warn("ignored but for `json`: lines have httpd's usual shape");
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ use super::base::address::Address;
 use super::base::shared::Shared;
 use super::log::error_logs::ErrorLogs;
 use crate::config::{Config, KeepAlive, Pace, Timeouts};
+use crate::log::Subject;
 use registry::Entry;
 use tls_session::{Security, Session};
 
@@ -273,7 +274,7 @@ impl Client {
 
     /// Writes what the client did wrong to the error log.
     pub fn complain(&self, why: &str) {
-        self.error_logs.error(0, Some(&self.remote), &why);
+        self.error_logs.error(0, &Subject::of_client(&self.remote), &why);
     }
 
     /// Everything that was handed to hyper has gone out.

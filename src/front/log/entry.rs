@@ -1,11 +1,12 @@
 //! One request as the access logs say it: what is known of it when the last byte has gone out.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderMap;
 use http::request::Parts;
 use wire::control::Slot;
+use wire::frame::name_in_logs;
 use wire::reply::{End, LogKind};
 
 use crate::config::Host;
@@ -55,6 +56,8 @@ pub struct Entry<'a> {
     pub status: u16,
     /// The answer's headers, kept only when a format names one.
     pub answer: Option<&'a HeaderMap>,
+    /// Its number in logs.
+    pub number: u64,
     /// When the head was whole.
     pub received: SystemTime,
     /// From then to the last byte.
@@ -92,7 +95,17 @@ pub struct Worker<'a> {
     pub end: Option<&'a End>,
 }
 
+/// In µs.
+pub fn since_1970(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+}
+
 impl<'a> Entry<'a> {
+    /// Its name in logs.
+    pub fn name(&self) -> String {
+        name_in_logs(since_1970(self.received), self.number)
+    }
+
     /// What the worker said when it had done.
     pub fn end(&self) -> Option<&'a End> {
         self.worker?.end

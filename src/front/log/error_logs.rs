@@ -26,7 +26,7 @@ impl ErrorLogs {
     }
 
     /// Writes an error about a request of `host`.
-    pub fn error(&self, host: u16, client: Option<&dyn Display>, message: &dyn Display) {
+    pub fn error(&self, host: u16, about: &log::Subject<'_>, message: &dyn Display) {
         let host = self.config.hosts.get(usize::from(host));
         if self.config.level_of(host, "front") < LogLevel::Error {
             return;
@@ -34,8 +34,8 @@ impl ErrorLogs {
         let mut files = lock(&self.files);
         // A log that is full loses the line.
         let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
-            Some(file) => log::write_to(file, LogLevel::Error, "front", client, message),
-            None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", client, message),
+            Some(file) => log::write_to(file, LogLevel::Error, "front", about, message),
+            None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", about, message),
         };
     }
 }

@@ -10,7 +10,7 @@
 //! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
 //! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment, or else a variable of the configuration or the cache · its notes · the user |
 //! | `%I` · `%O` · `%S`                 | all bytes received · sent · both; with what TLS adds, but for HTTP/2 those of the stream's HEADERS, CONTINUATION and DATA |
-//! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · `-`                     |
+//! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · the request's name, which its lines in the error log have too |
 //! | `%p` · `%{canonical,local,remote}p`| ports                                                              |
 //! | `%P` · `%{pid}P`                   | process of the worker, or of the front                             |
 //! | `%q` · `%U` · `%s` (`%>s`, `%<s`)  | query with its `?` · path · status                                 |
@@ -57,6 +57,7 @@ pub enum What {
     Both,
     Served,
     Dash,
+    Name,
     Port(PortOf),
     Process,
     Query,
@@ -122,7 +123,8 @@ impl What {
             'O' => What::Sent,
             'S' => What::Both,
             'k' => What::Served,
-            'l' | 'L' => What::Dash,
+            'l' => What::Dash,
+            'L' => What::Name,
             'p' => What::Port(match argument {
                 "" | "canonical" => PortOf::Canonical,
                 "local" => PortOf::Local,
@@ -195,6 +197,7 @@ impl What {
             What::Both => number(out, entry.received_bytes + entry.sent_bytes),
             What::Served => number(out, entry.earlier.into()),
             What::Dash => out.push(b'-'),
+            What::Name => out.extend_from_slice(entry.name().as_bytes()),
             What::Port(PortOf::Remote) => number(out, entry.peer.port.into()),
             What::Port(PortOf::Local) => number(out, entry.local.port.into()),
             What::Port(PortOf::Canonical) => {

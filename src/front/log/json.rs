@@ -17,7 +17,9 @@ type Text<'a> = Cow<'a, str>;
 /// docs/operating/logs.md has the fields.
 #[derive(Serialize)]
 struct Line<'a> {
+    log: &'static str,
     time: String,
+    request_id: String,
     client: Text<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<Text<'a>>,
@@ -69,6 +71,8 @@ impl<'a> Line<'a> {
         let served_by = entry.worker.and_then(|worker| worker.served_by);
         let client = entry.told(LogKind::RemoteIp).filter(|address| !address.is_empty());
         Line {
+            log: "access",
+            request_id: entry.name(),
             time: DateTime::<Utc>::from(entry.received).to_rfc3339_opts(SecondsFormat::Micros, true),
             client: client.map_or(Cow::Borrowed(&*entry.client.ip), lossy),
             user: entry.told(LogKind::User).map(lossy).or(entry.user.map(Cow::Borrowed)),

@@ -2,7 +2,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
-use std::time::UNIX_EPOCH;
 
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -13,6 +12,7 @@ use super::context::{RequestContext, variables};
 use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
+use crate::front::log::entry::since_1970;
 use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, RequestTimeouts};
 
@@ -53,7 +53,8 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let client = &context.client;
     let mut request = frame::Request {
         id,
-        received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        logged_as: *context.number.get_or_init(|| id),
+        received: since_1970(context.received),
         body_length: body.len(),
         remote_port: context.remote().port,
         server_port: server_name::port_of(&context.generation.config, head, route, context.proto.get().copied()),

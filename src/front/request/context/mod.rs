@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use http::request::Parts;
 use http::{HeaderMap, Version};
+use wire::frame::name_in_logs;
 use wire::reply::Head;
 
 use super::services::{Connection, Services};
@@ -24,9 +25,10 @@ use crate::front::base::measures::{Finished, Worked};
 use crate::front::base::shared::count;
 use crate::front::client::{Client, Pending};
 use crate::front::generation::View;
-use crate::front::log::entry::{Ending, Entry, Place, Worker};
+use crate::front::log::entry::{Ending, Entry, Place, Worker, since_1970};
 use crate::front::routing::Route;
 use crate::front::workers::{Exchange, Promised, SharedExchange, Stage};
+use crate::log;
 use remote_ip::ForwardedClient;
 use variables::Basis;
 use visitor::Visitor;
@@ -58,6 +60,8 @@ pub struct RequestContext {
     pub stream: Option<Rc<dyn Stream>>,
     /// Requests on this connection before this one.
     pub served: u32,
+    /// Its number in logs; see [`RequestContext::number`].
+    pub number: OnceCell<u64>,
     /// When the head was whole.
     pub received: SystemTime,
     /// The same moment on the monotonic clock.
@@ -138,6 +142,7 @@ impl RequestContext {
             }),
             status: self.status.get(),
             answer: self.answer.get(),
+            number: self.number(),
             received: self.received,
             took: self.took.get(),
             body_bytes: self.body_bytes.get(),
@@ -159,11 +164,24 @@ impl RequestContext {
         self.itself.upgrade()
     }
 
+    /// Its number in logs. One that reaches a worker has that of its first frame.
+    fn number(&self) -> u64 {
+        *self.number.get_or_init(|| self.services.shared.next_id())
+    }
+
     /// Writes what is wrong with the request or its answer to the error log of its host.
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
-        let message = format_args!("{}: {why}", path);
-        self.generation.error_logs.error(route.host, Some(self.remote()), &message);
+        let about = log::Subject {
+            client: Some(self.remote()),
+            worker: None,
+            request: Some(log::RequestSubject {
+                name: name_in_logs(since_1970(self.received), self.number()),
+                method: "",
+                path: &path,
+            }),
+        };
+        self.generation.error_logs.error(route.host, &about, why);
     }
 
     /// Who asks.
@@ -256,6 +274,7 @@ impl RequestGuard {
             generation,
             head,
             stream,
+            number: OnceCell::new(),
             received: SystemTime::now(),
             started,
             forwarded: OnceCell::new(),

@@ -167,7 +167,9 @@ impl Folder {
             Read::Text(text, meaning) => {
                 let meaning = match meaning {
                     Ok(file) => {
-                        let warn = |warning| log::write(crate::config::LogLevel::Warn, "front", None, warning);
+                        let warn = |warning| {
+                            log::write(crate::config::LogLevel::Warn, "front", &log::Subject::default(), warning)
+                        };
                         file.warnings.iter().for_each(|warning| warn(warning));
                         Some(file)
                     }

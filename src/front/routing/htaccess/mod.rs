@@ -256,7 +256,7 @@ fn later() -> Instant {
 
 /// Writes a line to the server's error log.
 pub fn complain(message: impl Display) {
-    log::write(crate::config::LogLevel::Error, "front", None, &message);
+    log::write(crate::config::LogLevel::Error, "front", &log::Subject::default(), &message);
 }
 
 #[cfg(test)]

@@ -51,6 +51,9 @@ pub mod status;
 // What processes have of the machine's memory, and how many workers fit into it.
 pub mod memory;
 
+// How many workers a machine has work for.
+pub mod capacity;
+
 // The error log.
 pub mod log;
 

@@ -33,8 +33,13 @@ pub struct Connector {
 impl Connector {
     /// To the server of `target`, whose name is asked for only here: the load is the server's, not the name server's.
     pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
-        let host = (target.host.as_str(), target.port);
-        let addresses: Vec<SocketAddr> = host.to_socket_addrs().with_context(|| target.url())?.collect();
+        let addresses = match transport.to {
+            Some(address) => vec![address],
+            None => {
+                let host = (target.host.as_str(), target.port);
+                host.to_socket_addrs().with_context(|| target.url())?.collect()
+            }
+        };
         let tls = match target.tls {
             false => None,
             true => {

@@ -2,13 +2,14 @@
 
 use std::io;
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use tokio::io::unix::AsyncFd;
 
 /// INT and TERM, held back while this lives.
 pub struct Interrupt {
-    signals: SigSet,
+    /// What was held back before, and is afterwards.
+    before: SigSet,
     descriptor: AsyncFd<SignalFd>,
 }
 
@@ -17,9 +18,9 @@ impl Interrupt {
     #[allow(deprecated, reason = "the new spelling is unsafe; a SignalFd owns its descriptor and never changes it")]
     pub fn new() -> io::Result<Interrupt> {
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
-        signals.thread_block()?;
+        let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Interrupt { signals, descriptor: AsyncFd::new(descriptor)? })
+        Ok(Interrupt { before, descriptor: AsyncFd::new(descriptor)? })
     }
 
     /// Returns when one has come.
@@ -36,6 +37,6 @@ impl Interrupt {
 
 impl Drop for Interrupt {
     fn drop(&mut self) {
-        let _ = self.signals.thread_unblock();
+        let _ = self.before.thread_set_mask();
     }
 }

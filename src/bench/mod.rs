@@ -28,5 +28,5 @@ pub use failure::Cause;
 pub use request::{Request, Template};
 pub use run::{Outcome, run};
 pub use target::Target;
-pub use versus::{Versus, versus};
+pub use versus::{Ratio, Versus, versus};
 pub use workload::Workload;

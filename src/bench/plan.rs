@@ -1,5 +1,6 @@
 //! What will be asked, when, and what counts as an answer.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +14,16 @@ pub struct Plan {
     pub requests: Arc<[Request]>,
     /// In which order: places in `requests`, again from the beginning after the last.
     pub order: Arc<[u32]>,
+    /// With which place of `order` it begins.
+    pub first: u64,
     /// How many connections ask at the same time.
     pub connections: usize,
     /// When a request is due.
     pub pace: Pace,
     /// When it is over.
     pub end: End,
+    /// At the end of the time, what is under way is given up: the answers that came until then are what is wanted.
+    pub cuts: bool,
     /// For how long it runs before anything counts.
     pub warm_up: Duration,
     /// How connections are made and used.
@@ -58,6 +63,8 @@ pub struct End {
 /// How connections are made and used.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
+    /// Where connections lead, unless it is where the URL says.
+    pub to: Option<SocketAddr>,
     /// A connection for each request.
     pub close: bool,
     /// HTTP/2, one stream at a time on each connection.
@@ -89,7 +96,7 @@ impl Expected {
 impl Plan {
     /// The request with this number, counted from 0.
     pub fn request(&self, number: u64) -> Option<&Request> {
-        let place = number.checked_rem(self.order.len() as u64)?;
+        let place = number.wrapping_add(self.first).checked_rem(self.order.len() as u64)?;
         let index = self.order.get(usize::try_from(place).ok()?)?;
         self.requests.get(*index as usize)
     }

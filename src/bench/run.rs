@@ -96,6 +96,16 @@ async fn until_all_is_asked(shared: &Rc<Shared>) -> anyhow::Result<bool> {
         result = interrupt.wait() => Ok(result.map(|()| true)?),
         result = shared.alarm.ring() => Ok(result.map(|()| false)?),
         () = tell_how_it_goes(shared) => Ok(false),
+        () = time_is_over(shared) => Ok(false),
+    }
+}
+
+/// Where what is under way then is given up.
+async fn time_is_over(shared: &Shared) {
+    let end = shared.tally.borrow().window_end;
+    match end.filter(|_| shared.plan.cuts) {
+        Some(end) => tokio::time::sleep_until(end.into()).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -135,8 +135,22 @@ mod tests {
         let (requests, order) = ([].into(), [].into());
         let timeout = Duration::from_secs(1);
         let (notes, progress, connections) = (Vec::new(), false, 1);
-        let plan =
-            Plan { requests, order, connections, pace, end, warm_up, transport, expected, timeout, notes, progress };
+        let (first, cuts) = (0, false);
+        let plan = Plan {
+            requests,
+            order,
+            first,
+            connections,
+            pace,
+            end,
+            cuts,
+            warm_up,
+            transport,
+            expected,
+            timeout,
+            notes,
+            progress,
+        };
         Schedule::new(&plan, start)
     }
 

@@ -29,6 +29,10 @@ pub struct Tally {
     pub completed: u64,
     /// Those of them that came before `window_end`.
     pub in_time: u64,
+    /// Answers that came while it counted, those included that were asked for in the warm-up: what the server has done in that time.
+    pub came: u64,
+    /// From when on it counts.
+    counted_from: Instant,
     /// When the time is over for which rates are given; what was under way then is waited for.
     pub window_end: Option<Instant>,
     /// Answers of each status.
@@ -96,6 +100,8 @@ impl Tally {
             waited: 0,
             completed: 0,
             in_time: 0,
+            came: 0,
+            counted_from: begun,
             window_end: None,
             statuses: BTreeMap::new(),
             failures: BTreeMap::new(),
@@ -127,6 +133,12 @@ impl Tally {
             self.latency.saturating_record(latency);
             self.running.latency.saturating_record(latency);
         }
+    }
+
+    /// Notes one, whether or not it counts.
+    pub fn note(&mut self, done: &Done) {
+        let is_in_time = done.at >= self.counted_from && self.window_end.is_none_or(|end| done.at <= end);
+        self.came += u64::from(done.result.is_ok() && is_in_time);
     }
 
     fn count_failure(&mut self, failure: Failure) -> bool {
@@ -183,6 +195,7 @@ impl Tally {
         self.waited += other.waited;
         self.completed += other.completed;
         self.in_time += other.in_time;
+        self.came += other.came;
         self.sent += other.sent;
         self.received += other.received;
         self.opened += other.opened;

@@ -127,6 +127,7 @@ impl User<'_> {
 
     fn note(&self, turn: Turn, done: Done) {
         let mut tally = self.shared.tally.borrow_mut();
+        tally.note(&done);
         match turn.counts {
             true => tally.record(done),
             false => tally.warm_up += 1,

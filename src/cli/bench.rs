@@ -162,7 +162,7 @@ impl Bench {
     fn workload(&self, target: &Target) -> anyhow::Result<Workload> {
         match (&self.urls, &self.log) {
             (Some(file), _) => Workload::of_list(file, target).context("--urls"),
-            (_, Some(file)) => Workload::of_log(file).context("--log"),
+            (_, Some(file)) => Workload::of_log(file, &[http::Method::GET]).context("--log"),
             _ => Ok(Workload::of(target)),
         }
     }
@@ -172,6 +172,7 @@ impl Bench {
         Ok(Plan {
             requests: workload.requests(&self.template()?, target),
             order: workload.order(),
+            first: 0,
             connections: usize::try_from(u64::from(self.connections).min(most))?,
             pace: match (self.rate, self.log_rate) {
                 (_, Some(faster)) => Pace::Times(workload.times(faster)),
@@ -180,6 +181,7 @@ impl Bench {
                 _ => Pace::Closed,
             },
             end: self.end(),
+            cuts: false,
             warm_up: self.warm_up,
             transport: self.transport(),
             expected: Expected {
@@ -204,6 +206,7 @@ impl Bench {
 
     fn transport(&self) -> Transport {
         Transport {
+            to: None,
             close: self.close,
             http2: self.http2,
             insecure: self.insecure,

@@ -1,5 +1,6 @@
 //! Which configuration file is meant, and what the command line adds to it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -43,6 +44,18 @@ impl Conf {
     /// A configuration to which nothing is added.
     pub fn of(file: &Path) -> Conf {
         Conf { file: Some(file.to_owned()), ..Conf::default() }
+    }
+
+    /// The same for another process: `serve -f FILE …`, whatever folder that is started in.
+    pub fn arguments(&self) -> anyhow::Result<Vec<OsString>> {
+        let mut arguments: Vec<OsString> = vec!["serve".into(), "-f".into(), self.path()?.into()];
+        if let Some(root) = &self.root {
+            arguments.extend(["-d".into(), std::path::absolute(root)?.into()]);
+        }
+        for (option, words) in [("-D", &self.defines), ("-C", &self.before), ("-c", &self.after)] {
+            arguments.extend(words.iter().flat_map(|word| [option.into(), word.into()]));
+        }
+        Ok(arguments)
     }
 
     /// Where the configuration is, and what belongs to it.

@@ -17,6 +17,7 @@ mod running;
 mod serve;
 mod single;
 mod tips;
+mod tune;
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -75,6 +76,8 @@ enum Command {
     Purge(purge::Purge),
     /// Measure how fast a server answers, this one or any other
     Bench(Box<bench::Bench>),
+    /// Find the settings that suit a site, by measuring a second server of it
+    Tune(Box<tune::Tune>),
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -116,6 +119,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Stop(stop) => stop.run(),
         Command::Purge(purge) => purge.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Tune(tune) => tune.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| {

@@ -1,14 +1,17 @@
 //! `cameleer serve`: an Apache-style configuration, with httpd's options.
 
 use clap::{Args, ValueEnum};
+use nix::unistd::Pid;
 
 use super::conf::Conf;
 use super::running::client::Which;
 use super::running::{reload, stop};
 use super::{Unfit, built_in, check, daemon, print, ready, report, single};
+use crate::config::Shadow;
 use crate::master::configuration::{ConfigOrigin, From};
 use crate::master::sockets::control_socket::How;
 use crate::master::{self, Options};
+use crate::sys;
 
 /// Serve an Apache-style configuration, in the foreground unless -k start.
 #[derive(Debug, Args)]
@@ -36,6 +39,13 @@ pub struct Serve {
     /// start, stop, restart, graceful or graceful-stop the server of this configuration
     #[arg(short = 'k', hide_possible_values = true, value_name = "VERB")]
     verb: Option<Verb>,
+    /// Serve the site once more beside itself, as this JSON says
+    #[arg(long, hide = true, value_parser = shadow)]
+    shadow: Option<Shadow>,
+}
+
+fn shadow(json: &str) -> Result<Shadow, serde_json::Error> {
+    serde_json::from_str(json)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,7 +85,11 @@ impl Serve {
     }
 
     fn serve(self) -> anyhow::Result<()> {
-        let origin = self.conf.origin()?;
+        let mut origin = self.conf.origin()?;
+        if let Some(shadow) = &self.shadow {
+            sys::die_with(Pid::from_raw(shadow.owner))?;
+        }
+        origin.facts.shadow = self.shadow;
         if self.single {
             return single::run(&origin);
         }

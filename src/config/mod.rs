@@ -34,6 +34,7 @@ pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::phases::{Phase, Phases};
 pub use model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
 pub use model::settings::{PartialSettings, Section, Settings};
+pub use model::shadow::Shadow;
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};
 pub use model::{access, budget, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};

@@ -95,6 +95,12 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
                 front.shared().clock.start();
             }
         }
+        ToFront::Admit { most } => {
+            if let Some(generation) = front.generations().serving() {
+                generation.pool.admit(most);
+                front.shared().clock.start();
+            }
+        }
         ToFront::Inspect { worker, what } => {
             let into = fds.next().context("nothing to write into came with Inspect")?;
             let done = fds.next().context("nothing to close came with Inspect")?;

@@ -183,6 +183,10 @@ impl Master {
                     self.reopen_logs();
                     self.tell(Some(client), &super::ControlReply::ok());
                 }
+                Command::Size { workers, busy } => {
+                    self.size_pool(workers, busy);
+                    self.tell(Some(client), &super::ControlReply::ok());
+                }
                 Command::Purge { url } => self.ask_purge(client, url),
                 Command::Stop { how } => {
                     self.tell(Some(client), &super::ControlReply::ok());

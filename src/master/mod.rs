@@ -128,6 +128,8 @@ struct Master {
     load: Load,
     /// TTIN and TTOU since the last reload.
     shift: i32,
+    /// How many workers somebody who measures wants to have, until the next reload.
+    sized: Option<u32>,
     reloads: Reloads,
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
@@ -188,6 +190,7 @@ impl Master {
             policy: Policy::default(),
             load: Load::default(),
             shift: 0,
+            sized: None,
             reloads: Reloads::default(),
             expansion: None,
             status_asked: Vec::new(),
@@ -279,7 +282,10 @@ impl Master {
     }
 
     fn limits_within(&self, plan: Option<&Plan>) -> PoolLimits {
-        let limits = PoolLimits::of(&self.checked.config.pool, self.shift);
+        let limits = match self.sized {
+            None => PoolLimits::of(&self.checked.config.pool, self.shift),
+            Some(workers) => PoolLimits::fixed(workers),
+        };
         plan.map_or(limits, |plan| limits.at_most(plan.most_workers()))
     }
 
@@ -287,6 +293,13 @@ impl Master {
     fn shift_pool(&mut self, by: i32) {
         self.shift = self.shift.saturating_add(by);
         log::notice("master", format_args!("the pool is {:+} until the next reload", self.shift));
+        self.tend();
+    }
+
+    /// `Command::Size`
+    fn size_pool(&mut self, workers: u32, busy: u32) {
+        self.sized = Some(workers.clamp(1, self.checked.config.pool.max_clients));
+        self.tell_front(wire::control::ToFront::Admit { most: busy }, vec![]);
         self.tend();
     }
 

@@ -171,6 +171,7 @@ impl Master {
         self.logs.keep(&self.checked.config);
         self.use_logs(attempt.opened);
         self.shift = 0;
+        self.sized = None;
         self.certificates.watch(&self.checked);
         self.budget.use_config(&self.checked.config);
         self.configure_profiler();

@@ -23,7 +23,7 @@ const LAYERS: &[Layers] = &[
             &["bench", "compat", "master"],
             &["front", "profiler", "sampler", "worker"],
             &["access", "status", "tls"],
-            &["log", "memory", "mime", "open", "privileges", "sys"],
+            &["capacity", "log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
             &["cache", "path", "printable", "stamp"],
         ],
@@ -51,7 +51,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/cli",
         order: &[
-            &["bench", "completions", "man", "serve", "tips"],
+            &["bench", "completions", "man", "serve", "tips", "tune"],
             &["check", "running", "single"],
             &["run"],
             &["built_in", "compat", "daemon", "directives"],

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::plan::{Pace, Plan};
 
-pub use html::{page, page_of_two};
+pub use html::{Axis, Plot, page, page_of_two};
 pub use markdown::markdown;
 pub use text::text;
 pub use versus::Comparison;

@@ -26,10 +26,10 @@ impl Entry<'_> {
         is_whole.then_some(Entry { method, path: path(target), second })
     }
 
-    /// Whether it changes nothing at the server, and can be sent as it is: logs escape what cannot stand in a line.
+    /// Whether it can be sent as it is: logs escape what cannot stand in a line.
     pub fn can_be_asked(&self) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
-        self.method == "GET" && self.path.starts_with('/') && self.path.bytes().all(is_plain)
+        self.path.starts_with('/') && self.path.bytes().all(is_plain)
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
             ("GET / HTTP/1.1", Some("/")),
             ("GET http://localhost/x?http://y HTTP/1.1", Some("/x?http://y")),
             ("GET /?u=http://y/ HTTP/1.1", Some("/?u=http://y/")),
-            ("POST /form HTTP/1.1", None),
+            ("POST /form HTTP/1.1", Some("/form")),
             ("GET /a\\\"b HTTP/1.1", None),
             ("GET /\\xc3 HTTP/1.1", None),
             ("OPTIONS * HTTP/1.1", None),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use http::Method;
 
 use super::{Request, Target, Template};
 use access_log::Entry;
@@ -19,11 +20,11 @@ const MOST: usize = 1_000_000;
 /// So many lines of a log are looked at: those of other methods cost time, too.
 const MOST_LINES: usize = 20_000_000;
 
-/// Paths on one server, in the order in which they are asked.
+/// What is asked of one server, in the order in which it is asked.
 #[derive(Debug, Default, Clone)]
 pub struct Workload {
-    paths: Vec<String>,
-    places: HashMap<String, u32>,
+    asked: Vec<Asked>,
+    places: HashMap<Asked, u32>,
     order: Vec<u32>,
     /// When each of `order` came, if that is known.
     times: Vec<Duration>,
@@ -31,12 +32,24 @@ pub struct Workload {
     pub notes: Vec<String>,
 }
 
+/// A path; with which method, where a log names another than GET.
+type Asked = (Option<Method>, String);
+
 impl Workload {
     /// The path of one URL.
     pub fn of(target: &Target) -> Workload {
         let mut workload = Workload::default();
-        workload.add(&target.path);
+        workload.add(None, &target.path);
         workload
+    }
+
+    /// URLs and paths of the server of `target`.
+    pub fn of_urls(urls: &[String], target: &Target) -> anyhow::Result<Workload> {
+        let mut workload = Workload::default();
+        for url in urls {
+            workload.add(None, &path_of(url, target)?);
+        }
+        Ok(workload)
     }
 
     /// A file with a URL or a path in each line; all are of the server of `target`.
@@ -47,20 +60,22 @@ impl Workload {
                 return Ok(Enough::No);
             }
             let path = path_of(line, target).with_context(|| format!("{}:{number}", file.display()))?;
-            Ok(workload.add(&path))
+            Ok(workload.add(None, &path))
         })?;
         workload.must_have_some(file, "no URL in it")
     }
 
-    /// The GETs of an access log in common or combined format, with their times.
-    pub fn of_log(file: &Path) -> anyhow::Result<Workload> {
+    /// The requests of these methods in an access log in common or combined format, with their times; bodies are in no log.
+    pub fn of_log(file: &Path, methods: &[Method]) -> anyhow::Result<Workload> {
+        let wanted = |name: &str| methods.iter().find(|method| method.as_str() == name).cloned();
         let (mut workload, mut seconds, mut others) = (Workload::default(), Vec::new(), 0);
         lines::each(file, |number, line| {
-            match Entry::parse(line).filter(Entry::can_be_asked) {
+            let entry = Entry::parse(line).filter(Entry::can_be_asked);
+            match entry.and_then(|entry| Some((wanted(entry.method)?, entry))) {
                 None => others += 1,
-                Some(entry) => {
+                Some((method, entry)) => {
                     seconds.push(entry.second);
-                    return Ok(workload.add(entry.path));
+                    return Ok(workload.add(Some(method).filter(|method| *method != Method::GET), entry.path));
                 }
             }
             Ok(if number >= MOST_LINES { Enough::Yes } else { Enough::No })
@@ -68,9 +83,11 @@ impl Workload {
         workload.times = spread(&seconds);
         if others > 0 {
             let count = workload.order.len();
-            workload.notes.push(format!("of the log, {count} GETs are asked; {others} other lines are left out"));
+            let names = methods.iter().map(|method| format!("{method}s")).collect::<Vec<_>>().join(" and ");
+            workload.notes.push(format!("of the log, {count} {names} are asked; {others} other lines are left out"));
         }
-        workload.must_have_some(file, "no GET in it, in common or combined format")
+        let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(" or ");
+        workload.must_have_some(file, &format!("no {names} in it, in common or combined format"))
     }
 
     fn must_have_some(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
@@ -82,13 +99,14 @@ impl Workload {
         Ok(self)
     }
 
-    fn add(&mut self, path: &str) -> Enough {
-        let place = match self.places.get(path) {
+    fn add(&mut self, method: Option<Method>, path: &str) -> Enough {
+        let asked = (method, path.to_owned());
+        let place = match self.places.get(&asked) {
             Some(place) => *place,
             None => {
-                let place = self.paths.len() as u32;
-                self.paths.push(path.to_owned());
-                self.places.insert(path.to_owned(), place);
+                let place = self.asked.len() as u32;
+                self.asked.push(asked.clone());
+                self.places.insert(asked, place);
                 place
             }
         };
@@ -98,7 +116,11 @@ impl Workload {
 
     /// The requests for the server of `target`, each once.
     pub fn requests(&self, template: &Template, target: &Target) -> Arc<[Request]> {
-        self.paths.iter().map(|path| Request::new(template, target.with_path(path))).collect()
+        let one = |(method, path): &Asked| {
+            let method = template.method.clone().or_else(|| method.clone());
+            Request::new(&Template { method, ..template.clone() }, target.with_path(path))
+        };
+        self.asked.iter().map(one).collect()
     }
 
     /// In which order they are asked.

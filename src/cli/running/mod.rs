@@ -8,5 +8,5 @@ pub mod refork;
 pub mod reload;
 pub mod status;
 pub mod stop;
-mod units;
+pub mod units;
 pub mod why;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::logs;
+use super::{logs, shadow};
 use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
@@ -23,6 +23,9 @@ impl Draft {
         check_tls(self);
         check_warm_up(self);
         self.checks();
+        if let Some(shadow) = self.config.facts.shadow.clone() {
+            shadow::stand_aside(&mut self.config, &shadow);
+        }
     }
 
     pub(super) fn finish(mut self) -> (Config, Vec<ConfigError>) {

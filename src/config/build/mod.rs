@@ -4,6 +4,7 @@ mod apply;
 mod disk;
 mod finish;
 mod logs;
+mod shadow;
 
 use std::path::{Path, PathBuf};
 
@@ -25,20 +26,22 @@ impl Config {
 
     /// What the tree means as far as it can be understood, and everything that is wrong with it.
     pub fn understand(tree: &[Directive], facts: &Facts) -> (Config, Vec<ConfigError>) {
-        let mut draft = Draft::of(tree, facts);
-        draft.config.perl_access = has_perl_access(tree);
+        let tree = shadow::replaced(tree, facts.shadow.as_ref());
+        let mut draft = Draft::of(&tree, facts);
+        draft.config.perl_access = has_perl_access(&tree);
         draft.defaults();
         draft.main_server();
-        draft.walk(tree);
+        draft.walk(&tree);
         draft.finish()
     }
 
     /// What the tree means as far as it can be understood: for those who run before it is whole.
     pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
-        let mut draft = Draft::of(tree, facts);
+        let tree = shadow::replaced(tree, facts.shadow.as_ref());
+        let mut draft = Draft::of(&tree, facts);
         draft.defaults();
         draft.main_server();
-        draft.walk(tree);
+        draft.walk(&tree);
         draft.complete();
         draft.config
     }

@@ -12,6 +12,7 @@ use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::protocols::Http2;
 use crate::config::model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
 use crate::config::model::settings::Section;
+use crate::config::model::shadow::Shadow;
 use crate::config::model::start_up::StartUp;
 use crate::config::model::start_up::warm_up::WarmUp;
 use crate::config::syntax::tree::{At, ConfigError};
@@ -109,6 +110,9 @@ pub struct Facts {
     pub reload: bool,
     /// Nothing will be served: every handler is looked for now, which a server does when a request needs it.
     pub check: bool,
+    /// It is served once more beside itself, to be measured.
+    #[serde(default)]
+    pub shadow: Option<Shadow>,
 }
 
 /// What is known after the configuration's Perl has run.

@@ -93,6 +93,7 @@ impl Services {
             kept_clients,
             requests: counters.requests.load(Relaxed),
             worker_requests: counters.worker_requests.load(Relaxed),
+            worked_us: serving.as_ref().map_or(0, |generation| generation.pool.worked().as_micros() as u64),
             queue_timeouts: counters.queue_timeouts.load(Relaxed),
             turned_away: counters.turned_away.load(Relaxed),
             too_fast: counters.too_fast.load(Relaxed),

@@ -146,6 +146,11 @@ impl SharedPool {
         self.tell(|pool| pool.leave_idle(count, Instant::now()));
     }
 
+    /// From now on at most so many workers have a request at one time.
+    pub fn admit(&self, most: u32) {
+        self.tell_of_worker(|pool| pool.admit(most, Instant::now()));
+    }
+
     /// Asks `worker` to leave as soon as it has no request.
     pub fn dismiss(&self, worker: WorkerId) {
         self.tell_of_worker(|pool| pool.dismiss(worker, Instant::now()));

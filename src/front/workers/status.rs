@@ -1,6 +1,6 @@
 //! What a status says of the workers of a generation.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wire::control::{Activity, ShareStatus, WorkerId, WorkerState, WorkerStatus};
 
@@ -24,6 +24,11 @@ impl SharedPool {
     /// How many requests wait.
     pub fn queued(&self) -> u32 {
         self.look(|state| state.pool.queued())
+    }
+
+    /// For how long workers have had requests, all together.
+    pub fn worked(&self) -> Duration {
+        self.look(|state| state.pool.worked(Instant::now()))
     }
 
     /// Whether more requests come than are answered.

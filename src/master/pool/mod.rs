@@ -42,6 +42,11 @@ impl PoolLimits {
         }
     }
 
+    /// So many, whatever they do.
+    pub fn fixed(workers: u32) -> PoolLimits {
+        PoolLimits { start: workers, min_spare: workers, max_spare: workers, max_clients: workers }
+    }
+
     /// The same where no more than `most` fit.
     pub fn at_most(self, most: u32) -> PoolLimits {
         let PoolLimits { start, min_spare, max_spare, max_clients } = self;

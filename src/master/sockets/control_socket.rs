@@ -59,6 +59,13 @@ pub enum Command {
     Refork,
     /// Open the logs anew.
     Reopen,
+    /// Have so many workers, of which so many have a request at one time, until the next reload: for measurements.
+    Size {
+        /// How many there are.
+        workers: u32,
+        /// How many have a request at one time.
+        busy: u32,
+    },
     /// Make the cache forget.
     Purge {
         /// Which answers, as `cameleer purge` takes it; `*`: all.

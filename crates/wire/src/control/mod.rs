@@ -65,6 +65,8 @@ pub enum ToFront {
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers to leave.
     Retire { count: u32 },
+    /// At most so many workers have a request at one time, until another generation serves.
+    Admit { most: u32 },
     /// Have this worker tell about itself. Descriptors: a memfd for what it tells, what is closed when it has told, and those
     /// that the inspection takes.
     Inspect { worker: WorkerId, what: Inspection },

@@ -103,6 +103,9 @@ pub struct FrontStatus {
     pub requests: u64,
     /// Requests answered by workers.
     pub worker_requests: u64,
+    /// For how long the workers of the generation that serves have had requests, all together, in microseconds.
+    #[serde(default)]
+    pub worked_us: u64,
     /// Requests refused because they had waited too long.
     pub queue_timeouts: u64,
     /// Requests refused because the queue was full, or because of an overload.

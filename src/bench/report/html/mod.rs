@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::text::how;
 use super::units::{three, time};
 use super::{Comparison, Interval, Report};
-use plot::{Axis, Plot};
+pub use plot::{Axis, Plot};
 
 /// More points than these are no better a picture.
 const MOST_POINTS: usize = 400;
@@ -114,6 +114,7 @@ fn quantiles(reports: &[(&str, &Report)]) -> Plot {
         x: Axis { low: 0.0, high: last, marks },
         y: latencies(reports.iter().flat_map(|(_, report)| report.curve.iter().map(|(_, seconds)| *seconds))),
         lines: reports.iter().map(|(called, report)| (name(called), line(report))).collect(),
+        upright: None,
     }
 }
 
@@ -132,6 +133,7 @@ fn latency_over_time(name: &str, points: &[Interval]) -> Plot {
             ("99 %".to_owned(), line(|point| point.p99)),
             ("longest".to_owned(), line(|point| point.max)),
         ],
+        upright: None,
     }
 }
 
@@ -152,7 +154,7 @@ fn rate_over_time(name: &str, points: &[Interval]) -> Plot {
         lines.push(("failed".to_owned(), rates.iter().map(|(end, _, failed)| (*end, *failed)).collect()));
     }
     let title = format!("{name} requests/s over time").trim_start().to_owned();
-    Plot { title, x: seconds(points), y: Axis::linear(most, |rate| format!("{rate}")), lines }
+    Plot { title, x: seconds(points), y: Axis::linear(most, |rate| format!("{rate}")), lines, upright: None }
 }
 
 fn seconds(points: &[Interval]) -> Axis {

@@ -23,6 +23,8 @@ pub struct Plot {
     pub y: Axis,
     /// At most four, each with its name.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
+    /// A place on the axis below that is marked, with a word.
+    pub upright: Option<(f64, String)>,
 }
 
 /// From where to where, with its marks.
@@ -67,9 +69,13 @@ impl Plot {
     /// The element.
     pub fn svg(&self) -> String {
         let title = escape(&self.title);
-        let mut svg = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><text class=\"title\" x=\"{LEFT}\" y=\"18\">{title}</text>"
-        );
+        format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">{}</svg>", self.drawn())
+    }
+
+    /// What is in it, for a larger picture.
+    pub fn drawn(&self) -> String {
+        let title = escape(&self.title);
+        let mut svg = format!("<text class=\"title\" x=\"{LEFT}\" y=\"18\">{title}</text>");
         for (at, word) in &self.x.marks {
             let (x, word) = (self.left(*at), escape(word));
             let _ = write!(
@@ -85,16 +91,28 @@ impl Plot {
                 y + 4.0
             );
         }
+        if let Some((at, word)) = &self.upright {
+            let (x, word) = (self.left(*at), escape(word));
+            let _ = write!(
+                svg,
+                "<path class=\"upright\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\">{word}</text>",
+                x + 4.0,
+                TOP + 12.0
+            );
+        }
         for ((number, (name, points)), class) in self.lines.iter().enumerate().zip(CLASSES) {
             let (x, name) = (RIGHT - 150.0 * (self.lines.len() - number) as f64 + 20.0, escape(name));
             let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", self.path(points));
+            if name.is_empty() {
+                continue;
+            }
             let _ = write!(
                 svg,
                 "<path class=\"line {class}\" d=\"M{x:.1} 14h18\"/><text x=\"{:.1}\" y=\"18\">{name}</text>",
                 x + 24.0
             );
         }
-        svg + "</svg>"
+        svg
     }
 
     fn path(&self, points: &[(f64, f64)]) -> String {

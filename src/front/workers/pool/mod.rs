@@ -55,6 +55,10 @@ pub struct Pool {
     /// Requests that somebody waits for and nobody has begun, those included that were sent ahead.
     queued: u32,
     busy: u32,
+    /// So many workers may have a request at one time; the others are idle although requests wait.
+    most_busy: u32,
+    /// For how long workers have had requests, all together, until that moment.
+    worked: (Duration, Instant),
     /// Requests that were sent ahead.
     ahead: u32,
     /// Requests that have ended where their worker is, and not here.
@@ -85,6 +89,8 @@ impl Pool {
             queue: Queue::new(sizes, shares, now),
             queued: 0,
             busy: 0,
+            most_busy: u32::MAX,
+            worked: (Duration::ZERO, now),
             ahead: 0,
             ending: 0,
             held: 0,
@@ -244,11 +250,13 @@ impl Pool {
             let is_charged = request.charged_to.is_some_and(|client| self.clients.begin(client, now));
             request.charged_since = is_charged.then_some(now);
         }
+        self.worked = (self.worked(now), now);
         self.busy += 1;
     }
 
     fn vacate(&mut self, worker: WorkerId, now: Instant) -> Option<RequestId> {
         let id = self.workers.get_mut(&worker)?.current.take()?;
+        self.worked = (self.worked(now), now);
         self.busy -= 1;
         if let Some(request) = self.requests.get_mut(&id)
             && let (Some(client), Some(since)) = (request.charged_to, request.charged_since.take())
@@ -261,6 +269,18 @@ impl Pool {
     /// Counts a request of `client` where its speed is limited, or refuses it.
     pub fn keep_pace(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<ClientId, TooFast> {
         self.clients.enter(limit, client, now)
+    }
+
+    /// From now on at most so many workers have a request at one time, and one in any case; shares are parts of that.
+    pub fn admit(&mut self, most: u32, now: Instant) {
+        self.most_busy = most.max(1);
+        self.queue.resize(self.most_busy);
+        self.serve_queue(now);
+    }
+
+    /// The worker that gets the next request, if any may.
+    fn next_idle(&self) -> Option<WorkerId> {
+        self.idle.last().copied().filter(|_| self.busy < self.most_busy)
     }
 
     /// Asks up to `count` idle workers to leave, those first that were idle longest.
@@ -379,6 +399,12 @@ impl Pool {
     /// How many requests wait.
     pub fn queued(&self) -> u32 {
         self.queued
+    }
+
+    /// For how long workers have had requests, all together.
+    pub fn worked(&self, now: Instant) -> Duration {
+        let (worked, until) = self.worked;
+        worked + now.saturating_duration_since(until) * self.busy
     }
 
     /// The queue, to look at.

@@ -14,7 +14,7 @@ impl Pool {
     pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
         let NewRequest { id, lane, .. } = new;
         self.requests.insert(id, Request::new(new, now));
-        if !self.queue.arrives(lane) || self.idle.is_empty() {
+        if !self.queue.arrives(lane) || self.next_idle().is_none() {
             return self.wait(id, lane, now);
         }
         match self.joins(now).filter(|_| new.small) {
@@ -98,7 +98,7 @@ impl Pool {
     pub(super) fn serve_queue(&mut self, now: Instant) {
         self.turn_away(now);
         let mut served = Vec::new();
-        while let Some(worker) = self.idle.last().copied() {
+        while let Some(worker) = self.next_idle() {
             let Some(id) = self.queue.pop() else { break };
             self.idle.pop();
             self.queued -= 1;

@@ -10,7 +10,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use crate::config::scheduling::PoolShare;
+use crate::config::scheduling::{PoolShare, ShareSize};
 
 pub use lane::{Lane, Waiting};
 pub use overload::Change;
@@ -20,6 +20,8 @@ use overload::Overload;
 #[derive(Debug)]
 pub struct Queue<T> {
     sizes: Sizes,
+    /// Those of all lanes but the first.
+    shares: Vec<ShareSize>,
     /// The first is for requests without a share.
     lanes: Vec<Lane<T>>,
 }
@@ -50,7 +52,15 @@ impl<T> Queue<T> {
             let length = (length * most as usize).div_ceil(workers.max(1) as usize).min(length);
             Lane::new(Some((share.id, share.place.clone())), most, length, Overload::new(stale, now))
         };
-        Queue { sizes, lanes: std::iter::once(all).chain(shares.map(part)).collect() }
+        let (sizes_of_shares, parts) = shares.map(|share| (share.size, part(share))).unzip::<_, _, Vec<_>, Vec<_>>();
+        Queue { sizes, shares: sizes_of_shares, lanes: std::iter::once(all).chain(parts).collect() }
+    }
+
+    /// From now on shares are parts of so many workers.
+    pub fn resize(&mut self, workers: u32) {
+        for (lane, share) in self.lanes.iter_mut().skip(1).zip(&self.shares) {
+            lane.most = share.of(workers);
+        }
     }
 
     /// The lane for requests with this share.

@@ -45,6 +45,8 @@ pub enum Op {
     Lie(u8),
     Wait(u64),
     LeaveIdle(usize),
+    /// So many workers may have a request at one time.
+    Admit(u8),
     /// It is to leave when it has no request.
     Dismiss(u8),
     /// Requests are quick, so that workers are sent some ahead.
@@ -75,6 +77,7 @@ pub fn any_op() -> impl Strategy<Value = Op> {
         3 => (0..400u64).prop_map(Op::Wait),
         1 => (0..4_000u64).prop_map(Op::Wait),
         1 => (0..3usize).prop_map(Op::LeaveIdle),
+        1 => (0..6u8).prop_map(Op::Admit),
         1 => one().prop_map(Op::Dismiss),
         3 => Just(Op::Quick),
         1 => Just(Op::Drain),

@@ -54,6 +54,8 @@ pub struct World {
     left: BTreeSet<RequestId>,
     /// Requests that count for the MaxConcurrentReqs.
     pub(super) turns: BTreeSet<RequestId>,
+    /// Shares have become smaller than what was in them.
+    pub(super) was_resized: bool,
     /// Of what was sent something came back since the last thing happened.
     came_back: bool,
 }
@@ -73,6 +75,7 @@ impl World {
             ended: BTreeSet::new(),
             left: BTreeSet::new(),
             turns: BTreeSet::new(),
+            was_resized: false,
             came_back: false,
         }
     }
@@ -115,6 +118,10 @@ impl World {
                 self.pool.tick(self.now);
             }
             Op::LeaveIdle(count) => self.pool.leave_idle(count, self.now),
+            Op::Admit(most) => {
+                self.pool.admit(most.into(), self.now);
+                self.was_resized = true;
+            }
             Op::Dismiss(n) => self.at(n, |world, id| {
                 let now = world.now;
                 world.pool.dismiss(id, now);

@@ -1,0 +1,87 @@
+//! What processors did for processes, as the kernel counts it.
+
+use std::ops::{Add, Sub};
+use std::path::Path;
+
+/// Of one process or several, in seconds since they began.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CpuTimes {
+    /// On a processor.
+    pub cpu: f64,
+    /// Ready to run while others ran.
+    pub queued: f64,
+}
+
+impl CpuTimes {
+    /// Of all threads of a process; nothing when it has ended, or is not ours to look at.
+    pub fn of(pid: i32) -> Option<CpuTimes> {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+        threads.filter_map(|thread| of_thread(&thread.path())).reduce(Add::add)
+    }
+
+    /// Of all of them that are there.
+    pub fn of_all(pids: &[i32]) -> CpuTimes {
+        pids.iter().filter_map(|pid| CpuTimes::of(*pid)).fold(CpuTimes::default(), Add::add)
+    }
+}
+
+impl Add for CpuTimes {
+    type Output = CpuTimes;
+
+    fn add(self, other: CpuTimes) -> CpuTimes {
+        CpuTimes { cpu: self.cpu + other.cpu, queued: self.queued + other.queued }
+    }
+}
+
+impl Sub for CpuTimes {
+    type Output = CpuTimes;
+
+    /// A process that ended in between has taken its times with it: none becomes negative.
+    fn sub(self, earlier: CpuTimes) -> CpuTimes {
+        CpuTimes { cpu: (self.cpu - earlier.cpu).max(0.0), queued: (self.queued - earlier.queued).max(0.0) }
+    }
+}
+
+fn of_thread(folder: &Path) -> Option<CpuTimes> {
+    parse(&std::fs::read_to_string(folder.join("schedstat")).ok()?)
+}
+
+/// `149841 2010115 2`: nanoseconds on a processor, nanoseconds in the queue for one, how often.
+fn parse(text: &str) -> Option<CpuTimes> {
+    let mut words = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+    let mut seconds = || Some(words.next()?? as f64 / 1e9);
+    Some(CpuTimes { cpu: seconds()?, queued: seconds()? })
+}
+
+/// Processors that this process may use.
+pub fn cores() -> f64 {
+    std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_runs_has_times_and_one_that_has_ended_has_none() {
+        let ours = std::process::id().cast_signed();
+        let before = CpuTimes::of(ours).expect("our own times");
+        let since = std::time::Instant::now();
+        let mut sum = 0u64;
+        while since.elapsed().as_millis() < 20 {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let spent = CpuTimes::of(ours).expect("our own times") - before;
+        assert!(spent.cpu > 0.0, "{spent:?}");
+        assert_eq!(CpuTimes::of(-1), None);
+        assert_eq!(CpuTimes::of_all(&[-1]), CpuTimes::default());
+    }
+
+    #[test]
+    fn what_is_no_statistic_is_none() {
+        assert_eq!(parse("2000000000 500000000 7\n"), Some(CpuTimes { cpu: 2.0, queued: 0.5 }));
+        for odd in ["", "1", "a b c", "-1 2 3"] {
+            assert_eq!(parse(odd), None, "{odd}");
+        }
+    }
+}

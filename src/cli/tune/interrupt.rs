@@ -1,0 +1,35 @@
+//! Ctrl-C while a shadow runs: it is ended first.
+
+use anyhow::bail;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// INT and TERM, held back while this lives.
+pub struct Interrupt {
+    before: SigSet,
+    signals: SignalFd,
+}
+
+impl Interrupt {
+    /// Holds them back.
+    pub fn new() -> anyhow::Result<Interrupt> {
+        let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+        let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+        let signals = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Interrupt { before, signals })
+    }
+
+    /// Fails when one has come.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match self.signals.read_signal()? {
+            Some(_) => bail!("interrupted: nothing was changed"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        let _ = self.before.thread_set_mask();
+    }
+}

@@ -1,0 +1,32 @@
+//! `--dry-run`: what would be done.
+
+use super::compare::candidates;
+use super::load::Load;
+use super::site::Site;
+
+/// In lines.
+pub fn text(site: &Site, load: &Load, seconds: u64) -> String {
+    let pool = &site.config.pool;
+    let mut text = format!(
+        "{}: a second server of it is started on ports of 127.0.0.1, without its logs and pid file\n\
+         {} visitors ask it {}, {} different requests in all, for about {seconds} s\n\
+         MaxClients            {} now; 1, 2, 4 … up to {} are measured\n\
+         StartServers and kin  {} {} {} now; all visitors at once, with these and with all workers there\n",
+        site.name,
+        load.visitors,
+        site.target.url(),
+        load.urls(),
+        pool.max_clients,
+        load.visitors,
+        pool.start,
+        pool.min_spare,
+        pool.max_spare
+    );
+    for candidate in candidates(site) {
+        text += &format!("{:<21} {} now, and {}\n", candidate.name, candidate.from, candidate.to);
+    }
+    for note in &load.notes {
+        text += &format!("{note}\n");
+    }
+    text
+}

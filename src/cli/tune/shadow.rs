@@ -16,8 +16,8 @@ use crate::capacity::{CpuTimes, Share};
 use crate::cli::running::client::{Server, Which};
 use crate::config::{self, Directive};
 use crate::master::sockets::control_socket::{self, How};
-use crate::master::status::Status;
 use crate::memory::{Machine, Measured};
+use crate::status::Status;
 use crate::sys;
 
 /// It has nothing to finish.

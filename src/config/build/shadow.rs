@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::config::model::config::Config;
+use crate::config::model::config::{Config, Shadow};
 use crate::config::model::host::HostAddress;
 use crate::config::model::server::{Listen, LogTarget};
-use crate::config::model::shadow::Shadow;
 use crate::config::syntax::tree::Directive;
 
 /// The tree with what is read instead.

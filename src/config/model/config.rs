@@ -1,6 +1,7 @@
 //! A whole configuration, and what it depends on besides its text.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,9 @@ use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::protocols::Http2;
 use crate::config::model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
 use crate::config::model::settings::Section;
-use crate::config::model::shadow::Shadow;
 use crate::config::model::start_up::StartUp;
 use crate::config::model::start_up::warm_up::WarmUp;
-use crate::config::syntax::tree::{At, ConfigError};
+use crate::config::syntax::tree::{At, ConfigError, Directive};
 
 /// A whole configuration, checked.
 #[derive(Debug, Clone, Default)]
@@ -120,6 +120,26 @@ pub struct Facts {
 pub struct Expanded {
     /// Directives that Perl modules define, in lower case.
     pub own: Vec<String>,
+}
+
+/// The same site once more, on ports of its own, for measurements: what is different about it. Nothing of the running one is touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shadow {
+    /// The process that measures, whose end is its own.
+    pub owner: i32,
+    /// Its control socket and its error log lie there.
+    pub folder: PathBuf,
+    /// Ports of 127.0.0.1, one for each address that the site listens at, in the order of those.
+    pub ports: Vec<u16>,
+    /// Each of these is read instead of every directive of its name, and at the end where there is none.
+    pub instead: Vec<Directive>,
+}
+
+impl Shadow {
+    /// Each address of the site with the one that stands for it.
+    pub fn addresses<'a>(&'a self, listen: &'a [Listen]) -> impl Iterator<Item = (&'a Listen, SocketAddr)> {
+        listen.iter().zip(self.ports.iter().map(|port| (Ipv4Addr::LOCALHOST, *port).into()))
+    }
 }
 
 impl Config {

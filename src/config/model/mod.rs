@@ -20,7 +20,6 @@ pub mod response;
 pub mod scheduling;
 pub mod server;
 pub mod settings;
-pub mod shadow;
 pub mod start_up;
 pub mod strictness;
 pub mod tls;

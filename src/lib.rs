@@ -21,6 +21,9 @@ pub mod front;
 // The processes that have Perl: the mold, its workers, and one request's way through them.
 pub mod worker;
 
+// Shows the server to its administrators, and keeps its past.
+pub mod monitor;
+
 // Measures the memory of the others, for the master.
 pub mod sampler;
 

@@ -7,17 +7,19 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Group, Uid, User, geteuid, initgroups, setgid, setuid};
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::Config;
 
 /// An unprivileged account.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The user's name, for its supplementary groups.
     pub name: CString,
     /// The user.
-    pub uid: Uid,
+    pub uid: u32,
     /// The primary group.
-    pub gid: Gid,
+    pub gid: u32,
 }
 
 /// What to become; `None` when we are not root, or root was told nothing and stays itself.
@@ -27,16 +29,21 @@ pub fn wanted(config: &Config) -> anyhow::Result<Option<Account>> {
     }
     let user = find_user(config.user.as_deref().unwrap_or("root"))?;
     let gid = config.group.as_deref().map_or(Ok(user.gid), find_group)?;
-    Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid, gid }))
+    Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid.as_raw(), gid: gid.as_raw() }))
 }
 
 /// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
 /// client's byte.
 pub fn drop(config: &Config) -> anyhow::Result<()> {
-    let Some(account) = wanted(config)? else { return Ok(()) };
-    initgroups(&account.name, account.gid).context("initgroups")?;
-    setgid(account.gid).with_context(|| format!("cannot become group {}", account.gid))?;
-    setuid(account.uid).with_context(|| format!("cannot become user {}", account.uid))?;
+    wanted(config)?.map_or(Ok(()), |account| become_account(&account))
+}
+
+/// Becomes this user, for good.
+pub fn become_account(account: &Account) -> anyhow::Result<()> {
+    let (uid, gid) = (Uid::from_raw(account.uid), Gid::from_raw(account.gid));
+    initgroups(&account.name, gid).context("initgroups")?;
+    setgid(gid).with_context(|| format!("cannot become group {}", account.gid))?;
+    setuid(uid).with_context(|| format!("cannot become user {}", account.uid))?;
     // The kernel clears it when the user changes: nobody must outlive the master.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())

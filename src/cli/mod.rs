@@ -26,8 +26,8 @@ use std::os::unix::process::parent_id;
 use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
-use crate::{front, printable, profiler, sampler, sys, worker};
-use running::{mem, profile, purge, refork, reload, status, stop, why};
+use crate::{front, monitor, printable, profiler, sampler, sys, worker};
+use running::{history, mem, profile, purge, refork, reload, status, stop, why};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -60,6 +60,8 @@ enum Command {
     Check(check::Check),
     /// Show a running server: its workers and what they do
     Status(status::Status),
+    /// Show what a server did at 03:12, and in the last seven days
+    History(history::History),
     /// Show what a running server has of the machine's memory, and how many workers fit
     Mem(mem::Mem),
     /// Show in which Perl code requests of a running server spend their time
@@ -96,6 +98,9 @@ enum Command {
     /// What the master starts to read stacks
     #[command(hide = true)]
     Profiler,
+    /// What the master starts to show the server
+    #[command(hide = true)]
+    Monitor,
     /// What the master starts for Perl in the configuration
     #[command(hide = true)]
     Expander,
@@ -111,6 +116,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
         Command::Status(status) => status.run(),
+        Command::History(history) => history.run(),
         Command::Mem(mem) => mem.run(),
         Command::Profile(profile) => profile.run(),
         Command::Why(why) => why.run(),
@@ -129,6 +135,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Mold => role(c"cameleer-mold", worker::mold::run),
         Command::Profiler => role(c"cameleer-prof", profiler::run),
         Command::Sampler => role(c"cameleer-sample", sampler::run),
+        Command::Monitor => role(c"cameleer-monitr", monitor::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
     }
 }

@@ -32,7 +32,9 @@ pub use model::identity::{CanonicalName, Named, Signature, Tokens};
 pub use model::options::{Options, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::phases::{Phase, Phases};
-pub use model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+pub use model::server::{
+    AdminAddress, History, Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
+};
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};
@@ -41,6 +43,6 @@ pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};
 pub use syntax::modules::EMBODIED as MODULES;
 pub use syntax::tree::{At, ConfigError, Directive};
-pub use syntax::value::size;
+pub use syntax::value::{duration, size};
 pub use syntax::words::split as split_words;
 pub use syntax::{meter, parse, pattern, regular};

@@ -36,6 +36,8 @@ enum Source {
     Sampler,
     /// What reads stacks.
     Profiler,
+    /// What shows the server.
+    Monitor,
     /// Processes have told about themselves.
     Told(Option<Client>),
     Certificates,
@@ -55,6 +57,7 @@ impl Master {
                 Source::Expander => self.listen_to_expander(),
                 Source::Sampler => self.listen_to_sampler(),
                 Source::Profiler => self.listen_to_profiler(),
+                Source::Monitor => self.listen_to_monitor(),
                 Source::Told(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates_stir(),
             }
@@ -91,6 +94,7 @@ impl Master {
         watched.extend(self.refork.candidate_peer().and_then(|peer| watch(Source::Candidate, peer)));
         watched.extend(self.budget.sampler_peer().and_then(|peer| watch(Source::Sampler, peer)));
         watched.extend(self.profiling.peer().and_then(|peer| watch(Source::Profiler, peer)));
+        watched.extend(self.monitor.peer().and_then(|peer| watch(Source::Monitor, peer)));
         watched.extend(self.inspections().map(|(client, told)| (Source::Told(client), told, read)));
         watched
     }
@@ -114,6 +118,7 @@ impl Master {
             self.profiling_wakes(),
             self.limits_wake(),
             self.exits_settle(),
+            self.monitors(),
         ];
         let Some(next) = deadlines.into_iter().flatten().min() else { return PollTimeout::NONE };
         // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
@@ -141,6 +146,7 @@ impl Master {
             self.profile(now);
             self.ask_front(now);
             self.keep_limits(now);
+            self.keep_monitor(now);
             if self.pool_wakes(now).is_some_and(|at| at <= now) {
                 self.tend();
             }
@@ -244,7 +250,7 @@ impl Master {
         let front = self.front.iter().map(|front| front.pid);
         let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
         let molds = self.molds().map(|(_, mold)| mold.pid);
-        let tools = self.budget.sampler_pid().into_iter().chain(self.profiling.pid());
+        let tools = [self.budget.sampler_pid(), self.profiling.pid(), self.monitor.pid()].into_iter().flatten();
         front.chain(expander).chain(tools).chain(molds).any(|ours| ours == pid) || self.logs.has_started(pid)
     }
 
@@ -261,6 +267,9 @@ impl Master {
         }
         if self.profiling.pid() == Some(pid) {
             return self.profiler_ended();
+        }
+        if self.monitor.pid() == Some(pid) {
+            return self.monitor_ended();
         }
         if let Some(mold) = self.mold_of(pid) {
             self.listen_to_mold(mold, ALL_LEFT);

@@ -86,6 +86,7 @@ impl Master {
             FromFront::Status(status) => {
                 self.choose_candidate(&status);
                 self.note_status(&status);
+                self.pass_to_monitor(&status);
                 self.answer_status(Some(*status));
             }
             FromFront::Purged { client, outcome } => self.purged(client, outcome),

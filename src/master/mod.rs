@@ -33,6 +33,7 @@ mod events;
 mod front;
 mod inspection;
 pub mod loaded;
+mod monitor;
 mod profiling;
 mod stop;
 
@@ -45,6 +46,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
+use nix::unistd::Pid;
 use wire::control::{FrontStatus, GenerationNumber, LateCode, Load, ServerCounts};
 
 use self::backoff::Backoff;
@@ -55,6 +57,7 @@ use self::configuration::expansion::Expansion;
 use self::configuration::{CheckedConfig, ConfigOrigin};
 use self::generation::Generation;
 use self::logs::{Logs, Opened};
+use self::monitor::Monitoring;
 use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
@@ -143,6 +146,7 @@ struct Master {
     /// What molds load besides what the configuration says; grows with reloads (`PerlPreload auto`).
     preload: LateCode,
     budget: Budget,
+    monitor: Monitoring,
     counts: ServerCounts,
     unexplained: Vec<counts::Unexplained>,
     /// When the front is asked next what limits of workers need.
@@ -201,6 +205,7 @@ impl Master {
             profiling: Profiling::default(),
             preload: LateCode::default(),
             budget: Budget::new(Instant::now())?,
+            monitor: Monitoring::new(&checked.config, Instant::now())?,
             counts: ServerCounts::default(),
             unexplained: Vec::new(),
             status_due: Instant::now(),
@@ -391,6 +396,8 @@ impl Master {
             front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
             memory: self.memory_status(),
             counts: self.counted(),
+            history_file: self.monitor.history_path().map(|path| path.display().to_string()),
+            monitor_pid: self.monitor.pid().map(Pid::as_raw),
             front,
         }
     }

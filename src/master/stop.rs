@@ -90,6 +90,7 @@ impl Master {
         self.end_refork(Err("the server is stopping".to_string()));
         self.budget.stop();
         self.profiling.end();
+        self.monitor.stop();
         self.resume_all();
         // The front answers whom the kernel has let in already. While we hold the sockets too, it would let in more for nobody.
         self.listeners.close();

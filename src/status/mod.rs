@@ -52,6 +52,12 @@ pub struct Status {
     /// What processes have of the memory.
     #[serde(default)]
     pub memory: MemoryStatus,
+    /// The process that shows all this, where there is one.
+    #[serde(default)]
+    pub monitor_pid: Option<i32>,
+    /// Where the past is kept.
+    #[serde(default)]
+    pub history_file: Option<String>,
     /// How workers ended, reloads, reforks.
     #[serde(default)]
     pub counts: ServerCounts,

@@ -74,7 +74,10 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
     let bash = "source @DIR@/usr/share/bash-completion/completions/cameleer; COMP_CWORD=1; COMP_WORDS=(cameleer ''); \
                 _cameleer cameleer '' cameleer; echo \"${COMPREPLY[@]}\"";
     let commands = shell(&site, "bash", bash).out;
-    assert!(commands.contains("run serve check status mem profile why reload refork stop purge bench"), "{commands}");
+    assert!(
+        commands.contains("run serve check status history mem profile why reload refork stop purge bench"),
+        "{commands}"
+    );
     assert!(!commands.contains("mold"), "hidden roles are nobody's to type: {commands}");
     let fish = "source @DIR@/usr/share/fish/vendor_completions.d/cameleer.fish; complete -C 'cameleer run --work'";
     assert!(shell(&site, "fish", fish).out.contains("--workers"));

@@ -21,7 +21,7 @@ const LAYERS: &[Layers] = &[
         order: &[
             &["cli"],
             &["bench", "compat", "master"],
-            &["front", "profiler", "sampler", "worker"],
+            &["front", "monitor", "profiler", "sampler", "worker"],
             &["access", "status", "tls"],
             &["capacity", "log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
@@ -62,12 +62,28 @@ const LAYERS: &[Layers] = &[
         of: "src/master",
         order: &[
             &["profiling"],
-            &["budget", "certificates", "counts", "events", "front", "inspection", "purge", "refork", "reload", "stop"],
+            &[
+                "budget",
+                "certificates",
+                "counts",
+                "events",
+                "front",
+                "inspection",
+                "monitor",
+                "purge",
+                "refork",
+                "reload",
+                "stop",
+            ],
             &["generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration"],
             &["backoff", "children", "notify", "signals"],
         ],
+    },
+    Layers {
+        of: "src/monitor",
+        order: &[&["connections"], &["pages"], &["access", "dashboard", "hub"], &["history", "messages"]],
     },
     Layers {
         of: "src/worker",

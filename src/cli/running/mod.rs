@@ -1,6 +1,7 @@
 //! The subcommands that ask a running server, by its control socket.
 
 pub mod client;
+pub mod history;
 pub mod mem;
 pub mod profile;
 pub mod purge;

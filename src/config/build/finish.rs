@@ -21,6 +21,7 @@ impl Draft {
         check_remote_ip(self);
         self.order_containers();
         check_tls(self);
+        check_admin(self);
         check_warm_up(self);
         self.checks();
         if let Some(shadow) = self.config.facts.shadow.clone() {
@@ -97,6 +98,17 @@ fn check_remote_ip(draft: &mut Draft) {
         let message = "RemoteIPProtoHeader: no proxy is named whose word counts: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
         draft.errors.push(ConfigError { at: None, message: message.to_owned() });
     }
+}
+
+/// Whom the network lets come must know a secret.
+fn check_admin(draft: &mut Draft) {
+    let monitor = &draft.config.monitor;
+    let open = monitor.listen.iter().filter(|address| monitor.token.is_none() && !address.is_private());
+    let advice =
+        "is open to the network, and there is no AdminToken: name a file with a secret, or listen on 127.0.0.1";
+    let errors = open.map(|address| ConfigError::at(&address.at, format!("AdminListen: {advice}")));
+    let errors: Vec<ConfigError> = errors.collect();
+    draft.errors.extend(errors);
 }
 
 /// Every host that speaks TLS has something to prove itself with.

@@ -11,7 +11,9 @@ use crate::config::model::host::Host;
 use crate::config::model::identity::Tokens;
 use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::protocols::Http2;
-use crate::config::model::server::{Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+use crate::config::model::server::{
+    Listen, LogLevel, LogTarget, Monitor, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
+};
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
 use crate::config::model::start_up::warm_up::WarmUp;
@@ -77,6 +79,8 @@ pub struct Config {
     pub sections: Vec<Section>,
     /// `TypesConfig`: extension (without dot, lower case) to MIME type.
     pub types: BTreeMap<String, String>,
+    /// `AdminListen` and its kin.
+    pub monitor: Monitor,
     /// `ControlSocket`; `None`: the master chooses.
     pub control_socket: Option<PathBuf>,
     /// What was adjusted or ignored, as httpd does; to be logged once.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::config::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
+use crate::config::syntax::tree::At;
 
 /// An address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,6 +26,48 @@ impl Listen {
             Listen::Unix(_) => None,
         }
     }
+}
+
+/// Who may look at the server while it runs, and what is kept of its past.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Monitor {
+    /// `AdminListen`
+    pub listen: Vec<AdminAddress>,
+    /// `AdminToken`, and where it is written.
+    pub token: Option<(PathBuf, At)>,
+    /// `HistoryFile`
+    pub history: History,
+}
+
+/// An `AdminListen`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdminAddress {
+    /// The address.
+    pub listen: Listen,
+    /// Where it is written.
+    pub at: At,
+}
+
+impl AdminAddress {
+    /// Whether only this machine reaches it.
+    pub fn is_private(&self) -> bool {
+        match &self.listen {
+            Listen::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            Listen::Unix(_) => true,
+        }
+    }
+}
+
+/// `HistoryFile`
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum History {
+    /// In the folder that systemd has made for our state.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Off,
+    /// In this file.
+    File(PathBuf),
 }
 
 /// The pool's directives.

@@ -9,6 +9,7 @@ pub(super) mod httpd_only;
 mod identity;
 mod logs;
 mod memory;
+mod monitor;
 mod old;
 mod perl;
 mod pool;
@@ -61,6 +62,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         pool::ROWS,
         budget::ROWS,
         memory::ROWS,
+        monitor::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,
         client::limits::ROWS,

@@ -9,4 +9,5 @@ pub mod measures;
 pub mod protocol;
 pub mod refusal;
 pub mod shared;
+pub mod slowest;
 pub mod turn;

@@ -10,6 +10,7 @@ use wire::control::{FromFront, GenerationNumber, Load, ServerCounts};
 use super::lock::lock;
 use super::master::Master;
 use super::measures::Measures;
+use super::slowest::Slowest;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
 const SPARE_FRAMES: usize = 64;
@@ -27,6 +28,8 @@ pub struct Shared {
     pub counters: Counters,
     /// Times, and statuses of answers.
     pub measures: Measures,
+    /// Requests that took long.
+    pub slowest: Slowest,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
     /// Since when the front stops.
@@ -105,6 +108,7 @@ impl Shared {
             clock: Clock::default(),
             counters: Counters::default(),
             measures: Measures::default(),
+            slowest: Slowest::default(),
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),

@@ -103,6 +103,7 @@ impl Services {
             queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
             times: Times::from(&totals),
             codes: totals.codes,
+            slowest: self.shared.slowest.list(),
             workers: generations
                 .iter()
                 .flat_map(|generation| generation.pool.status(&generation.config.hosts))

@@ -59,7 +59,12 @@ impl Sampling {
 impl Master {
     /// Whether memory is to be measured: there is a budget, or a limit of workers, or molds are renewed by it.
     fn samples(&self) -> bool {
-        self.stop.is_none() && self.serving().is_some() && (self.budget.bytes.is_some() || self.has_memory_limits())
+        self.stop.is_none() && self.serving().is_some() && self.wants_memory()
+    }
+
+    /// For the budget or limits, or for who looks at the server.
+    fn wants_memory(&self) -> bool {
+        self.budget.bytes.is_some() || self.has_memory_limits() || self.monitor.is_wanted()
     }
 
     /// Asks for the next measurement when it is due.

@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use wire::control::{FromExpander, FromFront, FromMold, GenerationNumber, ToExpander, ToFront, ToMold};
 
 use self::peer::Peer;
+use crate::monitor::ToMonitor;
 use crate::profiler::{FromProfiler, ToProfiler};
 use crate::sampler::{Sampled, ToSampler};
 use crate::sys;
@@ -30,6 +31,8 @@ pub enum Role {
     Sampler,
     /// Stacks.
     Profiler,
+    /// What administrators see.
+    Monitor,
 }
 
 impl Role {
@@ -41,6 +44,7 @@ impl Role {
             Role::Expander => "expander",
             Role::Sampler => "sampler",
             Role::Profiler => "profiler",
+            Role::Monitor => "monitor",
         }
     }
 }
@@ -84,6 +88,9 @@ pub type Sampler = Child<ToSampler, Sampled>;
 /// The profiler as the master holds it.
 pub type Profiler = Child<ToProfiler, FromProfiler>;
 
+/// The monitor as the master holds it; it has nothing to say.
+pub type Monitor = Child<ToMonitor, ()>;
+
 /// An expander as the master holds it.
 pub type Expander = Child<ToExpander, FromExpander>;
 
@@ -114,6 +121,12 @@ pub fn start_sampler(error_log: &OwnedFd) -> io::Result<Sampler> {
 /// Starts the profiler.
 pub fn start_profiler(error_log: &OwnedFd) -> io::Result<Profiler> {
     let (pid, ours) = start(Role::Profiler, error_log, &[])?;
+    Ok(Child { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts the monitor; its first message must be `Configure`.
+pub fn start_monitor(error_log: &OwnedFd) -> io::Result<Monitor> {
+    let (pid, ours) = start(Role::Monitor, error_log, &[])?;
     Ok(Child { pid, peer: Peer::new(ours)? })
 }
 

@@ -8,8 +8,12 @@ mod mistakes;
 pub use mistakes::{CodeError, Mistakes};
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
 use wire::transport::in_memory;
 
 use super::children::peer::Fd;
@@ -17,6 +21,10 @@ use crate::config::parse::{Reader, Source};
 use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen};
 use crate::log;
 use crate::tls::{self, Identity};
+
+/// A shorter secret can be guessed.
+const LEAST_TOKEN: usize = 16;
+const LONGEST_TOKEN: u64 = 1024;
 
 /// Where a configuration is read from, now and at every reload.
 #[derive(Debug, Clone)]
@@ -141,6 +149,7 @@ fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     errors.extend(wrong_log_formats(&config, bundle));
     errors.extend(wrong_spool_directory(&config));
+    errors.extend(admin_token(&config).err());
     if hides_identities(&errors, bundle) {
         return (config, Vec::new(), errors);
     }
@@ -165,6 +174,38 @@ fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
 }
 
 /// Whether `User` can write there the front finds out.
+/// What `AdminToken` says, without the end of its line.
+pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
+    let Some((path, at)) = &config.monitor.token else { return Ok(None) };
+    let wrong = |why: String| ConfigError::at(at, format!("AdminToken: {}: {why}", path.display()));
+    let token = read_secret(path).map_err(|error| wrong(error.to_string()))?;
+    match token.trim_end_matches(['\r', '\n']) {
+        token if token.len() < LEAST_TOKEN => {
+            Err(wrong(format!("expected {LEAST_TOKEN} characters at least: openssl rand -hex 32 makes some")))
+        }
+        token if token.contains(|c: char| !c.is_ascii_graphic()) => {
+            Err(wrong("expected a line of letters, digits and signs".to_owned()))
+        }
+        token => Ok(Some(token.to_owned())),
+    }
+}
+
+/// A file that nobody else may read. It may be a FIFO or a device that never ends.
+fn read_secret(path: &Path) -> std::io::Result<String> {
+    let mut options = File::options();
+    let file = options.read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("is no file"));
+    }
+    if about.mode() & 0o077 != 0 {
+        return Err(std::io::Error::other("others may read it: chmod 600"));
+    }
+    let mut text = String::new();
+    file.take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
     let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
     let message = format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());

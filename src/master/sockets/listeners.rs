@@ -38,6 +38,9 @@ const NO_NEW_CONNECTION: [SockFilter; 5] = {
     ]
 };
 
+/// Administrators are few.
+const PRIVATE_BACKLOG: i32 = 128;
+
 /// A bound socket.
 #[derive(Debug, Clone)]
 pub struct Bound {
@@ -153,11 +156,23 @@ impl Bound {
     fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<Bound> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, shares_port_with_ipv4(*tcp, all)),
-            Listen::Unix(path) => bind_unix(path),
+            // As open as a port on this machine is: the proxy in front runs as another user. The folder's mode restricts it.
+            Listen::Unix(path) => bind_unix(path, 0o666),
         };
         let fd = fd.map_err(|error| advise(error, address))?;
         // The kernel caps it at net.core.somaxconn.
         listen(&fd, Backlog::new(backlog.min(65535).cast_signed())?).context("listen")?;
+        Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+    }
+
+    /// For the monitor: what a unix socket's folder lets in, only our own user gets in by.
+    pub fn private(address: &Listen) -> anyhow::Result<Bound> {
+        let fd = match address {
+            Listen::Tcp(tcp) => bind_tcp(*tcp, false),
+            Listen::Unix(path) => bind_unix(path, 0o600),
+        };
+        let fd = fd.map_err(|error| advise(error, address))?;
+        listen(&fd, Backlog::new(PRIVATE_BACKLOG)?).context("listen")?;
         Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
     }
 
@@ -172,7 +187,8 @@ impl Bound {
         }
     }
 
-    fn remove_file(&self) {
+    /// The file of a socket that is ours.
+    pub fn remove_file(&self) {
         if let (Listen::Unix(path), false) = (&self.address, self.passed) {
             let _ = remove_file(path);
         }
@@ -195,12 +211,12 @@ fn shares_port_with_ipv4(address: SocketAddr, all: &[Listen]) -> bool {
     all.iter().any(|other| matches!(other, Listen::Tcp(other) if other.is_ipv4() && other.port() == address.port()))
 }
 
-fn bind_unix(path: &Path) -> io::Result<OwnedFd> {
+fn bind_unix(path: &Path, mode: u32) -> io::Result<OwnedFd> {
     remove_stale(path)?;
     let fd = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
     bind_to(&fd, &UnixAddr::new(path)?)?;
-    // As open as a port on this machine is: the proxy in front runs as another user. The folder's mode restricts it.
-    set_permissions(path, Permissions::from_mode(0o666))?;
+    // Before anybody can connect.
+    set_permissions(path, Permissions::from_mode(mode))?;
     Ok(fd)
 }
 
@@ -273,13 +289,13 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("cameleer-listeners-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("folder");
         let path = folder.join("a.sock");
-        let live = bind_unix(&path).expect("bound");
+        let live = bind_unix(&path, 0o666).expect("bound");
         listen(&live, Backlog::new(1).expect("backlog")).expect("listens");
-        assert_eq!(bind_unix(&path).expect_err("in use").kind(), ErrorKind::AddrInUse);
+        assert_eq!(bind_unix(&path, 0o666).expect_err("in use").kind(), ErrorKind::AddrInUse);
         drop(live);
-        bind_unix(&path).expect("stale file removed");
+        bind_unix(&path, 0o666).expect("stale file removed");
         std::fs::write(folder.join("plain"), "").expect("file");
-        assert_eq!(bind_unix(&folder.join("plain")).expect_err("a file").kind(), ErrorKind::AlreadyExists);
+        assert_eq!(bind_unix(&folder.join("plain"), 0o666).expect_err("a file").kind(), ErrorKind::AlreadyExists);
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 

@@ -27,7 +27,7 @@ impl ServerCounts {
     }
 
     /// Ends that nobody wanted.
-    pub fn crashes(&self) -> u64 {
+    pub fn faults(&self) -> u64 {
         self.exits.iter().filter(|(reason, _)| reason.is_fault()).map(|(_, count)| count).sum()
     }
 }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
 pub use status::{
-    Activity, ClientStatus, FrontStatus, Quantiles, ShareStatus, Spread, Spreads, Times, WorkerState, WorkerStatus,
+    Activity, ClientStatus, FrontStatus, Quantiles, ShareStatus, SlowRequest, Spread, Spreads, Times, WorkerState,
+    WorkerStatus,
 };
 
 use crate::reply::LeaveReason;

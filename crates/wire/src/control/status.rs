@@ -129,8 +129,37 @@ pub struct FrontStatus {
     /// The same, all of it; left out where a person reads.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spreads: Option<Spreads>,
+    /// The requests of the last minutes that took workers longest, the slowest first.
+    #[serde(default)]
+    pub slowest: Vec<SlowRequest>,
     /// One entry a worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// A request that took long.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowRequest {
+    /// `GET /path`, for a reader as [`WorkerStatus::request`].
+    pub request: String,
+    /// Its virtual host, where that has a name.
+    pub host: String,
+    /// Of the answer.
+    pub status: u16,
+    /// When it ended, in seconds since 1970.
+    pub ended_s: u64,
+    /// How long it waited for a worker, in microseconds.
+    pub waited_us: u64,
+    /// How long the worker had it.
+    pub served_us: u64,
+    /// Which worker that was.
+    pub worker: Slot,
+}
+
+impl SlowRequest {
+    /// In all.
+    pub fn took_us(&self) -> u64 {
+        self.waited_us.saturating_add(self.served_us)
+    }
 }
 
 /// What the requests of one `PoolShare` have of the pool.

@@ -10,10 +10,11 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt::Display;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::request::Parts;
 use http::{HeaderMap, Version};
+use wire::control::SlowRequest;
 use wire::frame::name_in_logs;
 use wire::reply::Head;
 
@@ -27,8 +28,8 @@ use crate::front::client::{Client, Pending};
 use crate::front::generation::View;
 use crate::front::log::entry::{Ending, Entry, Place, Worker, since_1970};
 use crate::front::routing::Route;
-use crate::front::workers::{Exchange, Promised, SharedExchange, Stage};
-use crate::log;
+use crate::front::workers::{Exchange, Label, Promised, SharedExchange, Stage};
+use crate::{log, printable};
 use remote_ip::ForwardedClient;
 use variables::Basis;
 use visitor::Visitor;
@@ -122,6 +123,9 @@ impl RequestContext {
         let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
         let finished = Finished { status: self.status.get(), took: self.took.get(), worker };
         self.services.shared.measures.note(self.services.generations.thread(), &finished);
+        if let (Some(exchange), Some(Worked { waited, served })) = (exchange, finished.worker) {
+            self.services.shared.slowest.note(waited + served, || self.as_slow(exchange, waited, served));
+        }
         let (route, visitor) = (self.route.borrow(), self.visitor.borrow());
         let entry = Entry {
             host: &self.generation.config.hosts[self.host()],
@@ -157,6 +161,22 @@ impl RequestContext {
         };
         self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
         self.services.shared.clock.start();
+    }
+
+    fn as_slow(&self, exchange: &Exchange, waited: Duration, served: Duration) -> SlowRequest {
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let route = self.route.borrow();
+        let target = route.as_ref().map(|route| route.path.as_slice().into()).unwrap_or_default();
+        let host = self.generation.config.hosts.get(self.host()).and_then(|host| host.server_name.as_deref());
+        SlowRequest {
+            request: Label { host: 0, method: self.head.method.clone(), target }.shown(),
+            host: host.map(printable::line).unwrap_or_default(),
+            status: self.status.get(),
+            ended_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            waited_us: micros(waited),
+            served_us: micros(served),
+            worker: exchange.begun.map_or(0, |begun| begun.worker.slot),
+        }
     }
 
     /// For what outlives the answer.

@@ -1,0 +1,50 @@
+// Which charts there are.
+
+import { Chart } from "./chart.js";
+import { count, size, took } from "./format.js";
+
+const series = (...rows) => rows.map(([key, name, color]) => ({ key, name, color: color ?? key }));
+
+export function charts(parent, clock) {
+  return [
+    {
+      title: "Requests a second",
+      format: count,
+      stacked: true,
+      series: series(["ok", "2xx"], ["redirects", "3xx", "redirect"], ["client_errors", "4xx", "client"], ["server_errors", "5xx", "server"]),
+    },
+    {
+      title: "Latency",
+      format: took,
+      least: 1000,
+      series: series(["p50_us", "p50", "p50"], ["p90_us", "p90", "p90"], ["p99_us", "p99", "p99"]),
+    },
+    {
+      title: "Workers",
+      format: count,
+      stacked: true,
+      least: 2,
+      series: series(["busy", "busy"], ["starting", "starting"], ["retiring", "leaving"], ["idle", "idle"]),
+    },
+    {
+      title: "Queue",
+      format: count,
+      least: 4,
+      series: series(["queued", "waiting"], ["shed", "refused a second"]),
+    },
+    {
+      title: "Memory of the workers",
+      format: size,
+      stacked: true,
+      least: 1024,
+      base: 1024,
+      series: series(["private_kb", "private", "private"], ["common_kb", "shared, by its part", "shared"]),
+    },
+    {
+      title: "Workers that ended",
+      format: count,
+      least: 4,
+      series: series(["exits", "all", "ended"], ["faults", "faults", "fault"]),
+    },
+  ].map((chart) => new Chart(parent, { ...chart, clock }));
+}

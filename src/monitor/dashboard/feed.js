@@ -1,0 +1,19 @@
+// Where the numbers come from: events each second, and the history for what was before.
+
+/** Calls `view` with what the server says each second, and `state` with how the connection is. */
+export function follow(view, state) {
+  const events = new EventSource("events");
+  events.onopen = () => state("live");
+  events.onerror = () => state("lost");
+  events.onmessage = (event) => {
+    state("live");
+    view(JSON.parse(event.data));
+  };
+}
+
+/** The points from `from` to `to`, in seconds since 1970, each for `step` seconds. */
+export async function history(from, to, step) {
+  const answer = await fetch(`history.json?from=${from}&to=${to}&step=${step}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}

@@ -1,0 +1,86 @@
+// A table whose heads sort it. Rows are told anew each second; which is where stays as it was chosen, and so does what has the focus.
+
+/** The kinds of a column that the style sheet knows. */
+function classes(kind) {
+  return ["number", "wide", "minor"].filter((name) => kind[name]).join(" ");
+}
+
+export class Table {
+  /** `columns`: `{key, name, value, text, number, wide, minor}`: what sorts, and what is shown (text, or an element); minor ones not on a phone. */
+  constructor(table, { columns, sort, descending = false, none }) {
+    Object.assign(this, { table, columns, sort, descending, none, rows: [], filter: "" });
+    const head = table.createTHead().insertRow();
+    for (const { key, name, number, minor } of columns) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.dataset.key = key;
+      cell.className = classes({ number, minor });
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = name;
+      button.addEventListener("click", () => this.sortBy(key));
+      cell.append(button);
+      head.append(cell);
+    }
+    this.body = table.createTBody();
+    this.draw();
+  }
+
+  /** The same head twice turns the order around; numbers begin with the largest. */
+  sortBy(key) {
+    const column = this.columns.find((column) => column.key === key);
+    this.descending = this.sort === key ? !this.descending : Boolean(column.number);
+    this.sort = key;
+    this.draw();
+  }
+
+  show(rows) {
+    this.rows = rows;
+    this.draw();
+  }
+
+  search(text) {
+    this.filter = text.toLowerCase();
+    this.draw();
+  }
+
+  draw() {
+    for (const cell of this.table.tHead.rows[0].cells) {
+      const order = this.descending ? "descending" : "ascending";
+      cell.setAttribute("aria-sort", cell.dataset.key === this.sort ? order : "none");
+    }
+    const { value } = this.columns.find((column) => column.key === this.sort);
+    const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0) * (this.descending ? -1 : 1);
+    const shown = this.rows.map((row) => this.row(row)).filter(({ words }) => words.toLowerCase().includes(this.filter));
+    shown.sort((a, b) => order(value(a.row), value(b.row)));
+    this.body.replaceChildren(...shown.map(({ line }) => line));
+    if (!shown.length) this.empty();
+  }
+
+  row(row) {
+    const line = document.createElement("tr");
+    for (const { text, ...kind } of this.columns) {
+      const cell = line.insertCell();
+      cell.append(text(row));
+      cell.className = classes(kind);
+    }
+    return { row, line, words: line.textContent };
+  }
+
+  empty() {
+    const line = this.body.insertRow();
+    line.className = "none";
+    const cell = line.insertCell();
+    cell.colSpan = this.columns.length;
+    cell.textContent = this.rows.length ? "nothing matches the filter" : this.none;
+  }
+}
+
+/** `text` in an element of a class, for a cell. */
+export function marked(text, className, data = {}) {
+  const span = document.createElement("span");
+  span.className = className;
+  span.textContent = text;
+  Object.assign(span.dataset, data);
+  return span;
+}

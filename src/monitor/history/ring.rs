@@ -1,0 +1,242 @@
+//! The file: a page that says whose it is, then a place for each of so many seconds. A second's place follows from its time, so nothing is
+//! ever looked for or moved; what a crash or a full disk left torn is seen by its checksum and missing, and the next second is written
+//! whatever became of the last one.
+
+use std::fs::File;
+use std::io;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::FileExt;
+
+use flate2::Crc;
+
+use super::second::{SIZE, Second};
+
+/// Seconds of seven days.
+pub const WEEK: u32 = 7 * 24 * 3600;
+/// What is kept where there is no file.
+pub const SECONDS_IN_MEMORY: u32 = 3600;
+
+/// Before the first second.
+const HEADER: u64 = 4096;
+const MAGIC: &[u8; 16] = b"cameleer history";
+/// Changes with what a second is made of.
+const VERSION: u32 = 1;
+/// Seconds that are read at once.
+const AT_ONCE: u32 = 3600;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Ring {
+    file: File,
+    seconds: u32,
+}
+
+/// Why a file cannot be gone on with.
+#[derive(Debug)]
+pub enum Damage {
+    /// It was not made by us, or its first page is spoilt.
+    NotOurs,
+    /// An earlier or later version has made it.
+    OtherVersion,
+    /// It cannot be read or written.
+    Io(io::Error),
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Damage::NotOurs => f.write_str("is no history, or damaged"),
+            Damage::OtherVersion => f.write_str("was written by another version"),
+            Damage::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<io::Error> for Damage {
+    fn from(error: io::Error) -> Damage {
+        Damage::Io(error)
+    }
+}
+
+impl Ring {
+    /// A file that is there; one that is empty becomes a ring of so many seconds.
+    pub fn open(file: File, seconds: u32) -> Result<Ring, Damage> {
+        if file.metadata()?.len() == 0 {
+            file.write_all_at(&header(seconds), 0)?;
+        }
+        Ring::read(file)
+    }
+
+    /// A file that is there, to read.
+    pub fn read(file: File) -> Result<Ring, Damage> {
+        let mut first = [0; HEADER_BYTES];
+        file.read_exact_at(&mut first, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Damage::NotOurs,
+            _ => Damage::Io(error),
+        })?;
+        Ok(Ring { seconds: understand(&first)?, file })
+    }
+
+    /// How many it has places for.
+    pub fn seconds(&self) -> u32 {
+        self.seconds
+    }
+
+    /// Keeps a second, in the place of the one that is as many seconds older as there are places.
+    pub fn write(&self, second: &Second) -> io::Result<()> {
+        self.file.write_all_at(&second.encode(), self.place(second.time))
+    }
+
+    /// Hands out the seconds of that time that were kept, in their order.
+    pub fn each(&self, times: RangeInclusive<u32>, mut take: impl FnMut(Second)) -> io::Result<()> {
+        let (mut from, to) = self.within_reach(times)?.into_inner();
+        let mut bytes = vec![0; AT_ONCE as usize * SIZE];
+        while from <= to {
+            // As many as lie side by side.
+            let count = (to - from).saturating_add(1).min(AT_ONCE).min(self.seconds - from % self.seconds);
+            let there = self.fill(&mut bytes, count as usize * SIZE, self.place(from))?;
+            let (places, _) = there.as_chunks();
+            for (time, place) in (from..).zip(places) {
+                // A place may still hold a second of the last round.
+                if let Some(second) = Second::decode(place).filter(|second| second.time == time) {
+                    take(second);
+                }
+            }
+            match from.checked_add(count) {
+                Some(next) => from = next,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of that time of which something can be there: the ring ends with its newest second.
+    fn within_reach(&self, times: RangeInclusive<u32>) -> io::Result<RangeInclusive<u32>> {
+        let (from, to) = times.into_inner();
+        if to.saturating_sub(from) < self.seconds {
+            return Ok(from..=to);
+        }
+        let to = to.min(self.newest()?);
+        Ok(from.max(to.saturating_sub(self.seconds - 1))..=to)
+    }
+
+    fn newest(&self) -> io::Result<u32> {
+        let mut newest = 0;
+        let mut bytes = vec![0; AT_ONCE as usize * SIZE];
+        for first in (0..self.seconds).step_by(AT_ONCE as usize) {
+            let count = AT_ONCE.min(self.seconds - first) as usize;
+            let (places, _) = self.fill(&mut bytes, count * SIZE, self.place(first))?.as_chunks();
+            newest = places.iter().filter_map(Second::decode).map(|second| second.time).fold(newest, u32::max);
+        }
+        Ok(newest)
+    }
+
+    /// What the file has of so many bytes: it grows with what is written.
+    fn fill<'a>(&self, bytes: &'a mut [u8], count: usize, at: u64) -> io::Result<&'a [u8]> {
+        let (wanted, _) = bytes.split_at_mut(count);
+        let mut filled = 0;
+        while let Some(rest) = wanted.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.file.read_at(rest, at + filled as u64)? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        Ok(wanted.get(..filled).unwrap_or_default())
+    }
+
+    fn place(&self, time: u32) -> u64 {
+        HEADER + u64::from(time % self.seconds) * SIZE as u64
+    }
+}
+
+const HEADER_BYTES: usize = MAGIC.len() + 16;
+
+/// Magic, version, size of a second, how many there are, checksum.
+fn header(seconds: u32) -> [u8; HEADER_BYTES] {
+    let mut bytes = MAGIC.to_vec();
+    [VERSION, SIZE as u32, seconds].iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+    let mut crc = Crc::new();
+    crc.update(&bytes);
+    bytes.extend_from_slice(&crc.sum().to_le_bytes());
+    let mut header = [0; HEADER_BYTES];
+    header.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    header
+}
+
+fn understand(first: &[u8; HEADER_BYTES]) -> Result<u32, Damage> {
+    let (numbers, _) = first.get(MAGIC.len()..).unwrap_or_default().as_chunks::<4>();
+    let numbers: Vec<u32> = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
+    match numbers[..] {
+        [version, ..] if first.starts_with(MAGIC) && version != VERSION => Err(Damage::OtherVersion),
+        [_, _, seconds, _] if seconds > 0 && *first == header(seconds) => Ok(seconds),
+        _ => Err(Damage::NotOurs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(seconds: u32) -> Ring {
+        Ring::open(tempfile::tempfile().expect("a file"), seconds).expect("a ring")
+    }
+
+    fn times(ring: &Ring, times: RangeInclusive<u32>) -> Vec<u32> {
+        let mut found = Vec::new();
+        ring.each(times, |second| found.push(second.time)).expect("read");
+        found
+    }
+
+    fn at(time: u32) -> Second {
+        Second { time, ..Second::default() }
+    }
+
+    #[test]
+    fn the_last_seconds_are_there_and_older_ones_make_place() {
+        let ring = ring(10);
+        (1000..1025).filter(|time| *time != 1017).for_each(|time| ring.write(&at(time)).expect("written"));
+        assert_eq!(times(&ring, 0..=5000), [1015, 1016, 1018, 1019, 1020, 1021, 1022, 1023, 1024]);
+        assert_eq!(times(&ring, 1018..=1020), [1018, 1019, 1020]);
+        assert_eq!(times(&ring, 0..=u32::MAX).len(), 9, "and nobody walks through all time for that");
+        assert!(times(&ring, 1030..=u32::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_week_is_less_than_50_mb() {
+        let ring = ring(WEEK);
+        let (first, last) = (WEEK, 2 * WEEK - 1);
+        [first, last].iter().for_each(|time| ring.write(&at(*time)).expect("written"));
+        let size = ring.file.metadata().expect("a file").len();
+        assert_eq!(size, 48_388_096);
+        assert_eq!(times(&ring, first..=last), [first, last]);
+    }
+
+    #[test]
+    fn a_torn_second_is_missing_and_the_others_are_not() {
+        let ring = ring(100);
+        (1..=20).for_each(|time| ring.write(&at(time)).expect("written"));
+        ring.file.write_all_at(&[0xff; 40], ring.place(7) + 30).expect("written");
+        // The file ends within the last one.
+        ring.file.set_len(ring.place(20) + 11).expect("cut");
+        let left: Vec<u32> = (1..20).filter(|time| *time != 7).collect();
+        assert_eq!(times(&ring, 0..=100), left);
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_is_seen() {
+        let of = |bytes: &[u8]| {
+            let file = tempfile::tempfile().expect("a file");
+            file.write_all_at(bytes, 0).expect("written");
+            Ring::open(file, WEEK)
+        };
+        assert!(matches!(of(b"127.0.0.1 - - [23/Nov/2026] \"GET / HTTP/1.1\" 200"), Err(Damage::NotOurs)));
+        assert!(matches!(of(b"x"), Err(Damage::NotOurs)));
+        let mut later = header(WEEK);
+        later[MAGIC.len()] = 9;
+        assert!(matches!(of(&later), Err(Damage::OtherVersion)));
+        let mut spoilt = header(WEEK);
+        spoilt[MAGIC.len() + 9] ^= 1;
+        assert!(matches!(of(&spoilt), Err(Damage::NotOurs)));
+        assert!(of(&header(WEEK)).is_ok());
+    }
+}

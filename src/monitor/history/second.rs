@@ -1,0 +1,197 @@
+//! One second of the server's life as it lies in the file: 80 bytes of little-endian numbers behind their checksum. What does not fit
+//! is written as the most that does.
+
+use flate2::Crc;
+use serde::Serialize;
+
+/// Bytes of a second in the file.
+pub const SIZE: usize = 80;
+
+/// What happened in one second, and how things stood at its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Second {
+    /// Since 1970.
+    pub time: u32,
+    /// Requests answered with 1xx and 2xx.
+    pub ok: u32,
+    /// With 3xx.
+    pub redirects: u32,
+    /// With 4xx.
+    pub client_errors: u32,
+    /// With 5xx.
+    pub server_errors: u32,
+    /// Half of these requests took no longer, in microseconds.
+    pub p50_us: u32,
+    /// Nine tenths.
+    pub p90_us: u32,
+    /// Ninety-nine hundredths.
+    pub p99_us: u32,
+    /// How long they waited for a worker, ninety-nine hundredths of those that did.
+    pub queue_p99_us: u32,
+    /// Workers with a request.
+    pub busy: u16,
+    /// Workers without one.
+    pub idle: u16,
+    /// Workers that begin.
+    pub starting: u16,
+    /// Workers that leave.
+    pub retiring: u16,
+    /// Requests that wait for a worker.
+    pub queued: u32,
+    /// Open connections.
+    pub connections: u32,
+    /// Requests that were refused.
+    pub shed: u32,
+    /// Memory of all processes, shared pages once, in kB.
+    pub pss_kb: u32,
+    /// What workers have for themselves, in kB.
+    pub private_kb: u32,
+    /// What workers have in common with others, each counted, in kB.
+    pub shared_kb: u32,
+    /// Workers that ended.
+    pub exits: u16,
+    /// Those of them that nobody wanted to end.
+    pub faults: u16,
+    /// Reloads that came to serve.
+    pub reloads: u8,
+    /// Reloads that failed.
+    pub failed_reloads: u8,
+    /// Workers that became the mold.
+    pub reforks: u8,
+    /// 1: the front did not answer, and all of its numbers are missing.
+    pub front_is_missing: u8,
+}
+
+impl Second {
+    /// Requests that were answered.
+    pub fn requests(&self) -> u32 {
+        [self.redirects, self.client_errors, self.server_errors].iter().fold(self.ok, |sum, n| sum.saturating_add(*n))
+    }
+
+    /// As it lies in the file.
+    pub fn encode(&self) -> [u8; SIZE] {
+        let mut bytes = Vec::with_capacity(SIZE);
+        bytes.extend_from_slice(&[0; 4]);
+        let wide = [
+            self.time,
+            self.ok,
+            self.redirects,
+            self.client_errors,
+            self.server_errors,
+            self.p50_us,
+            self.p90_us,
+            self.p99_us,
+            self.queue_p99_us,
+        ];
+        wide.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+        let workers = [self.busy, self.idle, self.starting, self.retiring];
+        workers.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+        let gauges = [self.queued, self.connections, self.shed, self.pss_kb, self.private_kb, self.shared_kb];
+        gauges.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+        [self.exits, self.faults].iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+        bytes.extend_from_slice(&[self.reloads, self.failed_reloads, self.reforks, self.front_is_missing]);
+        let mut encoded = [0; SIZE];
+        encoded.iter_mut().zip(&bytes).for_each(|(to, from)| *to = *from);
+        let sum = checksum(&encoded).to_le_bytes();
+        encoded.iter_mut().zip(sum).for_each(|(to, from)| *to = from);
+        encoded
+    }
+
+    /// `None`: nothing was written there, or not to its end.
+    pub fn decode(bytes: &[u8; SIZE]) -> Option<Second> {
+        let mut from = Numbers(bytes);
+        if from.u32()? != checksum(bytes) {
+            return None;
+        }
+        let second = Second {
+            time: from.u32()?,
+            ok: from.u32()?,
+            redirects: from.u32()?,
+            client_errors: from.u32()?,
+            server_errors: from.u32()?,
+            p50_us: from.u32()?,
+            p90_us: from.u32()?,
+            p99_us: from.u32()?,
+            queue_p99_us: from.u32()?,
+            busy: from.u16()?,
+            idle: from.u16()?,
+            starting: from.u16()?,
+            retiring: from.u16()?,
+            queued: from.u32()?,
+            connections: from.u32()?,
+            shed: from.u32()?,
+            pss_kb: from.u32()?,
+            private_kb: from.u32()?,
+            shared_kb: from.u32()?,
+            exits: from.u16()?,
+            faults: from.u16()?,
+            reloads: from.u8()?,
+            failed_reloads: from.u8()?,
+            reforks: from.u8()?,
+            front_is_missing: from.u8()?,
+        };
+        (second.time != 0).then_some(second)
+    }
+}
+
+/// Of all but the four bytes where it stands.
+fn checksum(bytes: &[u8; SIZE]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(bytes.split_first_chunk::<4>().map_or(&[][..], |(_, rest)| rest));
+    crc.sum()
+}
+
+/// Takes numbers off the front.
+struct Numbers<'a>(&'a [u8]);
+
+impl Numbers<'_> {
+    fn u32(&mut self) -> Option<u32> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*number))
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u16::from_le_bytes(*number))
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        let (number, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(numbers in proptest::collection::vec(any::<u32>(), 24)) {
+            let mut bytes = [0; SIZE];
+            bytes.iter_mut().zip(numbers.iter().flat_map(|n| n.to_le_bytes())).for_each(|(to, from)| *to = from);
+            let sum = checksum(&bytes).to_le_bytes();
+            bytes[..4].copy_from_slice(&sum);
+            if let Some(second) = Second::decode(&bytes) {
+                prop_assert_eq!(second.encode(), bytes);
+            }
+        }
+
+        #[test]
+        fn a_second_that_was_torn_or_spoilt_is_none(time in 1_u32.., at in 0..SIZE, with in 1_u8..) {
+            let mut bytes = Second { time, ok: 7, ..Second::default() }.encode();
+            prop_assert!(Second::decode(&bytes).is_some());
+            bytes[at] ^= with;
+            prop_assert_eq!(Second::decode(&bytes), None);
+        }
+    }
+
+    #[test]
+    fn an_empty_place_is_none() {
+        assert_eq!(Second::decode(&[0; SIZE]), None);
+    }
+}

@@ -1,0 +1,232 @@
+//! `AdminListen`: what the monitor shows, to whom, and what becomes of those who misuse it.
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{
+    Address, Connection, Finished, Request, Response, Server, Site, children, eventually, free_port, name, signal,
+    state, until,
+};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A server whose monitor answers, and the port where it does.
+pub fn serve(conf: &str) -> (Server, u16) {
+    let port = free_port();
+    let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(&format!(
+        "AdminListen 127.0.0.1:{port}\n{conf}\n<Location />\nPsgiApp app.psgi\n</Location>\n\
+         <Location /metrics>\nSetHandler server-metrics\n</Location>"
+    ));
+    until("the monitor answers", || ask(port, "/status.json").is_some_and(|answer| answer.status == 200));
+    (server, port)
+}
+
+fn ask(port: u16, target: &str) -> Option<Response> {
+    send(port, Request::get(target))
+}
+
+fn send(port: u16, request: Request) -> Option<Response> {
+    Connection::open(&Address::Tcp(port)).ok()?.try_ask(&request.header("Connection", "close")).ok()
+}
+
+#[track_caller]
+fn get(port: u16, target: &str) -> Response {
+    ask(port, target).expect("an answer").is(200)
+}
+
+fn json(response: &Response) -> Value {
+    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
+}
+
+fn monitor(server: &Server) -> i32 {
+    let monitors = || children(server.pid()).into_iter().find(|pid| name(*pid) == "cameleer-monitr");
+    eventually("there is a monitor", monitors)
+}
+
+#[test]
+fn each_view_is_of_the_same_server() {
+    let (server, port) = serve("");
+    (0..5).for_each(|_| drop(server.text("/")));
+    until("the monitor has heard of it", || json(&get(port, "/status.json"))["front"]["requests"].as_u64() >= Some(5));
+    let status = json(&get(port, "/status.json"));
+    assert_eq!(status["pid"], server.pid());
+    assert_eq!(status["front"]["workers"].as_array().map(Vec::len), Some(2), "{status}");
+    assert!(
+        status["front"]["workers"][0]["cpu_ms"].is_u64() && status["second"]["time"].as_u64() > Some(1_700_000_000)
+    );
+    let metrics = get(port, "/metrics").text();
+    until("memory is measured", || {
+        get(port, "/metrics").text().contains("cameleer_worker_private_bytes{worker=\"1\"} ")
+    });
+    for name in [
+        "cameleer_requests_total{code=\"200\"} ",
+        "cameleer_request_duration_seconds_bucket{le=\"+Inf\"} ",
+        "cameleer_pool_pss_bytes ",
+        "cameleer_worker_exits_total{reason=\"max_requests\"} 0\n",
+    ] {
+        assert!(metrics.contains(name), "{name} in {metrics}");
+    }
+    assert!(get(port, "/server-status?auto").text().contains("\nScoreboard: __\n"));
+    let page = get(port, "/");
+    let policy = page.header("content-security-policy").unwrap_or_default();
+    assert!(policy.starts_with("default-src 'none'") && page.text().starts_with("<!DOCTYPE html>"), "{page:?}");
+    for (target, status) in
+        [("/nothing", 404), ("/../etc/passwd", 404), ("/server-status", 404), ("/history.json?step=0", 400)]
+    {
+        assert_eq!(ask(port, target).expect("an answer").status, status, "{target}");
+    }
+}
+
+#[test]
+fn metrics_of_both_listeners_have_the_same_names() {
+    let (server, port) = serve("");
+    let names = |text: String| -> Vec<String> {
+        let families =
+            text.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split_once(' ')?.0.to_owned()));
+        families
+            .filter(|name| {
+                !["_private_bytes", "_pss_bytes", "_ratio", "_budget_bytes"].iter().any(|end| name.ends_with(end))
+            })
+            .collect()
+    };
+    assert_eq!(names(get(port, "/metrics").text()), names(server.text("/metrics")));
+}
+
+#[test]
+fn a_second_is_an_event() {
+    let (_server, port) = serve("");
+    let mut events = Connection::open(&Address::Tcp(port)).expect("connected");
+    events.raw("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(events.head().is(200).header("content-type").as_deref(), Some("text/event-stream"));
+    let times: Vec<u64> = (0..3)
+        .map(|_| {
+            let event = String::from_utf8(events.chunk()).expect("text");
+            let data = event.split("data: ").nth(1).unwrap_or_else(|| panic!("{event}"));
+            let view: Value = serde_json::from_str(data).expect("JSON");
+            view["second"]["time"].as_u64().expect("a time")
+        })
+        .collect();
+    assert!(times.windows(2).all(|two| two[0] < two[1] && two[1] <= two[0] + 3), "{times:?}");
+}
+
+#[test]
+fn whoever_is_misled_or_misleads_is_refused() {
+    let (_server, port) = serve("");
+    let status = |request: Request| send(port, request).expect("an answer").status;
+    assert_eq!(status(Request::get("/status.json").header("Host", "evil.example")), 421);
+    assert_eq!(status(Request::get("/status.json").header("Origin", "https://evil.example")), 403);
+    assert_eq!(status(Request::post("/status.json", "a=b")), 405);
+    assert_eq!(status(Request::post("/", "a=b").header("Origin", "https://evil.example")), 403);
+    assert_eq!(status(Request::get("/").header("X-Long", &"x".repeat(100_000))), 431);
+}
+
+#[test]
+fn silent_slow_and_many_clients_keep_nobody_out_for_long() {
+    let (server, port) = serve("");
+    let silent: Vec<TcpStream> =
+        (0..199).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("connected")).collect();
+    until("who comes beside them is answered", || ask(port, "/status.json").is_some());
+    drop(silent);
+    let before = monitor(&server);
+    let many: Vec<TcpStream> = (0..1000)
+        .filter_map(|_| TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), Duration::from_millis(50)).ok())
+        .collect();
+    assert!(many.len() > 200, "{}", many.len());
+    assert_eq!(server.get("/").status, 200, "the site does not notice");
+    let mut first = many.first().expect("one").try_clone().expect("cloned");
+    first.set_read_timeout(Some(Duration::from_secs(40))).expect("set");
+    assert!(first.read(&mut [0; 100]).is_ok(), "one that says nothing is sent away");
+    drop(many);
+    until("it answers again", || ask(port, "/status.json").is_some());
+    assert_eq!(monitor(&server), before, "it is the same process");
+}
+
+#[test]
+fn a_monitor_that_dies_is_replaced_and_the_site_does_not_notice() {
+    let (server, port) = serve("");
+    let first = monitor(&server);
+    let mut visitor = server.connect();
+    visitor.ask(Request::get("/")).is(200);
+    signal(first, Signal::SIGKILL);
+    until("another answers", || {
+        monitor(&server) != first && ask(port, "/status.json").is_some_and(|a| a.status == 200)
+    });
+    visitor.ask(Request::get("/")).is(200);
+    server.logged("monitor ended; the next starts in");
+}
+
+#[test]
+fn a_monitor_that_hangs_is_replaced_and_nobody_waits_for_it() {
+    let (server, port) = serve("");
+    let first = monitor(&server);
+    signal(first, Signal::SIGSTOP);
+    until("it is stopped", || state(first) == Some('T'));
+    assert_eq!(server.get("/").status, 200);
+    server.status();
+    // Messages fill the socket first, which takes as many seconds as it has room for.
+    let hung = || server.log().contains("does not read, and is killed");
+    crate::support::within(Duration::from_secs(120), "it is killed", hung);
+    until("another answers", || ask(port, "/status.json").is_some_and(|answer| answer.status == 200));
+}
+
+#[test]
+fn the_network_must_know_the_token() {
+    let port = free_port();
+    let site = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").file("token", &format!("{TOKEN}\n"));
+    std::fs::set_permissions(site.path("token"), std::fs::Permissions::from_mode(0o600)).expect("ours");
+    let server = site
+        .serve(&format!("AdminListen 0.0.0.0:{port}\nAdminToken token\n<Location />\nPsgiApp app.psgi\n</Location>"));
+    let as_bearer = |token: &str| Request::get("/status.json").header("Authorization", &format!("Bearer {token}"));
+    until("the monitor answers", || send(port, as_bearer(TOKEN)).is_some_and(|answer| answer.status == 200));
+    let refused = ask(port, "/status.json").expect("an answer").is(401);
+    assert!(refused.header("www-authenticate").is_some_and(|how| how.starts_with("Basic ")), "{refused:?}");
+    assert_eq!(send(port, as_bearer("0123456789abcdef")).expect("an answer").status, 401);
+    let basic = Finished::of(
+        std::process::Command::new("curl")
+            .args(["-s", "-o", "/dev/null", "-w", "%{http_code}", "-u"])
+            .args([&format!("x:{TOKEN}"), &format!("http://127.0.0.1:{port}/metrics")]),
+    );
+    assert_eq!(basic.out, "200");
+    assert!(!server.log().contains(TOKEN));
+}
+
+#[test]
+fn a_unix_socket_is_for_its_owner_alone() {
+    let server = Site::new()
+        .file("app.psgi", "sub { [200, [], ['ok']] }")
+        .serve("AdminListen @DIR@/admin.sock\n<Location />\nPsgiApp app.psgi\n</Location>");
+    let path = server.site.path("admin.sock");
+    assert_eq!(std::fs::metadata(&path).expect("a socket").permissions().mode() & 0o777, 0o600);
+    let address = Address::Unix(path.clone());
+    let ask = || Connection::open(&address).ok()?.try_ask(&Request::get("/status.json")).ok();
+    until("the monitor answers", || ask().is_some_and(|answer| answer.status == 200));
+    drop(server);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_cannot_be_meant_is_said_with_its_line() {
+    let site = Site::new().file("token", "short").file("open", TOKEN);
+    for (name, mode) in [("token", 0o600), ("open", 0o644)] {
+        std::fs::set_permissions(site.path(name), std::fs::Permissions::from_mode(mode)).expect("ours");
+    }
+    for (conf, line, what) in [
+        ("\nAdminListen 0.0.0.0:9180", 2, "AdminListen: is open to the network, and there is no AdminToken"),
+        ("\n\nAdminListen 9180", 3, "write 127.0.0.1:9180"),
+        ("\nAdminListen 127.0.0.1:9180\nAdminListen 127.0.0.1:9180", 3, "is named twice"),
+        ("\nAdminToken missing", 2, "No such file"),
+        ("\nAdminToken token", 2, "16 characters at least"),
+        ("\nAdminToken open", 2, "chmod 600"),
+        ("\nAdminToken /dev/zero", 2, "is no file"),
+    ] {
+        site.configure(conf);
+        let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
+        let at = format!("site.conf:{line}: ");
+        assert!(said.code == 78 && said.err.contains(&at) && said.err.contains(what), "{conf}: {said:?}");
+    }
+}

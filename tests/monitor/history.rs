@@ -1,0 +1,121 @@
+//! `HistoryFile` and `cameleer history`: what happened, second by second, after the server has gone too.
+
+use std::os::unix::fs::FileExt;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{Server, Site, signal, until};
+
+const APP: &str = "sub { [$_[0]{PATH_INFO} eq '/broken' ? 500 : 200, [], ['ok']] }";
+
+fn serve(conf: &str) -> Server {
+    site().serve(&format!(
+        "StartServers 2\nMinSpareServers 2\nHistoryFile history\n{conf}\n<Location />\nPsgiApp app.psgi\n</Location>"
+    ))
+}
+
+fn site() -> Site {
+    Site::new().file("app.psgi", APP)
+}
+
+/// The seconds that are kept.
+fn seconds(server: &Server) -> Vec<Value> {
+    let said = server.control(["history", "--json", "--step", "1s", "--from", "1h"]);
+    serde_json::from_str(&said.out).unwrap_or_default()
+}
+
+fn sum(seconds: &[Value], what: &str) -> f64 {
+    seconds.iter().map(|second| second[what].as_f64().unwrap_or(0.0)).sum()
+}
+
+#[test]
+fn what_happened_can_be_told_afterwards() {
+    let server = serve("");
+    until("the first second is kept", || !seconds(&server).is_empty());
+    (0..30).for_each(|_| drop(server.text("/")));
+    (0..4).for_each(|_| drop(server.get("/broken").is(500)));
+    signal(server.workers()[0].0, Signal::SIGKILL);
+    server.reload().succeeded();
+    until("all of it is kept", || {
+        let kept = seconds(&server);
+        sum(&kept, "ok") == 30.0
+            && sum(&kept, "server_errors") == 4.0
+            && sum(&kept, "faults") == 1.0
+            && sum(&kept, "reloads") == 1.0
+    });
+    let kept = seconds(&server);
+    let busiest = kept.iter().find(|second| second["ok"].as_f64() > Some(0.0)).expect("one");
+    assert!(
+        busiest["p99_us"].as_u64() > Some(0) && busiest["p50_us"].as_u64() <= busiest["p99_us"].as_u64(),
+        "{busiest}"
+    );
+    until("memory is kept, too", || seconds(&server).iter().any(|second| second["pss_kb"].as_f64() > Some(1000.0)));
+    let file = server.site.filled("@DIR@/history");
+    let table = server.control(["history", "--at", "0m10s", "--step", "1h"]);
+    assert_ne!(table.code, 0, "{table:?}");
+    let table = server.control(["history", "--from", "1h", "--step", "1h"]).succeeded().out;
+    assert!(table.contains("req/s") && table.contains("1 fault") && table.contains("1 reload"), "{table}");
+    let again = server.site.cameleer(["history", "--file", &file, "--from", "1h", "--step", "1h"]).succeeded().out;
+    assert_eq!(again.lines().next(), table.lines().next());
+}
+
+#[test]
+fn a_server_goes_on_with_its_file_and_a_torn_second_costs_itself_alone() {
+    let server = serve("");
+    until("three seconds are kept", || seconds(&server).len() >= 3);
+    let first = seconds(&server)[0]["time"].as_u64().expect("a time");
+    let second = seconds(&server)[1]["time"].as_u64().expect("a time");
+    let file = std::fs::File::options().write(true).open(server.site.path("history")).expect("the file");
+    file.write_all_at(&[0xff; 20], 4096 + second % 604_800 * 80 + 40).expect("written");
+    let monitor = server.status()["monitor_pid"].as_i64().expect("a monitor") as i32;
+    signal(monitor, Signal::SIGKILL);
+    let count = seconds(&server).len();
+    until("it is gone on with", || seconds(&server).len() >= count + 2);
+    let times: Vec<_> = seconds(&server).iter().map(|second| second["time"].as_u64().expect("a time")).collect();
+    assert!(times.contains(&first) && !times.contains(&second), "{times:?} {first} {second}");
+}
+
+#[test]
+fn a_file_that_is_no_history_is_set_aside() {
+    let site = site().file("history", "dear diary");
+    let server = site.serve("HistoryFile history\n<Location />\nPsgiApp app.psgi\n</Location>");
+    let line = server.logged("is no history, or damaged; it lies at ");
+    let aside = line.split("it lies at ").nth(1).and_then(|rest| rest.strip_suffix(" now")).expect("a path");
+    assert_eq!(std::fs::read_to_string(aside).expect("kept"), "dear diary");
+    until("a history is written", || !seconds(&server).is_empty());
+}
+
+#[test]
+fn a_fifo_a_device_or_the_file_of_another_server_is_not_written() {
+    let server = serve("");
+    let taken = server.site.filled("@DIR@/history");
+    let fifo = site();
+    nix::unistd::mkfifo(&fifo.path("history"), nix::sys::stat::Mode::S_IRWXU).expect("a FIFO");
+    for (site, file, why) in [
+        (fifo, "history", "is no file"),
+        (site(), "/dev/null", "is no file"),
+        (site(), taken.as_str(), "another server writes it"),
+    ] {
+        let other = site.serve(&format!("HistoryFile {file}\n<Location />\nPsgiApp app.psgi\n</Location>"));
+        other.logged(&format!("no history is kept: {why}"));
+        assert_eq!(other.get("/").status, 200);
+    }
+}
+
+#[test]
+fn a_full_disk_costs_the_seconds_that_it_is_full() {
+    let site = site().file("small/none", "");
+    site.configure("HistoryFile small/history\n<Location />\nPsgiApp app.psgi\n</Location>");
+    // A disk of 16 kB in a namespace of its own: the first page of the history finds place, no second does.
+    let fill = "mount -t tmpfs -o size=16k none small && head -c 12288 /dev/zero > small/filler && exec \"$0\" \"$@\"";
+    let server = Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", fill]);
+    let inside = server.site.filled(&format!("/proc/{}/root@DIR@/small/", server.pid()));
+    server.logged("the history is not written: No space left on device");
+    assert_eq!(server.get("/").status, 200);
+    std::fs::remove_file(format!("{inside}filler")).expect("removed");
+    server.logged("the history is written again");
+    let said = server.site.cameleer(["history", "--json", "--file", &format!("{inside}history")]).succeeded();
+    assert!(said.out.contains("\"time\""), "{said:?}");
+    assert_eq!(server.log().matches("the history is not written").count(), 1, "it is said once");
+}

@@ -9,6 +9,7 @@ mod conf;
 mod daemon;
 mod development;
 mod directives;
+mod explain;
 mod man;
 mod options;
 mod ready;
@@ -58,6 +59,8 @@ enum Command {
     Serve(serve::Serve),
     /// Read a configuration, compile its Perl, and say what is wrong
     Check(check::Check),
+    /// Show what a configuration means for one request, and which lines say so
+    Explain(explain::Explain),
     /// Show a running server: its workers and what they do
     Status(status::Status),
     /// Show what a server did at 03:12, and in the last seven days
@@ -115,6 +118,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Run(run) => run.run(),
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
+        Command::Explain(explain) => explain.run(),
         Command::Status(status) => status.run(),
         Command::History(history) => history.run(),
         Command::Mem(mem) => mem.run(),

@@ -262,7 +262,13 @@ impl Draft {
     }
 
     pub fn add_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> u16 {
-        self.config.sections.push(Section { scope, inside, said: PartialSettings::default(), rank });
+        self.config.sections.push(Section {
+            scope,
+            inside,
+            said: PartialSettings::default(),
+            rank,
+            at: self.at.clone(),
+        });
         (self.config.sections.len() - 1) as u16
     }
 }

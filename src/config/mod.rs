@@ -46,3 +46,4 @@ pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::{duration, size};
 pub use syntax::words::split as split_words;
 pub use syntax::{meter, parse, pattern, regular};
+pub use table::is_about_requests;

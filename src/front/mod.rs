@@ -57,6 +57,7 @@ mod tests;
 
 #[doc(hidden)] // for their fuzz targets
 pub use accept::proxy_header;
+pub use base::address::Address;
 #[doc(hidden)]
 pub use cache::control as cache_control;
 #[doc(hidden)]
@@ -65,6 +66,7 @@ pub use log::format::check as check_log_format;
 pub use panics::abort_on_panic;
 #[doc(hidden)]
 pub use request::files::range;
+pub use routing::{Route, port_of, route_of};
 
 use std::cell::Cell;
 use std::os::fd::OwnedFd;

@@ -59,7 +59,7 @@ fn each_man_page_is_of_the_section_that_it_says() {
     let site = installed();
     let folder = site.path("usr/share/man/man8");
     let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();
-    assert_eq!(pages.len(), 14, "one for the program, one a command");
+    assert_eq!(pages.len(), 15, "one for the program, one a command");
     for page in pages {
         let name = page.file_name().into_string().expect("ASCII");
         let title = format!(".TH {} 8 ", name.trim_end_matches(".8"));
@@ -75,7 +75,7 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
                 _cameleer cameleer '' cameleer; echo \"${COMPREPLY[@]}\"";
     let commands = shell(&site, "bash", bash).out;
     assert!(
-        commands.contains("run serve check status history mem profile why reload refork stop purge bench"),
+        commands.contains("run serve check explain status history mem profile why reload refork stop purge bench"),
         "{commands}"
     );
     assert!(!commands.contains("mold"), "hidden roles are nobody's to type: {commands}");

@@ -1,10 +1,10 @@
 //! The command line.
 
-/// `cameleer check`.
 mod check;
 /// `cameleer check --compat`: what of mod_perl 1 a site uses, and what of that there is.
 mod check_compat;
 /// Subcommands, options, environment, help.
 mod commands;
+mod explain;
 /// `make install`, and what it puts where.
 mod install;

@@ -52,7 +52,7 @@ const LAYERS: &[Layers] = &[
         of: "src/cli",
         order: &[
             &["bench", "completions", "man", "serve", "tips", "tune"],
-            &["check", "running", "single"],
+            &["check", "explain", "running", "single"],
             &["run"],
             &["built_in", "compat", "daemon", "directives"],
             &["conf", "development", "options", "ready"],

@@ -14,6 +14,7 @@ use crate::config::model::response::ResponseRules;
 use crate::config::model::response::cache::{Caching, PartialCaching};
 use crate::config::model::start_up::PsgiApp;
 use crate::config::model::{access, program, scheduling};
+use crate::config::syntax::tree::At;
 
 /// Settings that apply to a part of the site.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,8 @@ pub struct Section {
     pub said: PartialSettings,
     /// Its place in the merge.
     pub rank: Rank,
+    /// Where it begins; of a host's own, where that begins.
+    pub at: At,
 }
 
 settings! {

@@ -19,7 +19,7 @@ pub struct Directive {
 }
 
 /// A place in a configuration file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct At {
     /// The file, or the option of the command line.
     pub file: Arc<str>,

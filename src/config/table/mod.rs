@@ -24,6 +24,8 @@ use std::sync::LazyLock;
 
 use row::{Form, MANY, Row};
 
+use crate::config::model::context::Context;
+
 /// Rows by their names and aliases in lower case.
 static BY_NAME: LazyLock<HashMap<String, &Row>> =
     LazyLock::new(|| all().flat_map(|row| row.names().map(move |name| (name.to_ascii_lowercase(), row))).collect());
@@ -36,6 +38,11 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
 /// Whether the table has it.
 pub fn is_known(name: &str) -> bool {
     find(name).is_some()
+}
+
+/// Whether what is said by it may differ from one virtual host or place to another; what Perl modules define may.
+pub fn is_about_requests(name: &str) -> bool {
+    find(name).is_none_or(|row| row.contexts.has(Context::VirtualHost))
 }
 
 /// Every name and alias.

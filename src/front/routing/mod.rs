@@ -2,13 +2,15 @@
 //! look into a table.
 
 mod asked;
+mod explained;
 mod htaccess;
 mod once_read;
 pub mod redirect;
 mod route;
 pub mod server_name;
 
-pub use asked::Asked;
+pub use asked::{Asked, port as port_of};
+pub use explained::route_of;
 pub use once_read::{NotYet, once_read};
 pub use route::{Fields, Memo, Route, bytes};
 

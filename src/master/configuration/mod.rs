@@ -222,6 +222,11 @@ impl CheckedConfig {
         }
     }
 
+    /// What it means, and what it says.
+    pub fn into_parts(self) -> (Config, Vec<Directive>) {
+        (self.config, self.bundle.tree)
+    }
+
     /// What it was made from besides its text.
     pub fn facts(&self) -> &Facts {
         &self.bundle.facts

@@ -1,0 +1,108 @@
+//! Which lines of the configuration speak of a request: those of the sections that apply.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use crate::config::{At, Config, Directive, Scope, is_about_requests};
+use crate::front::Route;
+
+/// Containers that begin a section; others only group lines.
+const SECTIONS: [&str; 7] =
+    ["VirtualHost", "Directory", "DirectoryMatch", "Files", "FilesMatch", "Location", "LocationMatch"];
+
+/// All lines, by the section that they stand in.
+pub struct Lines<'a> {
+    config: &'a Config,
+    /// By where they begin.
+    sections: HashMap<(&'a str, u32), Vec<&'a Directive>>,
+    /// Outside of all sections.
+    outside: Vec<&'a Directive>,
+}
+
+impl<'a> Lines<'a> {
+    /// Of a configuration's tree.
+    pub fn of(config: &'a Config, tree: &'a [Directive]) -> Lines<'a> {
+        let mut lines = Lines { config, sections: HashMap::new(), outside: Vec::new() };
+        lines.outside = lines.own(tree);
+        lines
+    }
+
+    /// What stands in `tree` and no section within it; those sections are kept.
+    fn own(&mut self, tree: &'a [Directive]) -> Vec<&'a Directive> {
+        let mut own = Vec::new();
+        for directive in tree {
+            match &directive.section {
+                None => own.push(directive),
+                Some(inner) if is_section(&directive.name) => {
+                    let inner = self.own(inner);
+                    self.sections.insert(key(&directive.at), inner);
+                }
+                Some(inner) => own.extend(self.own(inner)),
+            }
+        }
+        own
+    }
+
+    /// The lines for a route, section by section in the order in which they count.
+    pub fn for_route(&self, route: &Route) -> String {
+        let mut text = String::new();
+        let main = self.config.hosts.first().map(|host| host.base);
+        for number in &route.sections {
+            let Some(section) = self.config.sections.get(usize::from(*number)) else { continue };
+            match &section.scope {
+                Scope::Host if Some(*number) == main => {
+                    let about = self.outside.iter().filter(|line| is_about_requests(&line.name));
+                    block("the main server", about.copied(), &mut text);
+                }
+                scope => {
+                    let title = format!("<{} {}>  {}", scope.name(), scope.argument(), section.at);
+                    let known = self.sections.get(&key(&section.at)).map(Vec::as_slice).unwrap_or_default();
+                    block(&title.replace(" >", ">"), known.iter().copied(), &mut text);
+                }
+            }
+        }
+        text.push_str(&htaccess(&route.overrides));
+        text
+    }
+
+    /// The last line of those for a route that has one of these names.
+    pub fn last(&self, route: &Route, names: &[&str]) -> Option<&'a At> {
+        let main = self.config.hosts.first().map(|host| host.base);
+        let of = |number: &u16| {
+            let section = self.config.sections.get(usize::from(*number))?;
+            let own = if Some(*number) == main { Some(&self.outside) } else { self.sections.get(&key(&section.at)) };
+            own?.iter().rev().find(|line| names.iter().any(|name| name.eq_ignore_ascii_case(&line.name)))
+        };
+        route.sections.iter().rev().find_map(of).map(|line| &line.at)
+    }
+}
+
+fn is_section(name: &str) -> bool {
+    SECTIONS.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn key(at: &At) -> (&str, u32) {
+    (&at.file, at.line)
+}
+
+fn block<'a>(title: &str, lines: impl Iterator<Item = &'a Directive>, text: &mut String) {
+    let lines: Vec<String> =
+        lines.map(|line| format!("    {}  {} {}", line.at, line.name, line.args.join(" "))).collect();
+    if !lines.is_empty() {
+        let _ = writeln!(text, "  {title}\n{}", lines.join("\n"));
+    }
+}
+
+/// Of each folder its name and the text of its file, as workers get them.
+fn htaccess(overrides: &[u8]) -> String {
+    let mut text = String::new();
+    let mut parts = overrides.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    while let (Some(folder), Some(file)) = (parts.next(), parts.next()) {
+        let _ = writeln!(text, "  .htaccess of {folder}");
+        let said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        for (number, line) in (1..).zip(file.lines()).filter(|(_, line)| said(line)) {
+            let _ = writeln!(text, "    {number}  {}", line.trim());
+        }
+    }
+    text
+}

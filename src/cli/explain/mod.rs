@@ -1,0 +1,80 @@
+//! `cameleer explain GET /path`: what a configuration means for one request, and which lines say so.
+
+mod lines;
+mod report;
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use self::lines::Lines;
+use super::conf::Conf;
+use super::{Misuse, print};
+use crate::config::Listen;
+use crate::front::{Address, port_of, route_of};
+use crate::master::configuration::expansion;
+use crate::printable;
+
+const HINT: &str = "\
+Reads the configuration as a start would, Perl in it included, and the .htaccess files on the way.
+Nothing is sent, and no handler runs: what Perl code decides for a request is not known";
+
+/// Show what a configuration means for one request, and which lines say so
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Explain {
+    #[command(flatten)]
+    conf: Conf,
+    /// Its method
+    #[arg(value_name = "METHOD")]
+    method: String,
+    /// Its path, or all of its URL
+    #[arg(value_name = "URL")]
+    url: String,
+}
+
+/// The request that is meant.
+#[derive(Debug)]
+pub struct Asked {
+    pub method: String,
+    /// `Host`, with its port if that is said.
+    pub host: String,
+    /// Without the query.
+    pub path: String,
+    local: Address,
+}
+
+impl Explain {
+    pub fn run(self) -> anyhow::Result<()> {
+        let (config, tree) = expansion::read(&self.conf.origin()?)?.into_parts();
+        let config = Arc::new(config);
+        let asked = self.asked(config.listen.first())?;
+        let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
+        let text = match found {
+            Ok(route) => report::text(&asked, &config, &route, &Lines::of(&config, &tree)),
+            Err(status) => format!("{} {}: refused with {status}, before anything else\n", asked.method, asked.path),
+        };
+        print(&printable::lines(&text))
+    }
+
+    fn asked(&self, listen: Option<&Listen>) -> anyhow::Result<Asked> {
+        let (host, target) = match self.url.split_once("://") {
+            Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
+            None => ("", self.url.as_str()),
+        };
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        let path = if path.is_empty() && !host.is_empty() { "/" } else { path };
+        if !path.starts_with('/') {
+            return Err(Misuse(format!("{}: expected a path that begins with / or a URL", self.url)).into());
+        }
+        let local = match listen {
+            Some(Listen::Tcp(address)) => {
+                let port = port_of(host).unwrap_or(address.port());
+                Address::tcp((address.ip(), port).into())
+            }
+            _ => Address::unix(),
+        };
+        let (method, host, path) = (self.method.to_ascii_uppercase(), host.to_owned(), path.to_owned());
+        Ok(Asked { method, host, path, local })
+    }
+}

@@ -1,0 +1,144 @@
+//! What is said: where the request leads, who answers, what happens in which phase, and the lines that say so.
+
+use std::fmt::Write;
+
+use super::Asked;
+use super::lines::Lines;
+use crate::config::{Config, Handler, Phase, PsgiApp};
+use crate::front::Route;
+
+pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) -> String {
+    let mut text = format!("{} {}{}\n\n", asked.method, asked.host, asked.path);
+    row(&mut text, "virtual host", &host(config, route));
+    row(&mut text, "file", &file(route));
+    row(&mut text, "answered by", &answered_by(route, lines));
+    if route.settings.has_perl_phases() {
+        row(&mut text, "phases", "all in a worker: Perl code has a say before the answer");
+    }
+    text.push_str("\nphase by phase\n");
+    phases(&mut text, config, route);
+    text.push_str("\nlimits\n");
+    limits(&mut text, route);
+    text.push_str("\ndirectives that apply, the later ones over those before\n");
+    text.push_str(&lines.for_route(route));
+    text
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "  {name:<18} {value}");
+}
+
+fn host(config: &Config, route: &Route) -> String {
+    let at = config.hosts.get(usize::from(route.host)).and_then(|host| config.sections.get(usize::from(host.base)));
+    match (route.host, at) {
+        (0, _) | (_, None) => format!("{} (the main server)", route.server_name),
+        (_, Some(section)) => format!("{}  {}", route.server_name, section.at),
+    }
+}
+
+fn file(route: &Route) -> String {
+    let exists = match std::fs::symlink_metadata(&route.filename) {
+        Ok(about) if about.is_dir() => "a folder",
+        Ok(_) => "exists",
+        Err(_) => "does not exist",
+    };
+    let by = if route.script_alias { ", by ScriptAlias" } else { "" };
+    format!("{} ({exists}{by})", route.filename.display())
+}
+
+fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
+    if let Some(status) = route.refusal {
+        return format!("the front, with {}", status.as_u16());
+    }
+    if let Some(redirect) = &route.redirect {
+        let to = redirect.location.as_deref().unwrap_or("no other place");
+        return format!("the front: {} to {to}{}", redirect.status, at(route, lines, &REDIRECTS));
+    }
+    let settings = &route.settings;
+    let handled = at(route, lines, &["SetHandler", "AddHandler"]);
+    match &settings.handler {
+        Handler::PerlScript => {
+            let said = at(route, lines, &["PerlHandler", "PerlResponseHandler"]);
+            format!(
+                "a worker, by {}{}",
+                settings.perl_handlers.join(", "),
+                if said.is_empty() { handled } else { said }
+            )
+        }
+        Handler::Psgi => {
+            let app = match &settings.psgi_app {
+                Some(PsgiApp::File(file)) => file.display().to_string(),
+                Some(PsgiApp::Code(_)) => "the code of PsgiEval".to_owned(),
+                None => "no application".to_owned(),
+            };
+            format!("a worker, by the PSGI application {app}{}", at(route, lines, &["PsgiApp", "PsgiEval"]))
+        }
+        Handler::CgiScript => format!("a worker, as a CGI script{handled}"),
+        handler if handler.is_page() => format!("the front: its page {}{handled}", handler.name().unwrap_or_default()),
+        Handler::Default => "the front: a file".to_owned(),
+        handler => format!("{}{handled}", handler.name().unwrap_or_default()),
+    }
+}
+
+const REDIRECTS: [&str; 5] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent", "RewriteRule"];
+
+fn at(route: &Route, lines: &Lines<'_>, names: &[&str]) -> String {
+    lines.last(route, names).map_or_else(String::new, |at| format!("  {at}"))
+}
+
+/// What happens in each without Perl, and which Perl code has a say.
+fn phases(text: &mut String, config: &Config, route: &Route) {
+    for phase in Phase::ALL.into_iter().filter(|phase| *phase <= Phase::Cleanup) {
+        let perl = match phase {
+            Phase::Handler => route.settings.perl_handlers.as_slice(),
+            Phase::Cleanup => route.settings.cleanup_handlers.as_slice(),
+            _ => route.settings.phases.of(phase),
+        };
+        let own = without_perl(phase, config, route);
+        let perl = perl.iter().map(|name| format!("worker: {name}")).collect::<Vec<_>>().join(", ");
+        let said: Vec<String> = own.into_iter().chain((!perl.is_empty()).then_some(perl)).collect();
+        if !said.is_empty() {
+            row(text, phase.name().trim_start_matches("Perl"), &said.join("; "));
+        }
+    }
+}
+
+/// What we do ourselves: in the front, unless Perl code has a say before the answer; then the worker does it in its turn.
+fn without_perl(phase: Phase, config: &Config, route: &Route) -> Option<String> {
+    let access = &route.settings.access;
+    let who = if route.settings.has_perl_phases() { "worker" } else { "front" };
+    let what = match phase {
+        Phase::Trans => return Some("front: Alias and DocumentRoot lead to the file".to_owned()),
+        Phase::Log => return Some(format!("front: access logs: {}", logs(config, route))),
+        Phase::Access if access.hosts.is_empty() => "every address may come in".to_owned(),
+        Phase::Access => "Order, Allow and Deny".to_owned(),
+        Phase::Authen if access.requires.is_empty() => "nobody is asked who he is".to_owned(),
+        Phase::Authen => {
+            access.auth_type.as_ref().map_or("by address alone".to_owned(), |kind| format!("AuthType {kind}"))
+        }
+        Phase::Authz if !access.requires.is_empty() => format!("requirements: {}", access.requires.len()),
+        Phase::Type => "the type of a file by its name".to_owned(),
+        _ => return None,
+    };
+    Some(format!("{who}: {what}"))
+}
+
+fn logs(config: &Config, route: &Route) -> usize {
+    let of = |host: usize| config.hosts.get(host).map_or(0, |host| host.access_logs.len());
+    match of(usize::from(route.host)) {
+        0 => of(0),
+        own => own,
+    }
+}
+
+fn limits(text: &mut String, route: &Route) {
+    let settings = &route.settings;
+    let seconds = |time: std::time::Duration| match time.as_millis() {
+        0 => "no limit".to_owned(),
+        _ => format!("{} s", time.as_secs_f64()),
+    };
+    row(text, "QueueTimeout", &seconds(settings.queue_timeout));
+    row(text, "RequestTimeout", &seconds(settings.request_timeout));
+    let body = settings.limit_request_body;
+    row(text, "LimitRequestBody", &if body == 0 { "no limit".to_owned() } else { format!("{body} bytes") });
+}

@@ -1,0 +1,83 @@
+//! `cameleer explain`
+
+use crate::support::Site;
+
+const CONF: &str = "Include base.conf\nOptions -Indexes\n<IfModule mod_perl.c>\nPerlSetVar Outer 1\n</IfModule>\n\
+    NameVirtualHost *\n<VirtualHost *>\nServerName shop.example\nDocumentRoot htdocs\nRedirect /old http://new.example\n\
+    CustomLog access.log combined\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
+    <Location /shop>\nSetHandler perl-script\nPerlHandler My::Shop\nRequestTimeout 3s\n</Location>\n\
+    <Location /closed>\nOrder deny,allow\nDeny from all\nPerlAccessHandler My::Access\nSetHandler perl-script\nPerlHandler My::Shop\n\
+    </Location>\n</VirtualHost>\n";
+
+fn explained(url: &str) -> String {
+    let site =
+        Site::new().file("htdocs/.htaccess", "# a comment\n\nAddType text/x-foo .foo\n").file("htdocs/a.txt", "");
+    let conf = site.filled(CONF);
+    site.write("site.conf", &conf);
+    let said = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
+    said.replace(&site.folder().display().to_string(), "")
+}
+
+#[track_caller]
+fn says(said: &str, line: &str) {
+    let squeezed: Vec<String> = said.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(squeezed.iter().any(|known| known == line), "{line}\n--- is not in\n{said}");
+}
+
+#[test]
+fn who_answers_and_which_lines_say_so() {
+    let said = explained("http://shop.example/shop/basket?id=1");
+    assert!(said.starts_with("GET shop.example/shop/basket\n"), "{said}");
+    says(&said, "virtual host shop.example /site.conf:7");
+    says(&said, "file /htdocs/shop/basket (does not exist)");
+    says(&said, "answered by a worker, by My::Shop /site.conf:17");
+    says(&said, "Handler worker: My::Shop");
+    says(&said, "RequestTimeout 3 s");
+    let at = |line: &str| said.find(line).unwrap_or_else(|| panic!("{line}: {said}"));
+    let order = ["PerlSetVar Outer 1", "Redirect /old", "AllowOverride All", "RequestTimeout 3s", "3  AddType"];
+    assert!(order.map(at).is_sorted_by(|a, b| a < b) || at("3  AddType") > at("AllowOverride All"), "{said}");
+    assert!(
+        !said.contains("PerlAccessHandler") && !said.contains("PidFile"),
+        "what does not apply is not shown: {said}"
+    );
+}
+
+#[test]
+fn what_the_front_does_alone() {
+    let said = explained("http://shop.example/a.txt");
+    says(&said, "answered by the front: a file");
+    says(&said, "file /htdocs/a.txt (exists)");
+    says(&said, "AccessHandler front: every address may come in");
+    says(&said, "LogHandler front: access logs: 1");
+    says(&said, "3 AddType text/x-foo .foo");
+}
+
+#[test]
+fn a_redirect_answers_before_all_else() {
+    says(
+        &explained("http://shop.example/old/page"),
+        "answered by the front: 302 to http://new.example/page /site.conf:10",
+    );
+}
+
+#[test]
+fn with_perl_in_a_phase_the_worker_runs_them_all() {
+    let said = explained("http://shop.example/closed");
+    says(&said, "phases all in a worker: Perl code has a say before the answer");
+    says(&said, "AccessHandler worker: Order, Allow and Deny; worker: My::Access");
+}
+
+#[test]
+fn what_is_refused_at_once_is_said_to_be() {
+    says(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
+    assert_eq!(explained("/%zz"), "GET /%zz: refused with 400, before anything else\n");
+}
+
+#[test]
+fn it_takes_paths_and_urls() {
+    let site = Site::new();
+    site.configure("");
+    site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");
+    site.cameleer(["explain", "-f", "none.conf", "GET", "/"]).failed(78, "none.conf");
+    says(&site.cameleer(["explain", "-f", "site.conf", "GET", "http://x"]).succeeded().out, "GET x/");
+}

@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, monitor, printable, profiler, sampler, sys, worker};
-use running::{history, mem, profile, purge, refork, reload, status, stop, why};
+use running::{history, mem, profile, purge, recycle, refork, reload, status, stop, top, why};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -63,6 +63,8 @@ enum Command {
     Explain(explain::Explain),
     /// Show a running server: its workers and what they do
     Status(status::Status),
+    /// Watch a running server: workers, slow requests, rates; recycle a worker
+    Top(top::Top),
     /// Show what a server did at 03:12, and in the last seven days
     History(history::History),
     /// Show what a running server has of the machine's memory, and how many workers fit
@@ -75,6 +77,8 @@ enum Command {
     Reload(reload::Reload),
     /// Make a worker the mold, so that the others share what its requests have loaded
     Refork(refork::Refork),
+    /// Ask a worker to leave after its request; another takes its place
+    Recycle(recycle::Recycle),
     /// End a server after the requests under way
     Stop(stop::Stop),
     /// Make the cache of a running server forget answers
@@ -120,12 +124,14 @@ pub fn run() -> anyhow::Result<()> {
         Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),
         Command::Status(status) => status.run(),
+        Command::Top(top) => top.run(),
         Command::History(history) => history.run(),
         Command::Mem(mem) => mem.run(),
         Command::Profile(profile) => profile.run(),
         Command::Why(why) => why.run(),
         Command::Reload(reload) => reload.run(),
         Command::Refork(refork) => refork.run(),
+        Command::Recycle(recycle) => recycle.run(),
         Command::Stop(stop) => stop.run(),
         Command::Purge(purge) => purge.run(),
         Command::Bench(bench) => bench.run(),

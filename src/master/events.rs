@@ -9,11 +9,11 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use wire::control::Exit;
 
-use super::Master;
 use super::children::MoldId;
 use super::children::peer::Peer;
 use super::signals::Request;
 use super::sockets::control_socket::{Client, Command, How};
+use super::{Detail, Master};
 use crate::log;
 
 /// So many messages of one child are heard before the others have their turn.
@@ -178,7 +178,9 @@ impl Master {
     fn serve_client(&mut self, client: Client) {
         for command in self.control.serve(client) {
             match command {
-                Command::Status => self.ask_status(client),
+                Command::Status => self.ask_status(client, Detail::Shown),
+                Command::Snapshot => self.ask_status(client, Detail::Counted),
+                Command::Recycle { worker } => self.recycle(client, worker),
                 Command::Reload => self.ask_reload(Some(client)),
                 Command::Inspect { what } => self.ask_inspection(client, what),
                 Command::Record { seconds, hertz } => self.ask_record(client, seconds, hertz),

@@ -25,6 +25,7 @@ pub mod certificates;
 mod counts;
 pub mod logs;
 mod purge;
+mod recycle;
 mod refork;
 pub mod reload;
 pub mod watchdog;
@@ -104,6 +105,15 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     }
 }
 
+/// How much a status has of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What a person reads, or a program that wants no more than that.
+    Shown,
+    /// All that were counted.
+    Counted,
+}
+
 /// All that the master knows.
 struct Master {
     origin: ConfigOrigin,
@@ -136,7 +146,7 @@ struct Master {
     reloads: Reloads,
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
-    status_asked: Vec<Client>,
+    status_asked: Vec<(Client, Detail)>,
     status_by: Option<Instant>,
     /// Who waits for the front to have purged its cache.
     purges: Vec<Client>,
@@ -352,8 +362,8 @@ impl Master {
     }
 
     /// Asks the front what only it knows; answered by [`Self::answer_status`].
-    fn ask_status(&mut self, client: Client) {
-        self.status_asked.push(client);
+    fn ask_status(&mut self, client: Client, detail: Detail) {
+        self.status_asked.push((client, detail));
         self.status_by.get_or_insert(Instant::now() + STATUS_WAIT);
         match self.front {
             Some(_) => self.tell_front(wire::control::ToFront::Status, vec![]),
@@ -367,10 +377,19 @@ impl Master {
         if clients.is_empty() {
             return;
         }
-        // A person reads it, or a program that wants no more than that.
-        let front = front.map(|front| FrontStatus { spreads: None, ..front });
-        let answer = ControlReply { status: Some(self.status(front)), ..ControlReply::ok() };
-        clients.into_iter().for_each(|client| self.tell(Some(client), &answer));
+        let mut status = self.status(front);
+        let (counted, shown): (Vec<_>, Vec<_>) =
+            clients.into_iter().partition(|(_, detail)| *detail == Detail::Counted);
+        self.tell_status(&counted, status.clone());
+        if let Some(front) = &mut status.front {
+            front.spreads = None;
+        }
+        self.tell_status(&shown, status);
+    }
+
+    fn tell_status(&mut self, clients: &[(Client, Detail)], status: Status) {
+        let answer = ControlReply { status: Some(status), ..ControlReply::ok() };
+        clients.iter().for_each(|(client, _)| self.tell(Some(*client), &answer));
     }
 
     fn status(&self, front: Option<FrontStatus>) -> Status {

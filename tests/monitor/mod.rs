@@ -12,5 +12,8 @@ mod dashboard;
 /// Seconds that were kept.
 mod history;
 
+/// A terminal.
+mod top;
+
 /// One snapshot: workers, why they ended, reloads.
 mod status;

@@ -71,6 +71,7 @@ const LAYERS: &[Layers] = &[
                 "inspection",
                 "monitor",
                 "purge",
+                "recycle",
                 "refork",
                 "reload",
                 "stop",

@@ -88,8 +88,15 @@ impl Server {
     pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
         // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are
         // under way.
-        let waits =
-            !matches!(command, Command::Status | Command::Reopen | Command::Purge { .. } | Command::Stop { .. });
+        let waits = !matches!(
+            command,
+            Command::Status
+                | Command::Snapshot
+                | Command::Recycle { .. }
+                | Command::Reopen
+                | Command::Purge { .. }
+                | Command::Stop { .. }
+        );
         let patience = if waits { None } else { Some(PATIENCE) };
         let mut line = serde_json::to_string(&command)?;
         line.push('\n');

@@ -33,6 +33,8 @@ const LOCK_WAITS: Duration = Duration::from_secs(2);
 pub enum Command {
     /// Describe yourself.
     Status,
+    /// The same, with all times that were counted: for who asks each second.
+    Snapshot,
     /// Read configuration and code anew; answered when it is done.
     Reload,
     /// Have the mold and the workers tell about themselves.
@@ -57,6 +59,11 @@ pub enum Command {
     },
     /// Make a worker the mold and renew the pool from it; answered when that is done.
     Refork,
+    /// Ask a worker to leave when it has no request; another takes its place.
+    Recycle {
+        /// Its place in the pool.
+        worker: u32,
+    },
     /// Open the logs anew.
     Reopen,
     /// Have so many workers, of which so many have a request at one time, until the next reload: for measurements.
@@ -257,7 +264,7 @@ impl Connection {
 
     fn refuse(&mut self, error: &serde_json::Error) -> io::Result<()> {
         let answer = ControlReply::failed(format!(
-            "expected {{\"command\":\"status\"}}, reload, reopen, stop or purge: {error}"
+            "expected {{\"command\":\"status\"}}, reload, refork, recycle, reopen, stop or purge: {error}"
         ));
         serde_json::to_writer(&mut self.output, &answer)?;
         self.output.push(b'\n');

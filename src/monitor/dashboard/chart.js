@@ -151,7 +151,8 @@ export class Chart {
         const area = element(this.svg, "path", { d: `M${ceiling.join("L")}L${floor.join("L")}Z` });
         area.style.fill = `color-mix(in srgb, var(--${color}) 62%, transparent)`;
       }
-      this.line((point) => below.get(point.time), color);
+      // A series that is nowhere has no edge of its own.
+      if (this.points.some((point) => point[key] > 0)) this.line((point) => below.get(point.time), color);
     }
   }
 

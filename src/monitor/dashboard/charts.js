@@ -33,12 +33,12 @@ export function charts(parent, clock) {
       series: series(["queued", "waiting"], ["shed", "refused a second"]),
     },
     {
-      title: "Memory of the workers",
+      title: "Memory",
       format: size,
       stacked: true,
       least: 1024,
       base: 1024,
-      series: series(["private_kb", "private", "private"], ["common_kb", "shared, by its part", "shared"]),
+      series: series(["private_kb", "private to workers", "private"], ["common_kb", "all else, shared pages once", "shared"]),
     },
     {
       title: "Workers that ended",

@@ -1,0 +1,21 @@
+//! `cameleer recycle`: asks a worker to leave when it has no request.
+
+use clap::Args;
+
+use super::client::Which;
+use crate::master::sockets::control_socket::Command;
+
+/// Ask a worker to leave after its request; another takes its place
+#[derive(Debug, Args)]
+pub struct Recycle {
+    /// Its number, as `cameleer status` shows it
+    worker: u32,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Recycle {
+    pub fn run(self) -> anyhow::Result<()> {
+        self.which.connect()?.ask(Command::Recycle { worker: self.worker }).map(drop)
+    }
+}

@@ -1,0 +1,185 @@
+//! `cameleer top` on a real terminal, as it looks there; `cameleer recycle`.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::Signal;
+use nix::sys::termios::{LocalFlags, tcgetattr};
+
+use crate::support::{Server, Site, eventually, signal, until};
+
+const APP: &str = "sub { my $p = $_[0]{PATH_INFO}; \
+    if ($p =~ m{^/slow}) { until (-e '@DIR@/go') { select undef, undef, undef, 0.02 } } [200, [], ['ok']] }";
+
+fn serve() -> Server {
+    let server = Site::new().file("app.psgi", APP).serve(
+        "LogLevel notice\nServerName shop.example\nStartServers 2\nMinSpareServers 1\nMaxClients 3\nMaxSpareServers 3\n<Location />\nPsgiApp app.psgi\n</Location>",
+    );
+    server.until_idle(2);
+    server
+}
+
+/// A terminal of 120 columns with `top` on it.
+struct Terminal {
+    top: Child,
+    keys: File,
+    screen: Arc<Mutex<vt100::Parser>>,
+    said: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Terminal {
+    fn start(server: &Server) -> Terminal {
+        let size = Winsize { ws_row: 30, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = openpty(Some(&size), None).expect("a terminal");
+        let socket = server.site.filled("@DIR@/control.sock");
+        let end = || Stdio::from(pty.slave.try_clone().expect("cloned"));
+        let top = Command::new("setsid")
+            .args(["--ctty", env!("CARGO_BIN_EXE_cameleer"), "top", "--socket", &socket])
+            .env("TERM", "xterm-256color")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .expect("setsid is there");
+        let keys = File::from(pty.master);
+        let [rows, columns] = [size.ws_row, size.ws_col].map(|count| NonZero::new(count).expect("some"));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (shown, kept, mut from) = (screen.clone(), said.clone(), keys.try_clone().expect("cloned"));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The end of a terminal is an error.
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                shown.lock().expect("whole").process(&bytes[..count]);
+                kept.lock().expect("whole").extend_from_slice(&bytes[..count]);
+            }
+        });
+        Terminal { top, keys, screen, said }
+    }
+
+    fn text(&self) -> String {
+        self.screen.lock().expect("whole").screen().contents()
+    }
+
+    #[track_caller]
+    fn shows(&self, what: &str) {
+        let found = crate::support::comes_true(std::time::Duration::from_secs(20), || self.text().contains(what));
+        assert!(found, "{what:?} in\n{}", self.text());
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("written");
+    }
+
+    /// It has ended, and the terminal is as it was.
+    #[track_caller]
+    fn gives_back(mut self) {
+        let status = eventually("top ends", || self.top.try_wait().expect("our own child"));
+        assert!(status.success(), "{status}");
+        let modes = tcgetattr(&self.keys).expect("a terminal").local_flags;
+        assert!(modes.contains(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG), "{modes:?}");
+        until("the screen from before is shown", || !self.screen.lock().expect("whole").screen().alternate_screen());
+        let said = self.said.lock().expect("whole");
+        assert!(String::from_utf8_lossy(&said).contains("\x1b[?25h"), "the cursor is shown");
+    }
+}
+
+/// The lines of the table, from its head to the end.
+fn column(text: &str, at: usize) -> Vec<String> {
+    let table = text.lines().skip_while(|line| !line.contains("worker") || !line.contains("state")).skip(1);
+    table
+        .filter_map(|line| line.split_whitespace().nth(at).map(str::to_owned))
+        .filter(|word| word.parse::<u32>().is_ok())
+        .collect()
+}
+
+#[test]
+fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
+    let server = serve();
+    let mut slow = server.connect();
+    // What a terminal would obey, a stranger may send.
+    slow.raw("GET /slow/%1b%5b2J%9b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    until("it is at work", || server.workers().iter().any(|(_, state)| state == "Busy"));
+    let mut terminal = Terminal::start(&server);
+    terminal.shows("W busy");
+    terminal.shows("shop.example GET /slow/\\x1b[2J");
+    terminal.shows("1 busy, ");
+    terminal.shows("cameleer 0.");
+    terminal.shows("worker↓");
+    let before = column(&terminal.text(), 0);
+    assert!(before.len() >= 2 && before.is_sorted(), "{}", terminal.text());
+    terminal.press("r");
+    terminal.shows("worker↑");
+    until("the order is another", || column(&terminal.text(), 0).iter().rev().eq(before.iter()));
+    terminal.press("r/slow\r");
+    terminal.shows("with \"slow\", 1 lines");
+    terminal.press("?");
+    terminal.shows("recycle the worker");
+    terminal.press(" /\x1b");
+    terminal.shows("workers, ");
+    recycled(&server, &mut terminal);
+    server.site.write("go", "");
+    slow.response().is(200);
+    terminal.press("\t");
+    terminal.shows("slowest requests of the last five minutes");
+    terminal.shows("GET /slow/");
+    terminal.press("q");
+    terminal.gives_back();
+}
+
+/// Of two workers one is at work: the other one goes at once.
+fn recycled(server: &Server, terminal: &mut Terminal) {
+    let status = server.status();
+    let workers = status["front"]["workers"].as_array().expect("workers").clone();
+    let at = workers.iter().position(|worker| worker["state"] == "Idle").expect("an idle one");
+    let (slot, pid) = (workers[at]["slot"].clone(), workers[at]["pid"].clone());
+    terminal.press(&format!("{}x", "j".repeat(at + 1)));
+    terminal.shows(&format!("recycle worker {slot}?"));
+    terminal.press("y");
+    terminal.shows(&format!("worker {slot} leaves after its request"));
+    until("it has gone", || server.workers().iter().all(|(other, _)| pid != *other));
+    until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
+}
+
+#[test]
+fn whoever_ends_it_gets_the_terminal_back() {
+    let server = serve();
+    for ending in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+        let terminal = Terminal::start(&server);
+        terminal.shows("requests ");
+        assert!(terminal.screen.lock().expect("whole").screen().alternate_screen());
+        signal(terminal.top.id() as i32, ending);
+        terminal.gives_back();
+    }
+    let mut terminal = Terminal::start(&server);
+    terminal.shows("requests ");
+    terminal.press("\x03");
+    terminal.gives_back();
+    let piped = server.control(["top"]);
+    assert!(piped.code == 2 && piped.err.contains("cameleer status --json is for programs"), "{piped:?}");
+}
+
+#[test]
+fn a_worker_is_recycled_after_its_request() {
+    let server = serve();
+    let mut slow = server.connect();
+    slow.raw("GET /slow HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    let busy = eventually("one is at work", || {
+        let status = server.status();
+        let workers = status["front"]["workers"].as_array()?;
+        workers.iter().find(|worker| worker["state"] == "Busy").cloned()
+    });
+    let slot = busy["slot"].to_string();
+    server.control(["recycle", &slot]).succeeded();
+    server.control(["recycle", &slot]).failed(1, "leaves already");
+    server.control(["recycle", "77"]).failed(1, "there is no worker 77");
+    server.site.write("go", "");
+    slow.response().is(200);
+    until("it has gone", || server.workers().iter().all(|(pid, _)| busy["pid"] != *pid));
+    until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
+    server.logged("is recycled: it leaves after its request");
+}

@@ -75,7 +75,9 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
                 _cameleer cameleer '' cameleer; echo \"${COMPREPLY[@]}\"";
     let commands = shell(&site, "bash", bash).out;
     assert!(
-        commands.contains("run serve check explain status top history mem profile why reload refork recycle stop purge bench"),
+        commands.contains(
+            "run serve check explain status top history mem profile why reload refork recycle stop purge bench"
+        ),
         "{commands}"
     );
     assert!(!commands.contains("mold"), "hidden roles are nobody's to type: {commands}");

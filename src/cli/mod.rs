@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, monitor, printable, profiler, sampler, sys, worker};
-use running::{history, mem, profile, purge, recycle, refork, reload, status, stop, top, why};
+use running::{advise, history, mem, profile, purge, recycle, refork, reload, status, stop, top, why};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -73,6 +73,8 @@ enum Command {
     Profile(profile::Profile),
     /// Show where the last slow requests of a running server spent their time
     Why(why::Why),
+    /// Say what a running server could do better, why, and which line to change
+    Advise(advise::Advise),
     /// Read configuration and code anew; the old ones serve on when the new ones fail
     Reload(reload::Reload),
     /// Make a worker the mold, so that the others share what its requests have loaded
@@ -129,6 +131,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Mem(mem) => mem.run(),
         Command::Profile(profile) => profile.run(),
         Command::Why(why) => why.run(),
+        Command::Advise(advise) => advise.run(),
         Command::Reload(reload) => reload.run(),
         Command::Refork(refork) => refork.run(),
         Command::Recycle(recycle) => recycle.run(),

@@ -21,6 +21,9 @@ pub mod generation;
 // How much memory all may have.
 mod budget;
 
+// How many workers there should be, where the configuration leaves that to the load.
+mod auto_size;
+
 pub mod certificates;
 mod counts;
 pub mod logs;
@@ -50,6 +53,7 @@ use nix::sys::prctl;
 use nix::unistd::Pid;
 use wire::control::{FrontStatus, GenerationNumber, LateCode, Load, ServerCounts};
 
+use self::auto_size::Following;
 use self::backoff::Backoff;
 use self::budget::{Budget, Plan};
 use self::certificates::Certificates;
@@ -143,6 +147,8 @@ struct Master {
     shift: i32,
     /// How many workers somebody who measures wants to have, until the next reload.
     sized: Option<u32>,
+    /// `MaxClients auto`
+    following: Option<Following>,
     reloads: Reloads,
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
@@ -205,6 +211,7 @@ impl Master {
             load: Load::default(),
             shift: 0,
             sized: None,
+            following: Following::of(&checked.config.pool, None),
             reloads: Reloads::default(),
             expansion: None,
             status_asked: Vec::new(),
@@ -260,7 +267,7 @@ impl Master {
         let now = Instant::now();
         let plan = self.plan();
         let (counts, limits) = (self.counts(serving), self.limits_within(plan.as_ref()));
-        if self.policy.reached_max(counts, &limits) {
+        if self.policy.reached_max(counts, &limits) && self.following.is_none() {
             log::error("master", self.reached_max(&limits));
         }
         let allowed = self.backoff.allows(now, self.workers.starting(serving));
@@ -297,9 +304,11 @@ impl Master {
     }
 
     fn limits_within(&self, plan: Option<&Plan>) -> PoolLimits {
-        let limits = match self.sized {
-            None => PoolLimits::of(&self.checked.config.pool, self.shift),
-            Some(workers) => PoolLimits::fixed(workers),
+        let configured = PoolLimits::of(&self.checked.config.pool, self.shift);
+        let limits = match (self.sized, &self.following) {
+            (Some(workers), _) => PoolLimits::fixed(workers),
+            (None, Some(following)) => configured.at_most(following.workers()),
+            (None, None) => configured,
         };
         plan.map_or(limits, |plan| limits.at_most(plan.most_workers()))
     }

@@ -13,6 +13,7 @@ use std::time::Instant;
 use wire::control::{GenerationNumber, Inspection};
 
 use super::Master;
+use super::auto_size::Following;
 use super::configuration::Reading;
 use super::configuration::expansion::Expansion;
 use super::generation::Attempt;
@@ -172,6 +173,7 @@ impl Master {
         self.use_logs(attempt.opened);
         self.shift = 0;
         self.sized = None;
+        self.following = Following::of(&self.checked.config.pool, self.following.take());
         self.certificates.watch(&self.checked);
         self.budget.use_config(&self.checked.config);
         self.configure_profiler();

@@ -1,5 +1,8 @@
 //! The command line.
 
+/// What a running server could do better.
+mod advise;
+/// `cameleer check`.
 mod check;
 /// `cameleer check --compat`: what of mod_perl 1 a site uses, and what of that there is.
 mod check_compat;

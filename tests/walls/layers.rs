@@ -76,7 +76,7 @@ const LAYERS: &[Layers] = &[
                 "reload",
                 "stop",
             ],
-            &["generation", "loaded", "watchdog"],
+            &["auto_size", "generation", "loaded", "watchdog"],
             &["logs", "pid_file", "pool", "sockets"],
             &["configuration"],
             &["backoff", "children", "notify", "signals"],

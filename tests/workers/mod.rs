@@ -1,5 +1,7 @@
 //! The pool of workers, and what breaks in it.
 
+/// A number of workers that follows the load.
+mod auto_size;
 /// Programs and processes that misbehave: only their own request suffers.
 mod faults;
 /// How many workers there are, and how long they live.

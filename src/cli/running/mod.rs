@@ -1,5 +1,6 @@
 //! The subcommands that ask a running server, by its control socket.
 
+pub mod advise;
 pub mod client;
 pub mod history;
 pub mod mem;

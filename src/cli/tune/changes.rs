@@ -51,8 +51,9 @@ pub struct Findings<'f> {
 impl Findings<'_> {
     /// Those that change something.
     pub fn changes(&self) -> Vec<Change> {
-        let mut changes =
-            vec![self.number("MaxClients", self.site.config.pool.max_clients, self.workers, &self.reason)];
+        let pool = &self.site.config.pool;
+        let now = if pool.auto { "auto".to_owned() } else { pool.max_clients.to_string() };
+        let mut changes = vec![self.change("MaxClients", now, self.workers.to_string(), &self.reason)];
         changes.extend(self.pool());
         changes.extend(self.queue());
         changes.extend(self.requests());

@@ -81,6 +81,8 @@ pub struct Pool {
     pub max_spare: u32,
     /// `MaxClients`
     pub max_clients: u32,
+    /// `MaxClients auto`: as many of them as there is work for.
+    pub auto: bool,
     /// `MaxRequestsPerChild`: each worker draws its own limit from the range; `0..=0` is unlimited.
     pub max_requests: RangeInclusive<u64>,
     /// `QueueLength`: requests that may wait for a worker; more are answered 503 at once.
@@ -105,6 +107,7 @@ impl Default for Pool {
             min_spare,
             max_spare,
             max_clients,
+            auto: false,
             max_requests: 0..=0,
             queue_length,
             queue_stale: Duration::ZERO,

@@ -39,11 +39,12 @@ pub(super) static ROWS: &[Row] = &[
         name: "MaxClients",
         aliases: &["MaxRequestWorkers"],
         contexts: SERVER,
-        takes: Takes::Number(1..=20000, |d, n| d.config.pool.max_clients = n as u32),
+        takes: Takes::Word("number|auto", max_clients),
         default: Some("256"),
         because: "httpd's prefork; set it to memory divided by the size of a busy worker",
         about: "The most workers at one time, that is: requests in Perl at one time. Connections are not counted, they need no worker. Workers that \
-            have left and are still in END blocks come on top, at most as many again.",
+            have left and are still in END blocks come on top, at most as many again. With auto the number follows what workers do: as many as \
+            the processors have work for and further ones answer more, within MemoryBudget and up to 512.",
         ..ROW
     },
     Row {
@@ -155,6 +156,23 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
 ];
+
+/// More workers than these are somebody's decision.
+const MOST_BY_THEMSELVES: u32 = 512;
+
+fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let pool = &mut draft.config.pool;
+    pool.auto = text.eq_ignore_ascii_case("auto");
+    pool.max_clients = match pool.auto {
+        true => MOST_BY_THEMSELVES,
+        false => {
+            let number =
+                value::number(text, &(1..=20000)).map_err(|error| error.replace("expected", "expected auto or"))?;
+            u32::try_from(number).unwrap_or(u32::MAX)
+        }
+    };
+    Ok(())
+}
 
 fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.config.pool.max_requests = value::range(text)?;

@@ -25,7 +25,7 @@ impl Master {
     /// How often the front is asked how many requests workers have answered, and since when they are idle; `None`: never.
     fn asks_front(&self) -> Option<Duration> {
         let pool = &self.checked.config.pool;
-        let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some();
+        let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
         match limits || pool.refork != ReforkWhen::Off {
             true => Some(ASKED_FOR_LIMITS),
             false => self.budget.bytes.map(|_| ASKED_FOR_BUDGET),
@@ -43,6 +43,7 @@ impl Master {
             worker.requests = told.requests;
             worker.idle = (told.state == WorkerState::Idle).then(|| Duration::from_millis(told.since_ms));
         }
+        self.follow_load(status);
         self.keep_limits(now);
         self.refork_when_due();
     }

@@ -3,6 +3,7 @@
 //! A worker that does not serve is spare. Fewer spare ones than MinSpareServers: fork 1, a second later 2, then 4, up
 //! to 32 at once, until there are enough. More than MaxSpareServers: one leaves each second. Never more than MaxClients.
 
+pub mod auto;
 mod lives;
 mod process;
 pub mod worker;

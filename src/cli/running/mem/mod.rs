@@ -5,7 +5,7 @@ mod blame;
 mod leaks;
 mod picture;
 mod plan;
-mod report;
+pub mod report;
 mod table;
 mod urls;
 

@@ -1,0 +1,68 @@
+//! `cameleer advise`.
+
+use serde_json::Value;
+
+use crate::support::{Load, Server, Site, within};
+use std::time::Duration;
+
+/// What is said, by the names of the rules.
+#[track_caller]
+fn advice(server: &Server, seconds: &str) -> Vec<(String, Value)> {
+    let said = server.control(["advise", "--json", "--seconds", seconds]).succeeded();
+    let given: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let advice = given["advice"].as_array().expect("a list").clone();
+    advice.into_iter().map(|one| (one["rule"].as_str().expect("a name").to_owned(), one)).collect()
+}
+
+fn find<'a>(advice: &'a [(String, Value)], rule: &str) -> Option<&'a Value> {
+    advice.iter().find(|(name, _)| name == rule).map(|(_, one)| one)
+}
+
+#[test]
+fn where_nothing_is_wrong_it_is_said_what_was_looked_at() {
+    let server =
+        Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve("<Location />\nPsgiApp app.psgi\n</Location>");
+    server.text("/");
+    server.until_idle(2);
+    let said = server.control(["advise"]).succeeded().out;
+    assert!(said.starts_with("nothing to advise; looked at: workers that are all busy"), "{said}");
+}
+
+#[test]
+fn workers_that_are_all_busy_are_told_with_where_they_are() {
+    let app = "sub { select undef, undef, undef, 3; [200, [], ['ok']] }";
+    let server = Site::new().file("app.psgi", app).serve("<Location />\nPsgiApp app.psgi\n</Location>");
+    let load = Load::start(&server, 6, "/report?x=1", |answer| answer.status == 200);
+    within(Duration::from_secs(60), "it is told", || {
+        let given = advice(&server, "2");
+        find(&given, "all-busy").is_some_and(|one| {
+            let evidence = one["evidence"].as_str().expect("a sentence");
+            evidence.contains("2 of 2 workers are busy") && evidence.contains("2 of them at GET /report;")
+        })
+    });
+    drop(load.failures());
+}
+
+#[test]
+fn directives_that_cost_are_told_with_their_line() {
+    let conf = "\nKeepAlive Off\nHostnameLookups On\n<Location />\nPsgiApp app.psgi\n</Location>";
+    let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
+    let given = advice(&server, "0");
+    let keep_alive = find(&given, "keep-alive").expect("a word");
+    assert!(
+        keep_alive["evidence"].as_str().is_some_and(|said| said.ends_with("site.conf:2: KeepAlive Off")),
+        "{given:?}"
+    );
+    assert_eq!(keep_alive["change"], "KeepAlive On");
+    assert!(find(&given, "hostname-lookups").is_some(), "{given:?}");
+}
+
+#[test]
+fn workers_that_end_after_few_requests_are_told() {
+    let conf = "MaxRequestsPerChild 2\n<Location />\nPsgiApp app.psgi\n</Location>";
+    let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
+    let load = Load::start(&server, 2, "/", |answer| answer.status == 200);
+    load.until_answered(60);
+    within(Duration::from_secs(20), "it is told", || find(&advice(&server, "0"), "recycled").is_some());
+    assert_eq!(load.failures(), Vec::<String>::new());
+}

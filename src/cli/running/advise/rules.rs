@@ -135,7 +135,7 @@ fn failed(evidence: &Evidence) -> Option<Advice> {
 }
 
 fn crashed(evidence: &Evidence) -> Option<Advice> {
-    let crashes = evidence.last.counts.crashes();
+    let crashes = evidence.last.counts.faults();
     (crashes > 0).then(|| {
         let seen = format!("{crashes} workers ended that should not have");
         advice("crashed", "Workers crash, and their requests with them: the error log says by which signal", seen, None)

@@ -332,7 +332,7 @@ fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     let answer = if chosen == 1 { "worker answers" } else { "workers answer" };
     let mut reason = format!("{chosen} {answer} {rate:.0} requests a second");
     if best != chosen {
-        reason += &format!("; {best} answered most, {:.0}, which is no more than 3 % above", sweep.rate(best));
+        reason += &format!("; {best} answered most, {:.0}, which is no more than 2 % above", sweep.rate(best));
     }
     let fewer = sweep.points().filter(|point| point.workers < chosen).last();
     if let Some(fewer) = fewer {

@@ -29,9 +29,12 @@ function html(parent, name, className, text = "") {
 }
 
 export class Chart {
-  /** `series`: `{key, name, color}` from bottom to top; `format` makes text of a value; `stacked` or lines. */
-  constructor(parent, { title, series, format, clock, stacked = false, least = 1, base = 1000 }) {
-    Object.assign(this, { title, series, format, clock, stacked, least, base, points: [], from: 0, to: 1, step: 1 });
+  /**
+   * `series`: `{key, name, color}` from bottom to top; `format` makes text of a value; `stacked` or lines; with `floor` each line of the grid is
+   * ten times the one below, from there on: times differ by their powers, and none of them is nothing.
+   */
+  constructor(parent, { title, series, format, clock, stacked = false, least = 1, base = 1000, floor = 0 }) {
+    Object.assign(this, { title, series, format, clock, stacked, least, base, floor, points: [], from: 0, to: 1, step: 1 });
     this.panel = html(parent, "article", "panel chart");
     html(html(this.panel, "div", "panel-head"), "h2", "", title);
     this.plot = html(this.panel, "div", "plot");
@@ -78,6 +81,10 @@ export class Chart {
   }
 
   y(value) {
+    if (this.floor) {
+      const part = Math.log(Math.max(value, this.floor) / this.floor) / Math.log(this.most / this.floor);
+      return HEIGHT - EDGE.bottom - part * (HEIGHT - EDGE.top - EDGE.bottom);
+    }
     return HEIGHT - EDGE.bottom - (value / this.most) * (HEIGHT - EDGE.top - EDGE.bottom);
   }
 
@@ -89,7 +96,7 @@ export class Chart {
     this.scale();
     this.grid();
     if (this.stacked) this.areas();
-    else this.series.forEach(({ key, color }) => this.line((point) => point[key], color));
+    else this.series.forEach(({ key, color }) => this.line((point) => point[key], color, (point) => !this.floor || point[key] > 0));
     this.cross = element(this.svg, "line", { class: "cross", y1: EDGE.top, y2: HEIGHT - EDGE.bottom });
     this.svg.setAttribute("aria-label", this.described());
     if (this.pointed != null) this.point(Math.min(this.pointed, this.points.length - 1));
@@ -99,12 +106,20 @@ export class Chart {
     const sum = (point) => this.series.reduce((all, { key }) => all + point[key], 0);
     const highest = (point) => (this.stacked ? sum(point) : Math.max(...this.series.map(({ key }) => point[key])));
     const most = Math.max(this.least, ...this.points.map(highest));
-    this.tick = niceStep(most, 3, this.base);
-    this.most = Math.ceil(most / this.tick) * this.tick;
+    if (this.floor) {
+      const powers = Math.max(2, Math.ceil(Math.log10(most / this.floor)));
+      this.most = this.floor * 10 ** powers;
+      this.ticks = Array.from({ length: powers + 1 }, (_, power) => this.floor * 10 ** power);
+    } else {
+      const step = niceStep(most, 3, this.base);
+      const steps = Math.ceil(most / step);
+      this.most = steps * step;
+      this.ticks = Array.from({ length: steps + 1 }, (_, n) => n * step);
+    }
   }
 
   grid() {
-    for (let value = 0; value <= this.most * 1.001; value += this.tick) {
+    for (const value of this.ticks) {
       const y = Math.round(this.y(value));
       element(this.svg, "line", { class: "grid", x1: EDGE.left, x2: this.width - EDGE.right, y1: y, y2: y });
       element(this.svg, "text", { x: EDGE.left - 8, y: y + 4, "text-anchor": "end" }).textContent = value ? this.format(value) : "0";
@@ -121,19 +136,24 @@ export class Chart {
     }
   }
 
-  /** Runs of points without a hole: where nothing was kept nothing is drawn. */
-  runs() {
+  /** Runs of points without a hole: where nothing was kept, or nothing is to be drawn of it, nothing is drawn. */
+  runs(isDrawn = () => true) {
     const runs = [];
-    this.points.forEach((point, at) => {
-      const before = this.points[at - 1];
+    let before = null;
+    for (const point of this.points) {
+      if (!isDrawn(point)) {
+        before = null;
+        continue;
+      }
       if (!before || point.time - before.time > this.step * 2.5) runs.push([]);
       runs.at(-1).push(point);
-    });
+      before = point;
+    }
     return runs;
   }
 
-  line(value, color) {
-    for (const run of this.runs()) {
+  line(value, color, isDrawn) {
+    for (const run of this.runs(isDrawn)) {
       const path = run.map((point) => `${this.x(point.time).toFixed(1)},${this.y(value(point)).toFixed(1)}`).join("L");
       const stroke = { fill: "none", "stroke-width": 1.6, "stroke-linejoin": "round", "stroke-linecap": "round" };
       element(this.svg, "path", { d: `M${path}${run.length === 1 ? "h0.1" : ""}`, ...stroke }).style.stroke = `var(--${color})`;
@@ -151,8 +171,8 @@ export class Chart {
         const area = element(this.svg, "path", { d: `M${ceiling.join("L")}L${floor.join("L")}Z` });
         area.style.fill = `color-mix(in srgb, var(--${color}) 62%, transparent)`;
       }
-      // A series that is nowhere has no edge of its own.
-      if (this.points.some((point) => point[key] > 0)) this.line((point) => below.get(point.time), color);
+      // Where there is nothing of it, it has no edge of its own.
+      this.line((point) => below.get(point.time), color, (point) => point[key] > 0);
     }
   }
 

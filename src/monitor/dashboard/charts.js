@@ -16,7 +16,7 @@ export function charts(parent, clock) {
     {
       title: "Latency",
       format: took,
-      least: 1000,
+      floor: 100,
       series: series(["p50_us", "p50", "p50"], ["p90_us", "p90", "p90"], ["p99_us", "p99", "p99"]),
     },
     {

@@ -6,12 +6,12 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use anyhow::Context;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 
 use super::Target;
 use super::failure::{Cause, Failure};
-use super::plan::Transport;
+use super::plan::{Endpoint, Transport};
 use super::tls;
 
 /// A connection, with TLS or without.
@@ -24,7 +24,7 @@ const SLOW_BUFFER: u32 = 2304;
 
 /// Makes connections to one server.
 pub struct Connector {
-    addresses: Vec<SocketAddr>,
+    endpoints: Vec<Endpoint>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
     slow: bool,
     http2: bool,
@@ -33,11 +33,11 @@ pub struct Connector {
 impl Connector {
     /// To the server of `target`, whose name is asked for only here: the load is the server's, not the name server's.
     pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
-        let addresses = match transport.to {
-            Some(address) => vec![address],
+        let endpoints = match &transport.to {
+            Some(endpoint) => vec![endpoint.clone()],
             None => {
                 let host = (target.host.as_str(), target.port);
-                host.to_socket_addrs().with_context(|| target.url())?.collect()
+                host.to_socket_addrs().with_context(|| target.url())?.map(Endpoint::Tcp).collect()
             }
         };
         let tls = match target.tls {
@@ -47,13 +47,13 @@ impl Connector {
                 Some((tls::connector(transport)?, name))
             }
         };
-        Ok(Connector { addresses, tls, slow: transport.throttle.is_some(), http2: transport.http2 })
+        Ok(Connector { endpoints, tls, slow: transport.throttle.is_some(), http2: transport.http2 })
     }
 
     /// A new one.
     pub async fn connect(&self) -> Result<Box<dyn Stream>, Failure> {
-        let stream = self.tcp().await.map_err(|error| Failure::new(Cause::Connect, error.to_string()))?;
-        let Some((connector, name)) = &self.tls else { return Ok(Box::new(stream)) };
+        let stream = self.plain().await.map_err(|error| Failure::new(Cause::Connect, error.to_string()))?;
+        let Some((connector, name)) = &self.tls else { return Ok(stream) };
         let failed = |error: io::Error| Failure::new(Cause::Tls, error.to_string());
         let stream = connector.connect(name.clone(), stream).await.map_err(failed)?;
         if self.http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
@@ -63,10 +63,15 @@ impl Connector {
     }
 
     /// To the first address that accepts: `localhost` has two, and servers often listen at one.
-    async fn tcp(&self) -> io::Result<TcpStream> {
-        let mut result = Err(io::Error::other("the name has no address"));
-        for address in &self.addresses {
-            result = self.tcp_to(*address).await;
+    async fn plain(&self) -> io::Result<Box<dyn Stream>> {
+        let mut result: io::Result<Box<dyn Stream>> = Err(io::Error::other("the name has no address"));
+        for endpoint in &self.endpoints {
+            result = match endpoint {
+                Endpoint::Tcp(address) => self.tcp_to(*address).await.map(|stream| Box::new(stream) as Box<dyn Stream>),
+                Endpoint::Unix(path) => {
+                    UnixStream::connect(path).await.map(|stream| Box::new(stream) as Box<dyn Stream>)
+                }
+            };
             if result.is_ok() {
                 break;
             }

@@ -60,11 +60,20 @@ pub struct End {
     pub after: Option<Duration>,
 }
 
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// At an address.
+    Tcp(SocketAddr),
+    /// At a file.
+    Unix(PathBuf),
+}
+
 /// How connections are made and used.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
     /// Where connections lead, unless it is where the URL says.
-    pub to: Option<SocketAddr>,
+    pub to: Option<Endpoint>,
     /// A connection for each request.
     pub close: bool,
     /// HTTP/2, one stream at a time on each connection.

@@ -10,7 +10,7 @@ use clap::Args;
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 
 use super::{Misuse, print};
-use crate::bench::plan::{End, Expected, Pace, Plan, Transport};
+use crate::bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
 use crate::bench::report::{self, Comparison, Report};
 use crate::bench::{self, Target, Template, Workload};
 use crate::printable;
@@ -60,6 +60,9 @@ pub struct Bench {
     /// Compare with another server, in turns
     #[arg(long, value_name = "URL")]
     vs: Option<String>,
+    /// Connect to this unix socket; the URL says the rest
+    #[arg(long, value_name = "PATH", conflicts_with = "vs")]
+    unix: Option<PathBuf>,
     /// A connection for each request
     #[arg(long)]
     close: bool,
@@ -206,7 +209,7 @@ impl Bench {
 
     fn transport(&self) -> Transport {
         Transport {
-            to: None,
+            to: self.unix.clone().map(Endpoint::Unix),
             close: self.close,
             http2: self.http2,
             insecure: self.insecure,

@@ -46,3 +46,14 @@ fn a_body_without_end_is_refused() {
         .cameleer(["bench", "--body", "/dev/zero", "http://localhost/"])
         .failed(1, "--body /dev/zero: more than 256 MB");
 }
+
+#[test]
+fn a_unix_socket_is_asked_for_what_the_url_says() {
+    let site = Site::new().file("app.psgi", "sub { [200, [], [\"$_[0]{HTTP_HOST} $_[0]{PATH_INFO}\"]] }");
+    let server = site.serve("Listen unix:@DIR@/here.sock\n<Location />\nPsgiApp app.psgi\n</Location>");
+    let socket = server.site.path("here.sock");
+    let mut command = server.site.command(["bench", "-n", "5", "-c", "1", "--expect-body", "a.test /x"]);
+    Finished::of(command.arg("--unix").arg(socket).arg("http://a.test/x")).succeeded();
+    let mut missing = server.site.command(["bench", "-n", "1", "--unix", "missing.sock", "http://a.test/"]);
+    Finished::of(&mut missing).failed(1, "requests failed");
+}

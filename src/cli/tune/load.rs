@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use http::Method;
 
-use crate::bench::plan::{End, Expected, Pace, Plan, Transport};
+use crate::bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
 use crate::bench::{Request, Target, Template, Workload};
 
 /// An answer that takes longer is none.
@@ -61,7 +61,7 @@ impl Load {
             cuts: true,
             warm_up,
             // The certificate is the site's, and 127.0.0.1 is not in it.
-            transport: Transport { to, insecure: true, ..Transport::default() },
+            transport: Transport { to: to.map(Endpoint::Tcp), insecure: true, ..Transport::default() },
             expected: Expected { statuses: (200..FAULT).collect(), body: None },
             timeout: TIMEOUT,
             notes: Vec::new(),

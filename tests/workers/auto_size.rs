@@ -29,7 +29,7 @@ fn requests_that_wait_get_more_workers() {
     let server = serve("sub { select undef, undef, undef, 0.05; [200, [], ['ok']] }", 2);
     let before = max_clients(&server);
     let load = Load::start(&server, 24 * cores() as usize, "/", |answer| answer.status == 200);
-    within(PATIENCE, "there are three times as many workers", || max_clients(&server) >= 3 * before);
+    within(PATIENCE, "more workers are tried", || max_clients(&server) >= before + before / 2);
     assert_eq!(load.failures(), Vec::<String>::new());
     server.logged(&format!("MaxClients auto: {before} workers, from now on"));
 }
@@ -46,13 +46,11 @@ fn requests_that_calculate_are_left_as_many_as_the_processors_have_work_for() {
 }
 
 #[test]
-fn a_reload_keeps_the_number_and_a_number_ends_it() {
+fn a_reload_goes_on_following_and_a_number_ends_it() {
     let server = serve("sub { select undef, undef, undef, 0.05; [200, [], ['ok']] }", 2);
-    let before = max_clients(&server);
     let load = Load::start(&server, 24 * cores() as usize, "/", |answer| answer.status == 200);
-    within(PATIENCE, "there are more workers", || max_clients(&server) > before);
     server.reload().succeeded();
-    assert!(max_clients(&server) > before);
+    assert!(max_clients(&server) < 512, "the number is not the configuration's");
     server.site.configure("MaxClients 3\n<Location />\nPsgiApp app.psgi\n</Location>\n");
     server.reload().succeeded();
     assert_eq!(max_clients(&server), 3);

@@ -52,9 +52,10 @@ mod responses;
 mod routing;
 /// TLS, certificates, sessions.
 mod tls;
+/// The house rules that can be read off the sources and documents.
+mod traces;
 /// Settings that are found by measuring.
 mod tune;
-/// The house rules that can be read off the sources and documents.
 mod walls;
 /// The pool, overload, processes that die.
 mod workers;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 21] = [
+const FILES: [&str; 22] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -25,6 +25,7 @@ const FILES: [&str; 21] = [
     "deadline.c",
     "observe/activity.c",
     "observe/stack.c",
+    "observe/statements.c",
 ];
 
 fn perl(code: &str) -> String {

@@ -38,6 +38,7 @@ pub use model::server::{
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};
+pub use model::traces::{TraceCollector, Traces};
 pub use model::{access, budget, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};

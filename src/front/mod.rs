@@ -46,6 +46,8 @@ mod workers;
 
 mod limits;
 
+mod trace;
+
 mod client;
 
 mod log;

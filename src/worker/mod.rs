@@ -34,6 +34,7 @@ mod log_context;
 mod memory_limit;
 mod place;
 mod program_kind;
+mod trace;
 
 // What a process tells about itself.
 mod inspection;

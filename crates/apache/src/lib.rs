@@ -30,7 +30,7 @@ pub use request_rec::{Ended, Finished, Incoming};
 mod request_stack;
 pub use request_stack::{
     begin, child_terminate, end, finish, flush, generation, leave_after, output, program_env, psgi_env, run, servers,
-    version_components, want_cleanup,
+    tell_parts, version_components, want_cleanup,
 };
 
 // Subrequests and redirects: records beside the client's.

@@ -136,6 +136,15 @@ pub fn finish() -> Option<Finished> {
     STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
 
+/// Of which parts the request consists, for its trace.
+pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
+    STACK.with_borrow_mut(|stack| {
+        if let Some(r) = stack.records.get_mut(stack.answering) {
+            r.parts = parts;
+        }
+    });
+}
+
 /// The program wants this worker to leave after the request.
 pub fn child_terminate() {
     leave_after(LeaveReason::Program);

@@ -76,6 +76,9 @@ pub struct Memory {
     pub from: *mut c_void,
 }
 
+/// `cml_tell_statement`
+pub type TellStatement = unsafe extern "C" fn(*mut c_void, *const c_char, u64, u64, *const c_char, usize);
+
 /// `cml_activity`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +194,8 @@ mod declarations {
             room: usize,
             line: *mut c_uint,
         ) -> usize;
+        pub fn cml_trace_statements(traced: c_int);
+        pub fn cml_each_statement(tell: TellStatement, to: *mut c_void);
         pub fn cml_operator_name(number: usize) -> *const c_char;
     }
 }

@@ -24,6 +24,7 @@
  *   spans.c  where in memory values lie, and whose they are
  *   fork.c   what the mold does before it forks workers
  *   activity.c  what this process is at, for one that reads its memory
+ *   statements.c  what a request asks of databases
  *   stack.c  the stack of another process's perl
  */
 #ifndef CML_SHIM_H
@@ -243,5 +244,10 @@ size_t cml_sub_name_of(const cml_memory *memory, uintptr_t sub, char *into, size
 size_t cml_method_name_of(const cml_memory *memory, uintptr_t name, char *into, size_t room);
 size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_t room, unsigned *line);
 const char *cml_operator_name(size_t number);
+
+/* observe/statements.c */
+typedef void (*cml_tell_statement)(void *to, const char *method, uint64_t begun_us, uint64_t taken_us, const char *text, size_t length);
+void cml_trace_statements(int traced);
+void cml_each_statement(cml_tell_statement tell, void *to);
 
 #endif

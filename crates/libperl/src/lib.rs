@@ -17,6 +17,7 @@ mod left;
 mod observe;
 mod process;
 mod spans;
+mod statements;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -36,6 +37,7 @@ pub use process::{
     may_have_children, next_fork_speaks, request_is, request_is_in_time, set_title, timed_out,
 };
 pub use spans::{Owned, Span};
+pub use statements::{Statement, statements, trace_statements};
 
 /// Why a call into Perl did not return.
 #[derive(Debug, Clone, PartialEq, Eq)]

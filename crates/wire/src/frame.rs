@@ -105,6 +105,9 @@ impl Flags {
     /// The worker runs every phase: the front has not checked who may come in.
     pub const PHASES: Flags = Flags(16);
 
+    /// Its trace is sampled: the worker tells of its parts.
+    pub const TRACED: Flags = Flags(32);
+
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

@@ -105,6 +105,8 @@ pub enum LogKind {
     User,
     /// `$r->connection->remote_ip`, where a handler has set it; the name is empty.
     RemoteIp,
+    /// A part of a request that is traced: when it began, in µs since 1970, what it took, in µs, and what it was about, with a blank between them.
+    Span,
 }
 
 const READY: u8 = 1;
@@ -168,6 +170,7 @@ impl End {
                 1 => LogKind::Env,
                 2 => LogKind::User,
                 3 => LogKind::RemoteIp,
+                4 => LogKind::Span,
                 _ => return Err(Malformed("unknown kind of log value")),
             };
             log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));

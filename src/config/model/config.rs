@@ -17,6 +17,7 @@ use crate::config::model::server::{
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
 use crate::config::model::start_up::warm_up::WarmUp;
+use crate::config::model::traces::Traces;
 use crate::config::syntax::tree::{At, ConfigError, Directive};
 
 /// A whole configuration, checked.
@@ -68,6 +69,8 @@ pub struct Config {
     pub log_level: LogLevel,
     /// `ErrorLogFormat json`
     pub error_log_json: bool,
+    /// `TraceContext` and its kin.
+    pub traces: Traces,
     /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
     pub error_logs: Vec<LogTarget>,
     /// Every access log once, in order of first mention; `AccessLog::log` is an index into it.

@@ -23,3 +23,4 @@ pub mod settings;
 pub mod start_up;
 pub mod strictness;
 pub mod tls;
+pub mod traces;

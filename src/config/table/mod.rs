@@ -17,6 +17,7 @@ pub(super) mod row;
 mod scheduling;
 mod sections;
 mod server;
+mod traces;
 pub(super) mod unknown;
 
 use std::collections::HashMap;
@@ -70,6 +71,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         budget::ROWS,
         memory::ROWS,
         monitor::ROWS,
+        traces::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,
         client::limits::ROWS,

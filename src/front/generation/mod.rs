@@ -22,6 +22,7 @@ use super::base::shared::Shared;
 use super::cache::Cache;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
+use super::trace::Exporter;
 use super::workers::{Mailboxes, SharedPool};
 use crate::config::{Bundle, Config, Directive};
 use crate::tls::{Identity, Servers, Sessions};
@@ -56,6 +57,8 @@ pub struct Generation {
     tls: Mutex<Arc<Servers>>,
     /// Where its requests are logged.
     pub access_logs: AccessLogs,
+    /// Where spans of its requests are sent, if anywhere.
+    pub exporter: Option<Exporter>,
     /// Where the errors of hosts with a log of their own are logged.
     pub error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of its hosts.
@@ -90,6 +93,7 @@ impl Generation {
             tls: Mutex::new(servers(sessions, &config, identities)?),
             error_logs: Arc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,
+            exporter: Exporter::start(&config.traces).context("TraceExport")?,
             shortest_keep_alive: config.hosts.iter().map(|host| host.keep_alive.within()).min().unwrap_or_default(),
             users: AtomicU64::new(0),
             superseded: AtomicBool::new(false),

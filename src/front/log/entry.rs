@@ -58,6 +58,8 @@ pub struct Entry<'a> {
     pub answer: Option<&'a HeaderMap>,
     /// Its number in logs.
     pub number: u64,
+    /// The trace that it belongs to.
+    pub trace_id: Option<String>,
     /// When the head was whole.
     pub received: SystemTime,
     /// From then to the last byte.
@@ -89,6 +91,8 @@ pub struct Place<'a> {
 pub struct Worker<'a> {
     /// How long the request waited for it.
     pub waited: Duration,
+    /// From then until it had said everything.
+    pub served: Duration,
     /// Its place in the pool, and its process.
     pub served_by: Option<(Slot, i32)>,
     /// What it said when it had done.

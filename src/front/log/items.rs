@@ -20,6 +20,7 @@
 //! | `%{cameleer:queue_us}x`            | µs that it waited for a worker                                     |
 //! | `%{cameleer:cpu_us}x`              | µs of CPU that the worker used                                     |
 //! | `%{cameleer:worker}x`              | the worker's place in the pool                                     |
+//! | `%{trace_id}x`                     | the trace that the request belongs to: see `TraceContext`          |
 //! | `%{cameleer:json}x`                | all that is known, as a JSON object: see [`super::json`]           |
 
 use std::io::Write;
@@ -71,6 +72,7 @@ pub enum What {
     CpuTime,
     Worker,
     Json,
+    TraceId,
     Tls(String),
 }
 
@@ -144,6 +146,7 @@ impl What {
                 "cameleer:cpu_us" => What::CpuTime,
                 "cameleer:worker" => What::Worker,
                 "cameleer:json" => What::Json,
+                "trace_id" => What::TraceId,
                 "HTTPS" => What::Tls(argument.to_owned()),
                 name if name.starts_with("SSL_") => What::Tls(name.to_owned()),
                 _ => return unknown(),
@@ -197,6 +200,7 @@ impl What {
             What::Both => number(out, entry.received_bytes + entry.sent_bytes),
             What::Served => number(out, entry.earlier.into()),
             What::Dash => out.push(b'-'),
+            What::TraceId => out.extend_from_slice(entry.trace_id.as_deref().unwrap_or("-").as_bytes()),
             What::Name => out.extend_from_slice(entry.name().as_bytes()),
             What::Port(PortOf::Remote) => number(out, entry.peer.port.into()),
             What::Port(PortOf::Local) => number(out, entry.local.port.into()),

@@ -20,6 +20,8 @@ struct Line<'a> {
     log: &'static str,
     time: String,
     request_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'a str>,
     client: Text<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<Text<'a>>,
@@ -73,6 +75,7 @@ impl<'a> Line<'a> {
         Line {
             log: "access",
             request_id: entry.name(),
+            trace_id: entry.trace_id.as_deref(),
             time: DateTime::<Utc>::from(entry.received).to_rfc3339_opts(SecondsFormat::Micros, true),
             client: client.map_or(Cow::Borrowed(&*entry.client.ip), lossy),
             user: entry.told(LogKind::User).map(lossy).or(entry.user.map(Cow::Borrowed)),

@@ -16,6 +16,8 @@ use crate::front::log::entry::since_1970;
 use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, RequestTimeouts};
 
+const TRACEPARENT: &str = "traceparent";
+
 /// Asks a worker for the answer to a client's request.
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let ticket = submit_for_nobody(context, head, route, body)?;
@@ -80,6 +82,9 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     if route.script_alias {
         request.flags |= Flags::SCRIPT;
     }
+    if context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some() {
+        request.flags |= Flags::TRACED;
+    }
     // What the client has asked for, wherever that has led.
     let uri = &context.head.uri;
     let absolute = uri.scheme().map(|_| uri.to_string());
@@ -106,24 +111,28 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
         set(Field::AuthType, b"Basic");
     }
     let length = body.len().to_string();
-    let headers = headers(head, &length);
+    let traceparent = context.trace.map(|trace| trace.header());
+    let headers = headers(head, &length, traceparent.as_deref());
     request.headers = &headers;
     let mut frame = context.services.shared.take_frame();
     request.encode(&mut frame);
     frame
 }
 
-/// A chunked body has arrived whole: the worker sees one of known length.
-fn headers<'a>(head: &'a http::request::Parts, length: &'a str) -> Vec<(&'a [u8], &'a [u8])> {
+/// A chunked body has arrived whole: the worker sees one of known length. What it does belongs to our span of the trace.
+fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
     let chunked = head.headers.contains_key(TRANSFER_ENCODING);
     let mut headers = Vec::with_capacity(head.headers.len() + 1);
     for (name, value) in &head.headers {
-        if !(chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)) {
+        let is_replaced = chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)
+            || traceparent.is_some() && name == TRACEPARENT;
+        if !is_replaced {
             headers.push((name.as_str().as_bytes(), value.as_bytes()));
         }
     }
     if chunked {
         headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
     }
+    headers.extend(traceparent.map(|ours| (TRACEPARENT.as_bytes(), ours.as_bytes())));
     headers
 }

@@ -31,6 +31,7 @@ use super::site::Site;
 use super::{Next, Port};
 use crate::config::{Host, Phase};
 use crate::worker::log_context::{LogContext, note, report};
+use crate::worker::trace;
 
 /// Who asks a worker: the front, or the mold itself when it warms up.
 pub trait Asker {
@@ -102,6 +103,7 @@ impl Site {
         let client = asker.client(number);
         libperl::request_is(number);
         note_activity(&frame);
+        trace::begin(frame.flags().has(Flags::TRACED));
         let request = apache::begin(apache::Incoming { frame, place, client });
         let forks = location.as_ref().is_ok_and(|location| self.forks(location));
         if forks && let Some(child) = self.fork_for(request)? {
@@ -123,6 +125,7 @@ impl Site {
         if let Some(reason) = last.or_else(|| self.must_leave(forks)) {
             apache::leave_after(reason);
         }
+        apache::tell_parts(trace::parts());
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
         }

@@ -19,6 +19,7 @@ use crate::config::{Handler, Phase};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::log_context::{note, report};
 use crate::worker::site::Site;
+use crate::worker::trace;
 
 /// A handler's answers that are no HTTP status.
 pub const OK: i32 = 0;
@@ -113,7 +114,7 @@ impl Site {
                 Err(error) => return self.left(request, error),
             };
             for handler in handlers {
-                said = self.call(handler, request).0;
+                said = trace::phase(phase, || self.call(handler, request)).0;
                 let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
                 if is_emptied || !matches!(said, OK | DECLINED) {
                     return said;

@@ -82,6 +82,8 @@ pub(crate) struct RequestRec {
     pub status: u16,
     pub no_cache: bool,
     pub leaving: Option<LeaveReason>,
+    /// Of a request that is traced: see [`wire::reply::LogKind::Span`].
+    pub parts: Vec<(Vec<u8>, Vec<u8>)>,
     pub cleanup: bool,
     pub links: Links,
     pub translation: Translation,
@@ -119,6 +121,7 @@ impl RequestRec {
             status: 200,
             no_cache: false,
             leaving: None,
+            parts: Vec::new(),
             cleanup: false,
             links: Links::default(),
             translation: Translation::default(),

@@ -155,6 +155,7 @@ impl RequestRec {
         let address = self.known_text(Text::RemoteIp).map(<[u8]>::to_vec);
         let address = address.filter(|_| self.has_set(Text::RemoteIp));
         log.extend(address.map(|address| (LogKind::RemoteIp, Vec::new(), address)));
+        log.extend(std::mem::take(&mut self.parts).into_iter().map(|(name, value)| (LogKind::Span, name, value)));
         size_limits::cut(&mut log);
         log
     }

@@ -3,6 +3,7 @@
 
 pub mod host_header;
 pub mod remote_ip;
+mod span;
 pub mod variables;
 mod visitor;
 
@@ -28,9 +29,11 @@ use crate::front::client::{Client, Pending};
 use crate::front::generation::View;
 use crate::front::log::entry::{Ending, Entry, Place, Worker, since_1970};
 use crate::front::routing::Route;
+use crate::front::trace::TraceContext;
 use crate::front::workers::{Exchange, Label, Promised, SharedExchange, Stage};
 use crate::{log, printable};
 use remote_ip::ForwardedClient;
+use span::span_of;
 use variables::Basis;
 use visitor::Visitor;
 
@@ -63,6 +66,8 @@ pub struct RequestContext {
     pub served: u32,
     /// Its number in logs; see [`RequestContext::number`].
     pub number: OnceCell<u64>,
+    /// Our span of the trace that it belongs to, where there are traces.
+    pub trace: Option<TraceContext>,
     /// When the head was whole.
     pub received: SystemTime,
     /// The same moment on the monotonic clock.
@@ -147,6 +152,7 @@ impl RequestContext {
             status: self.status.get(),
             answer: self.answer.get(),
             number: self.number(),
+            trace_id: self.trace.map(|trace| trace.trace_id()),
             received: self.received,
             took: self.took.get(),
             body_bytes: self.body_bytes.get(),
@@ -155,12 +161,22 @@ impl RequestContext {
             ending: self.ending.get(),
             worker: exchange.map(|exchange| Worker {
                 waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),
+                served: exchange.had_for,
                 served_by: exchange.begun.map(|begun| (begun.worker.slot, begun.pid)),
                 end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
             }),
         };
         self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
         self.services.shared.clock.start();
+        self.export(&entry);
+    }
+
+    /// Offers a request that is sampled to the exporter.
+    fn export(&self, entry: &Entry<'_>) {
+        if let (Some(exporter), Some(trace)) = (&self.generation.exporter, self.trace.filter(|trace| trace.is_sampled))
+        {
+            exporter.offer(span_of(entry, trace, self.generation.number));
+        }
     }
 
     fn as_slow(&self, exchange: &Exchange, waited: Duration, served: Duration) -> SlowRequest {
@@ -286,6 +302,8 @@ impl RequestGuard {
         let started = Instant::now();
         let (client, services) = (connection.client.clone(), connection.services.clone());
         count(&services.shared.counters.requests);
+        let traces = &generation.config.traces;
+        let trace = traces.are_kept().then(|| TraceContext::of(&head.headers, traces.sample));
         let record = Rc::new_cyclic(|itself| RequestContext {
             itself: itself.clone(),
             served: client.served.get(),
@@ -295,6 +313,7 @@ impl RequestGuard {
             head,
             stream,
             number: OnceCell::new(),
+            trace,
             received: SystemTime::now(),
             started,
             forwarded: OnceCell::new(),

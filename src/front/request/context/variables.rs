@@ -65,6 +65,9 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
             }
         }
     }
+    if let Some(trace) = &context.trace {
+        variables.set("TRACE_ID", Some(trace.trace_id()));
+    }
     secure(context, route, &mut variables);
     *context.variables.borrow_mut() = variables;
 }

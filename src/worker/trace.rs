@@ -19,8 +19,8 @@ thread_local! {
 /// A request begins.
 pub fn begin(is_traced: bool) {
     let was_traced = PHASES.with_borrow(Option::is_some);
-    PHASES.set(is_traced.then(Vec::new));
     if is_traced || was_traced {
+        PHASES.set(is_traced.then(Vec::new));
         libperl::trace_statements(is_traced);
     }
 }
@@ -41,14 +41,14 @@ pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     said
 }
 
-/// All parts of the request at work.
-pub fn parts() -> Vec<Part> {
-    let Some(mut parts) = PHASES.with_borrow(Clone::clone) else { return Vec::new() };
+/// All parts of the request at work, when it is traced.
+pub fn parts() -> Option<Vec<Part>> {
+    let mut parts = PHASES.with_borrow(Clone::clone)?;
     parts.extend(libperl::statements().into_iter().map(|statement| {
         let value = format!("{} {} {}", statement.begun_us, statement.taken_us, statement.text);
         (statement.method.into_bytes(), value.into_bytes())
     }));
-    parts
+    Some(parts)
 }
 
 fn since_1970() -> u64 {

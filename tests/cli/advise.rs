@@ -37,7 +37,9 @@ fn workers_that_are_all_busy_are_told_with_where_they_are() {
         let given = advice(&server, "2");
         find(&given, "all-busy").is_some_and(|one| {
             let evidence = one["evidence"].as_str().expect("a sentence");
-            evidence.contains("2 of 2 workers are busy") && evidence.contains("2 of them at GET /report;")
+            evidence.contains("2 of 2 workers are busy")
+                && evidence.contains("2 of them at GET /report;")
+                && evidence.contains("; 2 of 2 are in (sselect) at ")
         })
     });
     drop(load.failures());

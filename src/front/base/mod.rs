@@ -8,6 +8,7 @@ pub mod master;
 pub mod measures;
 pub mod protocol;
 pub mod refusal;
+pub mod refusals;
 pub mod shared;
 pub mod slowest;
 pub mod turn;

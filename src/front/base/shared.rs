@@ -10,6 +10,7 @@ use wire::control::{FromFront, GenerationNumber, Load, ServerCounts};
 use super::lock::lock;
 use super::master::Master;
 use super::measures::Measures;
+use super::refusals::Refusals;
 use super::slowest::Slowest;
 
 /// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
@@ -30,6 +31,8 @@ pub struct Shared {
     pub measures: Measures,
     /// Requests that took long.
     pub slowest: Slowest,
+    /// Requests that are refused for want of a worker.
+    pub refusals: Refusals,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
     /// Since when the front stops.
@@ -109,6 +112,7 @@ impl Shared {
             counters: Counters::default(),
             measures: Measures::default(),
             slowest: Slowest::default(),
+            refusals: Refusals::new(Instant::now()),
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),

@@ -17,6 +17,7 @@ pub mod services;
 mod strictness;
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -66,10 +67,23 @@ pub async fn answer(
     let refused = answer.is_err();
     let response = match answer {
         Ok(response) => response,
-        Err(refusal) => error_document::answer(&context, refusal).await,
+        Err(refusal) => {
+            hold_back(&context, &refusal).await;
+            error_document::answer(&context, refusal).await
+        }
     };
     let response = compress::apply(&context, response).await;
     respond::finish(context, response, Ending { refused, close })
+}
+
+/// In an overload, who is refused is to come again later, not at once.
+async fn hold_back(context: &RequestContext, refusal: &Refusal) {
+    if refusal.status == StatusCode::SERVICE_UNAVAILABLE {
+        let later = context.services.shared.refusals.one_more(Instant::now());
+        if !later.is_zero() {
+            tokio::time::sleep(later).await;
+        }
+    }
 }
 
 /// What comes of a request at the place that it leads to.

@@ -125,7 +125,9 @@ impl Site {
         if let Some(reason) = last.or_else(|| self.must_leave(forks)) {
             apache::leave_after(reason);
         }
-        apache::tell_parts(trace::parts());
+        if let Some(parts) = trace::parts() {
+            apache::tell_parts(parts);
+        }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
         }

@@ -1,5 +1,6 @@
 //! What rules look at: the status, once or for some time, the memory, the configuration.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,12 +14,13 @@ use crate::config::Directive;
 use crate::master::configuration::Survey;
 use crate::master::sockets::control_socket::Command;
 use crate::memory::Machine;
+use crate::profiler::{Frame, Profile};
 use crate::status::Status;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// All of it. What Perl code workers are in, which only their stacks tell, would be a further field, and a rule of its own.
+/// All of it.
 pub struct Evidence {
     /// The first look.
     pub first: Status,
@@ -30,6 +32,8 @@ pub struct Evidence {
     pub seconds: f64,
     /// What its processes have of the memory.
     pub memory: Report,
+    /// Where in Perl code workers are, when all of them have been busy at the last look.
+    pub stacks: Option<Profile>,
     /// What stands in its configuration now; nothing where it has no file that can be read.
     pub tree: Vec<Directive>,
 }
@@ -53,6 +57,7 @@ impl Evidence {
             full: watched.max(shortest_busy(&last)),
             seconds: began.elapsed().as_secs_f64(),
             memory: Report::of(&last, &Machine::default()),
+            stacks: full(&last).then(|| stacks(server)).flatten(),
             tree: Conf::of(Path::new(&last.origin)).origin().map(|origin| Survey::of(&origin).tree).unwrap_or_default(),
             first,
             last,
@@ -78,6 +83,19 @@ impl Evidence {
         (self.seconds >= 1.0 && worked > 0.0).then(|| (cpu as f64 / 1e3 / worked).min(1.0))
     }
 
+    /// Where workers are most of the time in Perl code, and for which part of it.
+    pub fn busiest_place(&self) -> Option<(&Frame, f64)> {
+        let profile = self.stacks.as_ref()?;
+        let mut places: HashMap<u32, u64> = HashMap::new();
+        for stack in profile.requests.iter().flat_map(|by| &by.stacks) {
+            if let Some(innermost) = stack.frames.last() {
+                *places.entry(*innermost).or_default() += stack.samples;
+            }
+        }
+        let (place, samples) = places.into_iter().max_by_key(|(_, samples)| *samples)?;
+        Some((profile.frames.get(place as usize)?, samples as f64 / profile.samples.max(1) as f64))
+    }
+
     /// A directive of the configuration that says this, wherever it stands.
     pub fn said(&self, name: &str, word: &str) -> Option<&Directive> {
         find(&self.tree, &|directive| {
@@ -98,6 +116,11 @@ fn look(server: &mut Server) -> anyhow::Result<Status> {
     let mut status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
     status.measure(|_| None);
     Ok(status)
+}
+
+/// What advice there is without them is given all the same.
+fn stacks(server: &mut Server) -> Option<Profile> {
+    server.told_by_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
 }
 
 /// Whether requests wait because no worker is free, and there will be no more.

@@ -65,10 +65,13 @@ fn all_busy(evidence: &Evidence) -> Option<Advice> {
     }
     let (place, count) = most_common(evidence)?;
     let busy = evidence.busy().count();
-    let seen = format!(
+    let mut seen = format!(
         "{busy} of {} workers are busy for {:.0} s, {count} of them at {place}; {} requests wait",
         status.max_clients, evidence.full, front.queued
     );
+    if let Some((frame, part)) = evidence.busiest_place() {
+        seen.push_str(&format!("; {:.0} of {busy} are in {frame}", part * busy as f64));
+    }
     let fits = evidence.memory.more_workers.unwrap_or(0).min(u64::from(status.max_clients));
     let calculates = evidence.cpu_part().is_some_and(|part| part > MOSTLY);
     let (says, change) = match (calculates, fits) {
@@ -219,6 +222,7 @@ mod tests {
     use super::*;
     use crate::cli::running::mem::report::tests::Simulated;
     use crate::config::{At, Directive};
+    use crate::profiler::{Code, Frame, Profile, RequestProfile, Stack};
     use crate::status::Status;
     use wire::control::{FrontStatus, Quantiles, WorkerState, WorkerStatus};
 
@@ -236,7 +240,15 @@ mod tests {
         status.front = Some(front);
         let mut memory = Simulated::new("advise").report();
         memory.processes.clear();
-        Evidence { first: status.clone(), last: status, full: 0.0, seconds: 0.0, memory, tree: Vec::new() }
+        Evidence {
+            first: status.clone(),
+            last: status,
+            full: 0.0,
+            seconds: 0.0,
+            memory,
+            stacks: None,
+            tree: Vec::new(),
+        }
     }
 
     fn rules(evidence: &Evidence) -> Vec<&'static str> {
@@ -260,6 +272,16 @@ mod tests {
         let said = all_busy(&full).expect("a word");
         assert_eq!(said.evidence, "2 of 2 workers are busy for 14 s, 2 of them at GET /report; 7 requests wait");
         assert_eq!(said.change.as_deref(), Some("MaxClients 4"));
+        let place =
+            |name: &str| Frame { code: Code::Native, name: name.to_owned(), file: "/srv/R.pm".to_owned(), line: 42 };
+        let stack = |frames: &[u32], samples| Stack { frames: frames.to_vec(), samples, cpu_us: 0 };
+        let stacks = vec![stack(&[0, 1], 95), stack(&[0], 5)];
+        let by = RequestProfile { request: "GET /report".to_owned(), stacks };
+        let frames = vec![place("My::Report::handler"), place("DBI::st::execute")];
+        let profile = Profile { samples: 100, frames, requests: vec![by], ..Profile::default() };
+        let full = Evidence { stacks: Some(profile), ..full };
+        let said = all_busy(&full).expect("a word").evidence;
+        assert!(said.ends_with("; 2 of 2 are in DBI::st::execute at /srv/R.pm line 42"), "{said}");
         let burst = Evidence { full: 0.5, ..full };
         assert_eq!(all_busy(&burst), None);
     }

@@ -232,6 +232,7 @@ fn with_parent(processes: &[Process]) -> u64 {
 #[cfg(test)]
 pub mod tests {
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use wire::control::{FrontStatus, GenerationState, WorkerState};
 
@@ -242,7 +243,11 @@ pub mod tests {
 
     impl Simulated {
         pub fn new(name: &str) -> Simulated {
-            let simulated = Simulated(std::env::temp_dir().join(format!("cameleer-mem-{name}-{}", std::process::id())));
+            // Tests that run at once may have one name for theirs.
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let folder = format!("cameleer-mem-{name}-{}-{number}", std::process::id());
+            let simulated = Simulated(std::env::temp_dir().join(folder));
             simulated.write("meminfo", "MemAvailable: 1048576 kB\n");
             simulated.process(1, [9000, 2000, 1000, 8000], "3 2 97 99");
             simulated.process(2, [21000, 7000, 3000, 18000], "");

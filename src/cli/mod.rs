@@ -12,6 +12,7 @@ mod directives;
 mod explain;
 mod man;
 mod options;
+mod profile;
 mod ready;
 mod run;
 mod running;
@@ -28,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use crate::master::configuration::{CodeError, Mistakes};
 use crate::{front, monitor, printable, profiler, sampler, sys, worker};
-use running::{advise, history, mem, profile, purge, recycle, refork, reload, status, stop, top, why};
+use running::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
 
 /// It ran and failed.
 const FAILED: u8 = 1;

@@ -1,6 +1,7 @@
 //! Profiles of running servers: in which Perl code requests spend their time, and why the slow ones were slow.
 
 mod damaged;
+mod exact;
 mod recording;
 mod slow_log;
 

@@ -18,7 +18,8 @@ pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{
-    alive, children, cpu_time, descriptors, name, own_memory, peak_memory, private_memory, signal, state, threads,
+    alive, children, cpu_time, descriptors, name, of_site, own_memory, peak_memory, private_memory, signal, state,
+    threads,
 };
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, free_port, is_tainted};

@@ -52,6 +52,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/cli",
         order: &[
+            &["profile"],
             &["bench", "completions", "man", "serve", "tips", "tune"],
             &["check", "explain", "running", "single"],
             &["run"],

@@ -4,7 +4,6 @@ pub mod advise;
 pub mod client;
 pub mod history;
 pub mod mem;
-pub mod profile;
 pub mod purge;
 pub mod recycle;
 pub mod refork;

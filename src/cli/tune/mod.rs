@@ -30,11 +30,12 @@ use crate::printable;
 use bed::TestBed;
 use changes::Findings;
 use compare::{BURST, Burst, Compared, burst, candidates, compare};
-use interrupt::Interrupt;
+pub use interrupt::Interrupt;
 use load::Load;
 use report::{MemoryReport, PointReport, Report, Verified, file, picture, text};
-use shadow::{Instead, Shadow};
-use site::Site;
+use shadow::Instead;
+pub use shadow::Shadow;
+pub use site::Site;
 use sweep::{Point, Sweep};
 
 const HINT: &str = "\

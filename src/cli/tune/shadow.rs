@@ -49,6 +49,16 @@ pub type Instead = (&'static str, String);
 impl<'i> Shadow<'i> {
     /// Serves `site` with these directives instead of its own.
     pub fn start(site: &Site, instead: &[Instead], interrupt: &'i Interrupt) -> anyhow::Result<Shadow<'i>> {
+        Shadow::start_in(site, instead, &[], interrupt)
+    }
+
+    /// The same with these variables in its environment.
+    pub fn start_in(
+        site: &Site,
+        instead: &[Instead],
+        env: &[(&str, String)],
+        interrupt: &'i Interrupt,
+    ) -> anyhow::Result<Shadow<'i>> {
         let began = Instant::now();
         let folder = tempfile::Builder::new().prefix("cameleer-tune-").tempdir()?;
         let ports = free_ports(site.config.listen.len())?;
@@ -64,6 +74,7 @@ impl<'i> Shadow<'i> {
         let mut command = Command::new("/proc/self/exe");
         command.args(site.serve_arguments()).arg("--shadow").arg(serde_json::to_string(&shadow)?);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&errors)?).process_group(0);
+        command.envs(env.iter().map(|(name, value)| (name, value)));
         for name in OF_SYSTEMD {
             command.env_remove(name);
         }
@@ -148,6 +159,17 @@ impl<'i> Shadow<'i> {
         let mold = machine.sizes(mold_of(&status)).map_or(0, |sizes| sizes.rss);
         let front = machine.sizes(status.front_pid).map_or(0, |sizes| sizes.own());
         Ok(mold + front)
+    }
+
+    /// Ends it as a server ends that has time: its workers run what they have for that.
+    pub fn stop(mut self) -> anyhow::Result<()> {
+        self.server.ask(control_socket::Command::Stop { how: How::Graceful })?;
+        let by = Instant::now() + BOOT;
+        while Instant::now() < by && self.process.0.try_wait()?.is_none() {
+            self.interrupt.check()?;
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     /// What its error log says last.

@@ -13,7 +13,7 @@ fn a_mistake_in_a_section_is_told_with_file_and_line() {
         ("\n<Perl>\nmy $x = ;\n</Perl>", "site.conf:3: ", "<Perl>: syntax error"),
         ("\n<Perl>\nexit 3;\n</Perl>", "site.conf:2: ", "<Perl>: called exit(3)"),
         ("\n<Perl>\nrequire Not::There;\n</Perl>", "site.conf:3: ", "Can't locate Not/There.pm"),
-        ("\n<Perl>\n$MaxClients = 'many';\n</Perl>", "site.conf:2: ", "MaxClients: expected a number"),
+        ("\n<Perl>\n$MaxClients = 'many';\n</Perl>", "site.conf:2: ", "MaxClients: expected auto or a number"),
         ("\n<Perl>\n@Alias = '/one';\n</Perl>", "site.conf:2: ", "Alias: expected `Alias"),
         ("\n<Perl>\n%ServerAdmin = (a => 1);\n</Perl>", "site.conf:2: ", "is not a section"),
         ("\n<Perl>\n$Location{'/x'} = 1;\n</Perl>", "site.conf:2: ", "expected a hash of directives"),

@@ -1,16 +1,18 @@
 //! `cameleer profile`: in which Perl code the requests of a running server spend their time.
 
+mod exact;
 mod flame_graph;
 mod folded;
 mod table;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 
-use super::client::Which;
+use crate::cli::conf::Conf;
 use crate::cli::print;
+use crate::cli::running::client::Which;
 use crate::master::sockets::control_socket::Command;
 use crate::printable;
 use crate::profiler::Profile as Recorded;
@@ -34,6 +36,12 @@ pub struct Profile {
     /// Requests of this path alone; with * at its end, of those that begin so
     #[arg(long, value_name = "PATH")]
     url: Option<String>,
+    /// Serve the site once more and profile this one request, statement by statement, with NYTProf
+    #[arg(long, value_name = "URL", conflicts_with_all = ["url", "svg", "folded", "json"])]
+    exact: Option<String>,
+    /// Where the pages of --exact go
+    #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
+    out: PathBuf,
     /// What counts: time that passes, or time of processors
     #[arg(long, value_enum, default_value_t = Mode::Wall)]
     mode: Mode,
@@ -62,6 +70,10 @@ pub enum Mode {
 
 impl Profile {
     pub fn run(self) -> anyhow::Result<()> {
+        if let Some(url) = &self.exact {
+            let conf = Conf::of(&self.configuration()?);
+            return print(&printable::lines(&exact::profile(&conf, url, &self.out)?));
+        }
         let mut server = self.which.connect()?;
         let (seconds, hertz) = (self.seconds, self.hertz);
         let mut recorded: Recorded = server.told_by_profiler(Command::Record { seconds, hertz })?;
@@ -79,6 +91,19 @@ impl Profile {
             (_, true) => printable::lines(&folded::lines(&recorded, self.mode, self.lines)),
             _ => printable::lines(&table::of(&recorded, self.mode)),
         })
+    }
+}
+
+impl Profile {
+    /// That of -f, or of the server that runs.
+    fn configuration(&self) -> anyhow::Result<PathBuf> {
+        if let Some(file) = &self.which.conf {
+            return Ok(file.clone());
+        }
+        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let file = PathBuf::from(status.origin);
+        ensure!(file.is_file(), "that server has no configuration file: --exact serves one once more (-f FILE)");
+        Ok(file)
     }
 }
 

@@ -150,3 +150,9 @@ fn embperl_is_out_of_reach_and_the_line_that_wants_it_is_named() {
     let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, "HTML/Embperl.pm");
     assert!(said.err.contains("site.conf:2"), "{said:?}");
 }
+
+#[test]
+fn a_backlog_is_bounded_by_the_kernel_and_not_by_us() {
+    let server = Site::new().file("htdocs/a.txt", "served").serve("ListenBacklog 65535");
+    assert_eq!(server.text("/a.txt"), "served");
+}

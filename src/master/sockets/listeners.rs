@@ -161,7 +161,8 @@ impl Bound {
         };
         let fd = fd.map_err(|error| advise(error, address))?;
         // The kernel caps it at net.core.somaxconn.
-        listen(&fd, Backlog::new(backlog.min(65535).cast_signed())?).context("listen")?;
+        // The kernel bounds it by net.core.somaxconn, which may be more than any constant.
+        rustix::net::listen(&fd, backlog.min(65535).cast_signed()).context("listen")?;
         Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
     }
 

@@ -16,7 +16,7 @@ use super::children::{Profiler, start_profiler};
 use super::inspection::Asked;
 use super::sockets::control_socket::{Client, ControlReply};
 use crate::log;
-use crate::profiler::{FromProfiler, ToProfiler};
+use crate::profiler::{FromProfiler, MOST_SECONDS, ToProfiler};
 
 /// After a recording should have ended, its writing may take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -126,7 +126,8 @@ impl Master {
 
     /// `cameleer profile`, by `client`.
     pub(super) fn ask_record(&mut self, client: Client, seconds: f64, hertz: f64) {
-        let lasts = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        // Whatever was asked for: no longer than the profiler records.
+        let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MOST_SECONDS));
         self.ask_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
     }
 

@@ -22,6 +22,7 @@ use wire::channel::Channel;
 use wire::control::{GenerationNumber, Slot};
 
 pub use self::profile::{Code, Frame, Profile, RequestProfile, Stack};
+pub use self::recording::MOST_SECONDS;
 pub use self::slow::{SlowRequest, SlowStack};
 
 use self::recording::Recording;
@@ -133,7 +134,7 @@ impl Profiler {
             }
             ToProfiler::Record { seconds, hertz } => {
                 let (into, done) = (next()?, next()?);
-                self.recordings.push(Recording::new(seconds, hertz, into, done, &mut self.workers));
+                self.recordings.push(Recording::new(seconds, hertz, into, done, &self.workers));
             }
             ToProfiler::Recall => {
                 let (into, _done) = (next()?, next()?);

@@ -19,7 +19,8 @@ const MOST_STACKS: usize = 50_000;
 const OTHERS: &str = "(others)";
 /// Bounds of what may be asked for.
 const HERTZ: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
-const MOST_SECONDS: f64 = 3600.0;
+/// Nobody records for longer, in seconds.
+pub const MOST_SECONDS: f64 = 3600.0;
 
 /// One that is going on.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Recording {
     due: Instant,
     rounds: u64,
     torn: u64,
+    /// What each worker has had of the processors, when it was last looked at.
+    used: HashMap<i32, Duration>,
     frames: Places,
     requests: HashMap<String, HashMap<Vec<u32>, Weight>>,
     stacks: usize,
@@ -62,17 +65,15 @@ impl Places {
 }
 
 impl Recording {
-    pub fn new(seconds: f64, hertz: f64, into: OwnedFd, done: OwnedFd, workers: &mut [Watched]) -> Recording {
+    pub fn new(seconds: f64, hertz: f64, into: OwnedFd, done: OwnedFd, workers: &[Watched]) -> Recording {
         let now = Instant::now();
-        for worker in workers {
-            worker.used = worker.processor_time();
-        }
+        let used = workers.iter().map(|worker| (worker.pid, worker.processor_time())).collect();
         let bounded = |value: f64, least: f64, most: f64| if value.is_nan() { least } else { value.clamp(least, most) };
         let period = Duration::from_secs_f64(1.0 / bounded(hertz, *HERTZ.start(), *HERTZ.end()));
         let ends = now + Duration::from_secs_f64(bounded(seconds, 0.0, MOST_SECONDS));
         let (frames, requests) = (Places::default(), HashMap::new());
         let due = now + period;
-        Recording { into, done, began: now, ends, period, due, rounds: 0, torn: 0, frames, requests, stacks: 0 }
+        Recording { into, done, began: now, ends, period, due, rounds: 0, torn: 0, used, frames, requests, stacks: 0 }
     }
 
     /// When it has something to do.
@@ -100,7 +101,9 @@ impl Recording {
 
     fn look_at(&mut self, worker: &mut Watched) {
         let used = worker.processor_time();
-        let cpu = used.saturating_sub(std::mem::replace(&mut worker.used, used));
+        // A worker that was forked since has had all of it meanwhile.
+        let before = self.used.insert(worker.pid, used).unwrap_or_default();
+        let cpu = used.saturating_sub(before);
         let Some(activity) = worker.activity() else { return };
         let stack = worker.stack(&activity).map(|frames| self.numbered(frames));
         if stack.is_none() {

@@ -18,8 +18,6 @@ pub struct Watched {
     pub slot: Slot,
     pub generation: GenerationNumber,
     pub pid: i32,
-    /// What it has of the processors, when a recording last looked.
-    pub used: Duration,
     memory: ProcessMemory,
     activity: usize,
     reader: StackReader,
@@ -28,7 +26,7 @@ pub struct Watched {
 impl Watched {
     pub fn new(slot: Slot, generation: GenerationNumber, pid: i32, memory: OwnedFd, activity: usize) -> Watched {
         let memory = ProcessMemory(File::from(memory));
-        Watched { slot, generation, pid, used: Duration::ZERO, memory, activity, reader: StackReader::default() }
+        Watched { slot, generation, pid, memory, activity, reader: StackReader::default() }
     }
 
     /// The request that it has.
@@ -45,7 +43,7 @@ impl Watched {
     /// What it has had of the processors.
     pub fn processor_time(&self) -> Duration {
         let clock = clock_getcpuclockid(Pid::from_raw(self.pid));
-        clock.and_then(clock_gettime).map_or(self.used, Duration::from)
+        clock.and_then(clock_gettime).map_or(Duration::ZERO, Duration::from)
     }
 
     /// Memory that it has and that is no file's, in bytes.

@@ -1,5 +1,7 @@
 //! `cameleer profile`.
 
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::thread;
 
 use nix::sys::signal::Signal;
@@ -194,4 +196,30 @@ fn a_profiler_that_ended_is_started_again() {
     until("the server knows", || server.log().contains("the profiler ended"));
     let (seen, _) = most(&profile(&server, "/waits", ["--folded"]));
     assert!(seen.ends_with("My::Page::waits;(sselect)"), "{seen}");
+}
+
+#[test]
+fn nobody_records_for_ever() {
+    let server = serve("");
+    for wrong in ["1e18", "-1", "NaN"] {
+        server.control(["profile", &format!("--seconds={wrong}")]).failed(2, "expected a number from 0 to 3600");
+    }
+    let mut control = UnixStream::connect(server.site.path("control.sock")).expect("the control socket");
+    control.write_all(b"{\"command\":\"record\",\"seconds\":1e18,\"hertz\":1}\n").expect("written");
+    server.get("/none").is(200);
+    server.control(["status"]).succeeded();
+}
+
+#[test]
+fn two_who_look_at_once_both_see_all_work() {
+    let server = serve("");
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/works");
+        let look = || server.control(["profile", "--seconds", "2", "--folded", "--mode", "cpu"]).succeeded().out;
+        let other = scope.spawn(look);
+        let (one, other) = (most(&look()).1, most(&other.join().expect("a profile")).1);
+        release(&server);
+        asked.join().expect("an answer").is(200);
+        assert!(one < other * 3 && other < one * 3, "{one} and {other} us");
+    });
 }

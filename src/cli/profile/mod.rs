@@ -11,11 +11,12 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::cli::conf::Conf;
-use crate::cli::print;
 use crate::cli::running::client::Which;
+use crate::cli::running::path_pattern::is_meant;
+use crate::cli::{Misuse, print};
 use crate::master::sockets::control_socket::Command;
 use crate::printable;
-use crate::profiler::Profile as Recorded;
+use crate::profiler::{MOST_SECONDS, Profile as Recorded};
 
 const HINT: &str = "\
 Workers are read from outside, while they run: they do nothing for it and no system call of
@@ -27,7 +28,7 @@ theirs is interrupted. A worker without a request is not counted. docs/operating
 pub struct Profile {
     #[command(flatten)]
     which: Which,
-    /// For so long
+    /// For so long, an hour at most
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     seconds: f64,
     /// So many samples a second of each worker
@@ -76,6 +77,9 @@ impl Profile {
         }
         let mut server = self.which.connect()?;
         let (seconds, hertz) = (self.seconds, self.hertz);
+        if !(0.0..=MOST_SECONDS).contains(&seconds) {
+            return Err(Misuse(format!("--seconds {seconds}: expected a number from 0 to {MOST_SECONDS}")).into());
+        }
         let mut recorded: Recorded = server.told_by_profiler(Command::Record { seconds, hertz })?;
         if let Some(url) = &self.url {
             recorded.requests.retain(|by| matches(&by.request, url));
@@ -110,10 +114,7 @@ impl Profile {
 /// Whether `GET www.example.com/path` is of that path.
 fn matches(request: &str, url: &str) -> bool {
     let path = request.find('/').and_then(|at| request.get(at..)).unwrap_or_default();
-    match url.strip_suffix('*') {
-        Some(beginning) => path.starts_with(beginning),
-        None => path == url,
-    }
+    is_meant(path, url)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod client;
 pub mod history;
 pub mod mem;
+pub mod path_pattern;
 pub mod purge;
 pub mod recycle;
 pub mod refork;

@@ -6,6 +6,7 @@ use chrono::{DateTime, Local};
 use clap::Args;
 
 use super::client::Which;
+use super::path_pattern::is_meant;
 use crate::cli::print;
 use crate::master::sockets::control_socket::Command;
 use crate::printable;
@@ -41,7 +42,7 @@ impl Why {
 
 fn matches(target: &str, url: &str) -> bool {
     let path = target.split('?').next().unwrap_or_default();
-    url.strip_suffix('*').map_or(path == url, |beginning| path.starts_with(beginning))
+    is_meant(path, url)
 }
 
 fn text(slow: &[SlowRequest]) -> String {

@@ -91,6 +91,8 @@ pub struct Place<'a> {
 pub struct Worker<'a> {
     /// How long the request waited for it.
     pub waited: Duration,
+    /// From when the head was whole until the worker had it.
+    pub began: Duration,
     /// From then until it had said everything.
     pub served: Duration,
     /// Its place in the pool, and its process.

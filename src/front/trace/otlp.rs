@@ -35,8 +35,9 @@ fn spans_of(request: &RequestSpan) -> Vec<Span> {
     let mut spans = vec![server(request)];
     if let Some(worker) = &request.worker {
         let trace = &request.trace;
-        let begun = request.received_us + micros(worker.waited);
-        spans.push(span(trace, trace.span_id, "queue", INTERNAL, request.received_us, begun));
+        let begun = request.received_us + micros(worker.began);
+        let submitted = begun.saturating_sub(micros(worker.waited));
+        spans.push(span(trace, trace.span_id, "queue", INTERNAL, submitted, begun));
         let mut handler = span(trace, trace.span_id, "handler", INTERNAL, begun, begun + micros(worker.served));
         handler.attributes = about(worker);
         let handler_id = id_of(&handler);

@@ -35,14 +35,7 @@ async fn by_http(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
         answer.into_body().collect().await?;
         Ok(())
     };
-    tokio::pin!(asked);
-    tokio::select! {
-        done = &mut asked => done,
-        ended = connection => {
-            ended?;
-            asked.await
-        }
-    }
+    answered(asked, async { Ok(connection.await?) }).await
 }
 
 async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> anyhow::Result<()> {
@@ -67,6 +60,14 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
             None => bail!("it answered without a grpc-status"),
         }
     };
+    answered(asked, async { Ok(connection.await?) }).await
+}
+
+/// What `asked` comes to, while its connection is served.
+async fn answered(
+    asked: impl Future<Output = anyhow::Result<()>>,
+    connection: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
     tokio::pin!(asked);
     tokio::select! {
         done = &mut asked => done,

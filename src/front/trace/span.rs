@@ -33,8 +33,10 @@ pub struct WorkerSpan {
     pub slot: u32,
     pub pid: i32,
     pub generation: u32,
-    /// From when the head was whole until the request was submitted and a worker had it.
+    /// From when it was submitted, with its body, until a worker had it.
     pub waited: Duration,
+    /// From when the head was whole until then.
+    pub began: Duration,
     /// From then until the worker had said everything.
     pub served: Duration,
     /// What the worker tells of it, see `wire::reply::LogKind::Span`.

@@ -161,6 +161,7 @@ impl RequestContext {
             ending: self.ending.get(),
             worker: exchange.map(|exchange| Worker {
                 waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),
+                began: exchange.begun.map(|begun| begun.since.duration_since(self.started)).unwrap_or_default(),
                 served: exchange.had_for,
                 served_by: exchange.begun.map(|begun| (begun.worker.slot, begun.pid)),
                 end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),

@@ -31,5 +31,5 @@ fn of_worker(worker: &Worker<'_>, generation: GenerationNumber) -> Option<Worker
     let told = worker.end.map_or(&[][..], |end| &end.log);
     let parts = told.iter().filter(|(kind, ..)| *kind == LogKind::Span);
     let parts = parts.map(|(_, name, value)| (name.clone(), value.clone())).collect();
-    Some(WorkerSpan { slot, pid, generation, waited: worker.waited, served: worker.served, parts })
+    Some(WorkerSpan { slot, pid, generation, waited: worker.waited, began: worker.began, served: worker.served, parts })
 }

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand. What they do is done elsewhere.
 
 mod bench;
+mod bloat;
 mod built_in;
 mod check;
 mod compat;
@@ -9,6 +10,7 @@ mod conf;
 mod daemon;
 mod development;
 mod directives;
+mod embedded;
 mod explain;
 mod man;
 mod options;
@@ -18,6 +20,7 @@ mod run;
 mod running;
 mod serve;
 mod single;
+mod size;
 mod tips;
 mod tune;
 
@@ -90,6 +93,10 @@ enum Command {
     Bench(Box<bench::Bench>),
     /// Find the settings that suit a site, by measuring a second server of it
     Tune(Box<tune::Tune>),
+    /// Show how many bytes the subs of a module or a script take
+    Size(size::Size),
+    /// Measure what Perl code loads: memory, files, system calls
+    Bloat(bloat::Bloat),
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -140,6 +147,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Purge(purge) => purge.run(),
         Command::Bench(bench) => bench.run(),
         Command::Tune(tune) => tune.run(),
+        Command::Size(size) => size.run(),
+        Command::Bloat(bloat) => bloat.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| {

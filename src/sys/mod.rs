@@ -17,6 +17,7 @@ mod resolver;
 mod roles;
 mod signals;
 mod sockets;
+mod tracee;
 mod words;
 
 pub use crypt::crypt;
@@ -35,4 +36,5 @@ pub use signals::{
     Reaping, ask_on_term, deadline_signal, default_child_signal, default_faults, default_signals, reap_at_once,
 };
 pub use sockets::defer_accept;
+pub use tracee::{SystemCall, system_call};
 pub use words::{Words, map_words, new_words};

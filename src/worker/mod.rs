@@ -10,6 +10,9 @@ pub mod mold;
 // A worker without a mold, for `-X`.
 pub mod single;
 
+// Perl for a command.
+pub mod standalone;
+
 // Perl that makes configuration, before there is a mold.
 pub mod expander;
 

@@ -7,9 +7,10 @@ const APP: &str = "sub { [200, [], [\"$$ $ENV{PLACK_ENV}\"]] }";
 #[test]
 fn help_fits_a_screen_and_is_the_checked_in_text() {
     let site = Site::new();
-    for command in
-        ["", "run", "serve", "check", "status", "mem", "reload", "refork", "stop", "purge", "bench", "tune", "advise"]
-    {
+    for command in [
+        "", "run", "serve", "check", "status", "mem", "reload", "refork", "stop", "purge", "bench", "tune", "advise",
+        "size", "bloat",
+    ] {
         let said =
             if command.is_empty() { site.cameleer(["--help"]) } else { site.cameleer([command, "--help"]) }.succeeded();
         assert!(said.out.lines().count() <= 40, "{command}: {} lines", said.out.lines().count());

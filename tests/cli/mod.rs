@@ -2,6 +2,8 @@
 
 /// What a running server could do better.
 mod advise;
+/// `cameleer bloat`.
+mod bloat;
 /// `cameleer check`.
 mod check;
 /// `cameleer check --compat`: what of mod_perl 1 a site uses, and what of that there is.
@@ -11,3 +13,5 @@ mod commands;
 mod explain;
 /// `make install`, and what it puts where.
 mod install;
+/// `cameleer size`.
+mod size;

@@ -52,7 +52,8 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/cli",
         order: &[
-            &["profile"],
+            &["bloat", "profile", "size"],
+            &["embedded"],
             &["bench", "completions", "man", "serve", "tips", "tune"],
             &["check", "explain", "running", "single"],
             &["run"],
@@ -91,7 +92,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/worker",
         order: &[
-            &["expander", "mold", "single"],
+            &["expander", "mold", "single", "standalone"],
             &["inspection", "promotion", "warm_up"],
             &["request"],
             &["site"],

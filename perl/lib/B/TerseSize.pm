@@ -27,13 +27,26 @@ sub package_size ($package) {
     return ( \%subs, $count, $size );
 }
 
-# (operators, bytes) of one sub: its value, its pads and its operators.
+# (operators, bytes) of one sub: its value, its pads and its operators, and the same of the subs without a name in it.
 sub sub_size ($code) {
     my $cv   = B::svref_2object($code);
     my $size = value_size($code);
     return ( 0, $size ) if !$cv->isa('B::CV') || $cv->XSUB || ${ $cv->ROOT } == 0;
     my ( $count, $bytes ) = ops_size( $cv->ROOT );
-    return ( $count, $size + $bytes + pad_size($cv) );
+    $size += $bytes + pad_size($cv);
+    for my $inner ( inner_subs($cv) ) {
+        my ( $more, $of_inner ) = sub_size( $inner->object_2svref );
+        $count += $more;
+        $size  += $of_inner;
+    }
+    return ( $count, $size );
+}
+
+# A pad may also hold a sub that somebody else made.
+sub inner_subs ($cv) {
+    my ( undef, $pad ) = $cv->PADLIST->ARRAY;
+    my $is_inner = sub ($sv) { $sv->isa('B::CV') && $sv->CvFLAGS & B::CVf_ANON() && ${ $sv->OUTSIDE } == $$cv };
+    return grep { $is_inner->($_) } $pad->ARRAY;
 }
 
 # Calls `$do->($op, $level, $bytes)` for each operator of a sub, in the order of its tree; returns (operators, bytes).
@@ -112,7 +125,7 @@ B::TerseSize - how much memory subs take
 =head1 DESCRIPTION
 
 Sizes are those of perl's own structures as the server was compiled: the sub's value, its operators, the names and
-values of its variables and constants. What the allocator adds is not counted, nor what values refer to. Operators
+values of its variables and constants, and all that of the subs without a name in it. What the allocator adds is not counted, nor what values refer to. Operators
 that perl optimized away count as bytes but not as OPs.
 
 An imported sub counts in each package that imported it.

@@ -97,6 +97,17 @@ pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<O
     Ok(text.finish())
 }
 
+/// Those of an interpreter that has the Apache API and serves nobody.
+pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionText> {
+    let mut text = Text::default();
+    text.by("--port").line("Listen", &["5000"]);
+    for folder in include {
+        text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
+    }
+    text.by("the interpreter").section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", "Nobody")]);
+    text.finish()
+}
+
 /// A certificate of our own making, kept in the user's folder.
 fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;

@@ -10,7 +10,7 @@ request(...)
     if (items > 1 && SvROK(ST(1)))
         apache_check(aTHX_ apache_set_current(apache_request_of(aTHX_ ST(1))));
     const Request r = apache_generation();
-    RETVAL = r ? apache_object(aTHX_ "Apache", r) : newSV(0);
+    RETVAL = r ? apache_object(aTHX_ APACHE_REQUEST, r) : newSV(0);
   OUTPUT:
     RETVAL
 
@@ -18,7 +18,7 @@ SV *
 connection(r)
     Request r
   CODE:
-    RETVAL = apache_object(aTHX_ "Apache::Connection", r);
+    RETVAL = apache_object(aTHX_ APACHE_CONNECTION, r);
   OUTPUT:
     RETVAL
 
@@ -30,7 +30,7 @@ server(self)
     int64_t host = 0;
     if (SvROK(self))
         apache_check(aTHX_ apache_get_number(apache_request_of(aTHX_ self), APACHE_HOST, &host));
-    RETVAL = apache_object(aTHX_ "Apache::Server", (Request)host);
+    RETVAL = apache_object(aTHX_ APACHE_SERVER, (Request)host);
   OUTPUT:
     RETVAL
 
@@ -60,6 +60,7 @@ uri(r, ...)
     current_callback = APACHE_CURRENT_CALLBACK
     dispatcher = APACHE_DISPATCHER
     document_root = APACHE_DOCUMENT_ROOT
+    perl_options = APACHE_PERL_OPTIONS
   CODE:
     RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -117,6 +118,12 @@ requires(r)
   OUTPUT:
     RETVAL
 
+void
+speak(api)
+    int api
+  CODE:
+    apache_speak(api);
+
 UV
 number(r)
     Request r
@@ -135,7 +142,7 @@ main(r)
   CODE:
     Request other;
     apache_check(aTHX_ apache_linked(r, ix, &other));
-    RETVAL = other ? apache_object(aTHX_ "Apache", other) : newSV(0);
+    RETVAL = other ? apache_object(aTHX_ APACHE_REQUEST, other) : newSV(0);
   OUTPUT:
     RETVAL
 
@@ -149,7 +156,7 @@ lookup_uri(r, target)
     Request sub;
     const apache_text text = apache_text_of(aTHX_ target);
     apache_check(aTHX_ ix ? apache_lookup_file(r, text, &sub) : apache_lookup_uri(r, text, &sub));
-    RETVAL = sub ? apache_object(aTHX_ "Apache::SubRequest", sub) : newSV(0);
+    RETVAL = sub ? apache_object(aTHX_ APACHE_SUBREQUEST, sub) : newSV(0);
   OUTPUT:
     RETVAL
 

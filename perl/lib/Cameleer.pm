@@ -25,7 +25,11 @@ sub require_module ($name) {
 # As mod_perl 1 does: the environment that the server was started in is not the site's, but for what PerlPassEnv names.
 sub start_mod_perl ($version) {
     delete @ENV{ grep { $_ ne 'PATH' && $_ ne 'TZ' } keys %ENV };
-    $ENV{MOD_PERL}          = $version;
+    $ENV{MOD_PERL} = $version;
+    if ( $version =~ m{/2} ) {
+        require Cameleer::ModPerl2;
+        return Cameleer::ModPerl2::begin();
+    }
     $ENV{GATEWAY_INTERFACE} = 'CGI-Perl/1.1';
     require mod_perl;
     require Apache;

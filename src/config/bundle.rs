@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::model::config::{Config, Facts};
+use crate::config::model::perl_api::Generation;
 use crate::config::syntax::parse::Reader;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table;
@@ -61,6 +62,11 @@ impl Bundle {
     pub fn build(&self) -> Result<Config, Vec<ConfigError>> {
         Config::build(&self.tree, &self.facts)
     }
+}
+
+/// Which of mod_perl's APIs the text that was read speaks of, if it does.
+pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
+    table::speaks_of(flat(reader.tree())).map(|(generation, _)| generation)
 }
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {

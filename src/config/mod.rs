@@ -22,7 +22,7 @@ mod dump;
 mod golden;
 
 pub use build::server_root;
-pub use bundle::{Bundle, is_skipped};
+pub use bundle::{Bundle, is_skipped, speaks_of};
 pub use model::clients::{Clients, KeepAlive, Pace, ReadTimeouts, Spooling};
 pub use model::config::{Config, Expanded, Facts, Shadow};
 pub use model::context::{Scope, depth};
@@ -39,6 +39,7 @@ pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};
 pub use model::traces::{TraceCollector, Traces};
+pub use model::perl_api::{self, Generation, PerlFilter, PerlFilters, PerlOptions};
 pub use model::{access, budget, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};

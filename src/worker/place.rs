@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::config::access::{Requirement, Satisfy};
-use crate::config::{Config, Handler, Host, Listen, LogTarget, Options, Settings};
+use crate::config::{Config, Generation, Handler, Host, Listen, LogTarget, Options, Settings, perl_api};
 
 /// What `Apache::Server` shows of a host, whatever the location.
 pub(super) fn server(config: &Config, host: u16) -> apache::Place {
@@ -23,8 +23,8 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_else(|| "[no address given]".into()),
         set_vars: settings.set_vars.clone(),
         set_env: settings.set_env.clone(),
-        send_header: settings.send_header || settings.handler == Handler::CgiScript,
-        setup_env: settings.setup_env,
+        send_header: settings.parses_headers() || settings.handler == Handler::CgiScript,
+        setup_env: settings.sets_up_env(config.perl.generation),
         options: option_bits(&settings.options),
         timeout: config.timeouts.client.as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
@@ -33,7 +33,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         location: settings.mount.clone(),
         handler: settings.handler.name().map(str::to_owned),
         dispatcher: settings.phases.dispatch.clone(),
-        server_software: config.tokens.software(apache::MOD_PERL, &apache::version_components()),
+        server_software: config.tokens.software(apache::api().mod_perl(), &apache::version_components()),
         names_components: config.tokens.names_components(),
         server_port: server.and_then(|h| h.server_port),
         listen_port: listen_port(config),
@@ -47,9 +47,24 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
             Some(Satisfy::Any) => apache::Satisfies::Any,
         },
         requires: settings.access.requires.iter().map(requirement).collect(),
+        perl_options: perl_options(config, settings),
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         ..Default::default()
     }
+}
+
+/// Those that are on; what nobody has said has mod_perl 2's default.
+fn perl_options(config: &Config, settings: &Settings) -> String {
+    if config.perl.generation == Generation::One {
+        return String::new();
+    }
+    let is_usual = |name: &str| match name {
+        "SetupEnv" | "GlobalRequest" => settings.handler == Handler::PerlScript,
+        "SendHeader" | "MergeHandlers" | "ParseHeaders" | "Parent" | "Clone" => false,
+        _ => true,
+    };
+    let is_on = |name: &&&str| settings.perl_options.has(name, is_usual(name));
+    perl_api::FLAGS.iter().filter(is_on).copied().collect::<Vec<_>>().join(" ")
 }
 
 /// `$r->allow_options`, with httpd's numbers.

@@ -27,5 +27,5 @@ pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> any
 
 /// What clients are told that the server is, before any Perl was loaded.
 pub fn software(config: &Config, facts: &Facts) -> String {
-    config.tokens.header(apache::MOD_PERL, start_up::speaks_mod_perl(config, facts), &[])
+    config.tokens.header(start_up::api_of(config).mod_perl(), start_up::speaks_mod_perl(config, facts), &[])
 }

@@ -52,6 +52,7 @@ enum {
     APACHE_CURRENT_CALLBACK = 28,
     APACHE_DISPATCHER = 29,
     APACHE_ERROR_FNAME = 30,
+    APACHE_PERL_OPTIONS = 31,
 };
 
 /* Numbers. */

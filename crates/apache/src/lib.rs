@@ -21,7 +21,7 @@ pub use log::{Level, complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;
-pub use request_rec::environment::MOD_PERL;
+pub use request_rec::environment::{Api, api, speak};
 pub use request_rec::handler_stacks::Stack;
 pub use request_rec::target::Target;
 pub use request_rec::{Ended, Finished, Incoming};

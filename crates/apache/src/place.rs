@@ -59,6 +59,8 @@ pub struct Place {
     pub sections: Vec<u16>,
     /// `SetHandler`; `None` is a file.
     pub handler: Option<String>,
+    /// `PerlOptions` that are on, by their names.
+    pub perl_options: String,
     /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
     pub phases: Vec<(&'static str, Vec<String>)>,
     /// `PerlDispatchHandler`
@@ -148,6 +150,7 @@ impl Default for Place {
             location: String::new(),
             sections: Vec::new(),
             handler: Some("perl-script".into()),
+            perl_options: String::new(),
             phases: Vec::new(),
             dispatcher: None,
             set_vars: Vec::new(),

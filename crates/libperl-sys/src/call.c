@@ -137,13 +137,20 @@ typedef struct {
     int result;
 } handling;
 
-/* A fresh $r: a reference to the request's generation number, blessed into Apache. */
+static HV *request_class;
+
+void cml_request_class(const char *name)
+{
+    dTHXa(cml_perl);
+    request_class = gv_stashpv(name, GV_ADD);
+}
+
+/* A fresh $r: a reference to the request's generation number, blessed into the API's class. */
 static SV *new_request_sv(pTHX_ uint64_t request)
 {
-    static HV *stash;
-    if (!stash)
-        stash = gv_stashpvs("Apache", GV_ADD);
-    return sv_bless(newRV_noinc(newSVuv(request)), stash);
+    if (!request_class)
+        request_class = gv_stashpvs("Apache", GV_ADD);
+    return sv_bless(newRV_noinc(newSVuv(request)), request_class);
 }
 
 static void handler_body(pTHX_ void *argument)

@@ -113,6 +113,8 @@ cml_status cml_require_module(const char *name, size_t length);
 cml_status cml_call_name(const char *sub, const char *argument, size_t length);
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out);
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
+/* The class of $r that handlers get; Apache where nobody says. */
+void cml_request_class(const char *name);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 
 /* psgi.c: load an application; for a call put pairs into a new environment, then run. */

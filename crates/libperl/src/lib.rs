@@ -243,6 +243,12 @@ impl Interpreter {
         own(app, std::ptr::null_mut())
     }
 
+    /// The class of the `$r` that handlers get.
+    pub fn request_class_is(&self, name: &'static std::ffi::CStr) {
+        // SAFETY: `name` is terminated; no Perl code runs now.
+        unsafe { sys::cml_request_class(name.as_ptr()) }
+    }
+
     /// Begins the environment of a PSGI call, with the constant `psgi.*` entries.
     pub fn psgi_begin(&self, https: bool, entries: usize) {
         // SAFETY: plain numbers.

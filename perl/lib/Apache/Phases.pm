@@ -12,7 +12,8 @@ my %STACKS;
 our @CARP_NOT = ('Apache');
 
 # The same for the phases of a process, which belong to no request.
-my %OF_PROCESS = map { $_ => [] } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler);
+my %OF_PROCESS = map { $_ => [] } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler PerlOpenLogsHandler
+    PerlPostConfigHandler);
 
 package Apache {
     our @CLEANUPS;

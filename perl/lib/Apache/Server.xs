@@ -12,6 +12,7 @@ server_hostname(s)
     server_software = APACHE_SERVER_SOFTWARE
     document_root = APACHE_DOCUMENT_ROOT
     error_fname = APACHE_ERROR_FNAME
+    perl_options = APACHE_PERL_OPTIONS
   CODE:
     apache_text text;
     apache_server_text(s, ix, &text);
@@ -56,7 +57,7 @@ next(s)
     Server s
   CODE:
     const int64_t is_there = apache_server_number(s + 1, APACHE_HOST);
-    RETVAL = is_there < 0 ? newSV(0) : apache_object(aTHX_ "Apache::Server", s + 1);
+    RETVAL = is_there < 0 ? newSV(0) : apache_object(aTHX_ APACHE_SERVER, s + 1);
   OUTPUT:
     RETVAL
 

@@ -69,16 +69,27 @@ Table apache_table_of(pTHX_ SV *sv)
     return table;
 }
 
-SV *apache_object(pTHX_ const char *package, Request r)
+static const char *const CLASSES[][5] = {
+    {"Apache", "Apache::SubRequest", "Apache::Connection", "Apache::Server", "Apache::Table"},
+    {"Apache2::RequestRec", "Apache2::SubRequest", "Apache2::Connection", "Apache2::ServerRec", "Apache::Table"},
+};
+static const char *const *classes = CLASSES[0];
+
+void apache_speak(int api)
 {
-    return sv_bless(newRV_noinc(newSVuv(r)), gv_stashpv(package, GV_ADD));
+    classes = CLASSES[api == 2];
+}
+
+SV *apache_object(pTHX_ apache_class class, Request r)
+{
+    return sv_bless(newRV_noinc(newSVuv(r)), gv_stashpv(classes[class], GV_ADD));
 }
 
 /* A blessed reference to a tied hash: both $t->get('x') and $t->{x} are 1.x. */
 SV *apache_table_object(pTHX_ Request r, uint32_t number)
 {
     const Table table = {r, number, 0};
-    HV *const stash = gv_stashpvs("Apache::Table", GV_ADD);
+    HV *const stash = gv_stashpv(classes[APACHE_TABLE], GV_ADD);
     HV *const hash = newHV();
     SV *const object = sv_bless(newRV_noinc(newSVpvn((const char *)&table, sizeof table)), stash);
     sv_magic((SV *)hash, object, PERL_MAGIC_tied, NULL, 0);

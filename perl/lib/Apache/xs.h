@@ -29,8 +29,12 @@ Table apache_table_of(pTHX_ SV *sv);
 /* Where the object keeps it: only until Perl code may run. */
 Table *apache_table_at(pTHX_ SV *sv);
 
-/* A new object of the package, holding the request's number. */
-SV *apache_object(pTHX_ const char *package, Request r);
+/* What objects are called, in each of mod_perl's APIs. */
+typedef enum { APACHE_REQUEST, APACHE_SUBREQUEST, APACHE_CONNECTION, APACHE_SERVER, APACHE_TABLE } apache_class;
+/* From now on objects have the names of that API, 1 or 2. */
+void apache_speak(int api);
+/* A new object of the class, holding the request's number. */
+SV *apache_object(pTHX_ apache_class class, Request r);
 SV *apache_table_object(pTHX_ Request r, uint32_t number);
 
 /* Croaks for a status that is not APACHE_OK. */

@@ -57,7 +57,7 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
     let settings = &route.settings;
     let handled = at(route, lines, &["SetHandler", "AddHandler"]);
     match &settings.handler {
-        Handler::PerlScript => {
+        Handler::PerlScript | Handler::ModPerl => {
             let said = at(route, lines, &["PerlHandler", "PerlResponseHandler"]);
             format!(
                 "a worker, by {}{}",

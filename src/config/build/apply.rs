@@ -48,6 +48,9 @@ impl Draft {
             None => return self.foreign(directive),
         };
         row.check_form(directive)?;
+        if let Some(message) = table::contradiction(directive, self.config.perl.generation) {
+            return Err(message);
+        }
         if let Some(rules) = self.htaccess
             && let Err(message) = rules.check(row.contexts.htaccess, row.is_code, directive)
         {

@@ -8,6 +8,7 @@ use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
 use crate::config::model::server::{Listen, Pool};
+use crate::config::model::start_up::StartUpStep;
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::syntax::tree::ConfigError;
 
@@ -20,6 +21,7 @@ impl Draft {
         self.inherit();
         check_remote_ip(self);
         self.order_containers();
+        self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
         check_admin(self);
         check_warm_up(self);

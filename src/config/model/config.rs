@@ -10,6 +10,7 @@ use crate::config::model::clients::{Clients, Spooling};
 use crate::config::model::host::Host;
 use crate::config::model::identity::Tokens;
 use crate::config::model::overrides::PerlHtaccess;
+use crate::config::model::perl_api::{Generation, MODPERL2};
 use crate::config::model::protocols::Http2;
 use crate::config::model::server::{
     Listen, LogLevel, LogTarget, Monitor, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
@@ -122,6 +123,16 @@ pub struct Facts {
     pub shadow: Option<Shadow>,
 }
 
+impl Facts {
+    /// Which API is spoken: whoever read the configuration has defined it.
+    pub fn generation(&self) -> Generation {
+        match self.defined.iter().any(|(name, _)| name == MODPERL2) {
+            true => Generation::Two,
+            false => Generation::One,
+        }
+    }
+}
+
 /// What is known after the configuration's Perl has run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Expanded {
@@ -157,6 +168,7 @@ impl Config {
             hosts: vec![Host::default()],
             sections: vec![Section::default()],
             facts: facts.clone(),
+            perl: PerlSwitches { generation: facts.generation(), ..Default::default() },
             ..Config::default()
         }
     }

@@ -8,6 +8,8 @@ pub enum Handler {
     Default,
     /// `perl-script`: the PerlHandler list.
     PerlScript,
+    /// `modperl`: mod_perl 2's, the same list without `%ENV`.
+    ModPerl,
     /// `cgi-script`: a CGI script, kept compiled by Apache::Registry.
     CgiScript,
     /// `psgi`: the PsgiApp.
@@ -30,6 +32,7 @@ impl Handler {
         match name.to_ascii_lowercase().as_str() {
             "default-handler" | "none" => Handler::Default,
             "perl-script" => Handler::PerlScript,
+            "modperl" => Handler::ModPerl,
             "cgi-script" => Handler::CgiScript,
             "psgi" => Handler::Psgi,
             "server-status" => Handler::Status,
@@ -45,6 +48,7 @@ impl Handler {
         Some(match self {
             Handler::Default => return None,
             Handler::PerlScript => "perl-script",
+            Handler::ModPerl => "modperl",
             Handler::CgiScript => "cgi-script",
             Handler::Psgi => "psgi",
             Handler::Status => "server-status",
@@ -53,6 +57,11 @@ impl Handler {
             Handler::AsIs => "send-as-is",
             Handler::Named(name) => name,
         })
+    }
+
+    /// Whether the PerlHandler list answers.
+    pub fn is_perl(&self) -> bool {
+        matches!(self, Handler::PerlScript | Handler::ModPerl)
     }
 
     /// Whether the front answers, with a page about the server.

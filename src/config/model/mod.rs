@@ -12,6 +12,7 @@ pub mod identity;
 pub mod merge;
 pub mod options;
 pub mod overrides;
+pub mod perl_api;
 pub mod phases;
 pub mod program;
 pub mod protocols;

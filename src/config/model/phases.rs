@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub enum Phase {
     PostReadRequest,
     Trans,
+    /// mod_perl 2's: when the URI is translated, before the sections of the file's folder.
+    MapToStorage,
     /// `PerlInitHandler` in a container: just before HeaderParser.
     Init,
     HeaderParser,
@@ -24,13 +26,18 @@ pub enum Phase {
     ChildInit,
     ChildExit,
     Restart,
+    /// mod_perl 2's: in the mold, before PostConfig.
+    OpenLogs,
+    /// mod_perl 2's: in the mold, when everything is loaded.
+    PostConfig,
 }
 
 impl Phase {
     /// Every phase; a phase's number is its place here.
-    pub const ALL: [Phase; 16] = [
+    pub const ALL: [Phase; 19] = [
         Phase::PostReadRequest,
         Phase::Trans,
+        Phase::MapToStorage,
         Phase::Init,
         Phase::HeaderParser,
         Phase::Access,
@@ -45,6 +52,8 @@ impl Phase {
         Phase::ChildInit,
         Phase::ChildExit,
         Phase::Restart,
+        Phase::OpenLogs,
+        Phase::PostConfig,
     ];
 
     /// The directive: what `$r->current_callback` says.
@@ -52,6 +61,7 @@ impl Phase {
         match self {
             Phase::PostReadRequest => "PerlPostReadRequestHandler",
             Phase::Trans => "PerlTransHandler",
+            Phase::MapToStorage => "PerlMapToStorageHandler",
             Phase::Init | Phase::ServerInit => "PerlInitHandler",
             Phase::HeaderParser => "PerlHeaderParserHandler",
             Phase::Access => "PerlAccessHandler",
@@ -65,12 +75,20 @@ impl Phase {
             Phase::ChildInit => "PerlChildInitHandler",
             Phase::ChildExit => "PerlChildExitHandler",
             Phase::Restart => "PerlRestartHandler",
+            Phase::OpenLogs => "PerlOpenLogsHandler",
+            Phase::PostConfig => "PerlPostConfigHandler",
         }
     }
 
     /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
     pub fn needs_worker(self) -> bool {
-        !matches!(self, Phase::Handler | Phase::Cleanup | Phase::ChildInit | Phase::ChildExit | Phase::Restart)
+        !matches!(self, Phase::Handler | Phase::Cleanup) && !self.is_of_process()
+    }
+
+    /// Belongs to a process, not to a request.
+    pub fn is_of_process(self) -> bool {
+        let of_process = [Phase::ChildInit, Phase::ChildExit, Phase::Restart, Phase::OpenLogs, Phase::PostConfig];
+        of_process.contains(&self)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::config::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
+use crate::config::model::perl_api::Generation;
 use crate::config::syntax::tree::At;
 
 /// An address to listen on.
@@ -134,7 +135,7 @@ pub struct Timeouts {
     pub slow_log: Option<Duration>,
 }
 
-/// `PerlTaintCheck`, `PerlWarn`
+/// `PerlTaintCheck`, `PerlWarn` and their kin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerlSwitches {
     /// `-T`
@@ -143,6 +144,8 @@ pub struct PerlSwitches {
     pub warn: bool,
     /// `PerlPreload auto`
     pub preload: bool,
+    /// `PerlGeneration`, or what the rest of the configuration says.
+    pub generation: Generation,
 }
 
 /// `TransparentHugePages`, `KernelSamePageMerging`

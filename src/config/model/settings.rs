@@ -9,6 +9,7 @@ use crate::config::model::context::{Rank, Scope};
 use crate::config::model::handler::Handler;
 use crate::config::model::options::{Options, PartialOptions};
 use crate::config::model::overrides::Overrides;
+use crate::config::model::perl_api::{Generation, PerlFilters, PerlOptions};
 use crate::config::model::phases::{Phase, Phases};
 use crate::config::model::response::ResponseRules;
 use crate::config::model::response::cache::{Caching, PartialCaching};
@@ -64,6 +65,10 @@ settings! {
     set_env: Vec<(String, String)> => Vec<(String, String)>, merge_env;
     /// `PerlSendHeader`
     send_header: Option<bool> => bool, replace;
+    /// `PerlOptions`
+    perl_options: PerlOptions => PerlOptions, PerlOptions::merge;
+    /// `PerlInputFilterHandler`, `PerlOutputFilterHandler`, `PerlSetInputFilter`, `PerlSetOutputFilter`
+    perl_filters: PerlFilters => PerlFilters, PerlFilters::merge;
     /// `PerlSetupEnv`
     setup_env: Option<bool> => bool, replace;
     /// `Options`
@@ -96,6 +101,19 @@ impl Settings {
     /// A worker has to run the phases of requests that come here.
     pub fn has_perl_phases(&self) -> bool {
         self.phases.said().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
+    }
+
+    /// Whether `%ENV` is filled for programs: mod_perl 2 does so for perl-script, and where PerlOptions says it.
+    pub fn sets_up_env(&self, generation: Generation) -> bool {
+        match generation {
+            Generation::One => self.setup_env,
+            Generation::Two => self.perl_options.has("SetupEnv", self.handler != Handler::ModPerl),
+        }
+    }
+
+    /// Whether what a program prints begins with headers.
+    pub fn parses_headers(&self) -> bool {
+        self.send_header || self.perl_options.has("ParseHeaders", false)
     }
 
     /// A PerlHandler that no SetHandler leads to is asked for folders, as in mod_perl 1: it may make their lists.

@@ -89,6 +89,16 @@ impl<'a> Reader<'a> {
         self.variables.defined()
     }
 
+    /// What was read so far.
+    pub fn tree(&self) -> &[Directive] {
+        &self.tree
+    }
+
+    /// Whether that name is defined.
+    pub fn defines(&self, name: &str) -> bool {
+        self.variables.is_defined(name)
+    }
+
     /// Reads a text; errors call it `name`.
     pub fn text(&mut self, text: &str, name: &str) {
         let tree = self.one_file(text, name.into());

@@ -25,6 +25,8 @@ use std::sync::LazyLock;
 
 use row::{Form, MANY, Row};
 
+pub use perl::mod_perl_2::{contradiction, speaks_of};
+
 use crate::config::model::context::Context;
 
 /// Rows by their names and aliases in lower case.
@@ -95,6 +97,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         perl::switches::ROWS,
         perl::phases::ROWS,
         perl::phases::FURTHER,
+        perl::mod_perl_2::ROWS,
         logs::ROWS,
         old::ROWS,
         sections::ROWS,

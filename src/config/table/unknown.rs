@@ -2,25 +2,8 @@
 
 use crate::config::table;
 
-/// httpd's and mod_perl's directives that we know to be missing, and what to do meanwhile.
-const LATER: &[(&[&str], &str)] = &[(
-    &[
-        "PerlResponseHandler",
-        "PerlOptions",
-        "PerlLoadModule",
-        "PerlPostConfigRequire",
-        "PerlConfigRequire",
-        "PerlSwitches",
-    ],
-    "belongs to mod_perl 2, which is not supported yet: see PerlHandler, PerlModule, PerlRequire and PerlLib",
-)];
-
 /// The sentence for a name that is no directive. While there are `guesses` left, it says what may have been meant.
 pub fn message(name: &str, guesses: &mut u32) -> String {
-    let same = |known: &str| known.eq_ignore_ascii_case(name);
-    if let Some((_, advice)) = LATER.iter().find(|(names, _)| names.iter().any(|known| same(known))) {
-        return (*advice).to_owned();
-    }
     let may_guess = *guesses > 0;
     *guesses = guesses.saturating_sub(1);
     let meant = if may_guess { nearest(name) } else { None };
@@ -68,15 +51,6 @@ mod tests {
         assert_eq!(nearest("DocumentRot"), Some("DocumentRoot"));
         assert_eq!(nearest("perlsetvat"), Some("PerlSetVar"));
         assert_eq!(nearest("MaxWorkers"), None);
-    }
-
-    #[test]
-    fn no_directive_that_we_have_is_called_missing() {
-        for (names, _) in LATER {
-            for name in *names {
-                assert!(!table::is_known(name), "{name}");
-            }
-        }
     }
 
     /// What five thousand such lines cost this thread, to read and to understand. The least of three looks is nobody else's.

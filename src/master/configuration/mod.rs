@@ -18,7 +18,8 @@ use wire::transport::in_memory;
 
 use super::children::peer::Fd;
 use crate::config::parse::{Reader, Source};
-use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Listen};
+use crate::config::perl_api::MODPERL2;
+use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Generation, Listen, speaks_of};
 use crate::log;
 use crate::tls::{self, Identity};
 
@@ -78,7 +79,7 @@ impl Reading {
     pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
         let env = |name: &str| std::env::var(name).ok();
         let source = origin.source(&env);
-        let reader = origin.read_by(Reader::new(&source));
+        let reader = origin.read_for_its_generation(|| Reader::new(&source));
         let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
         Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
@@ -130,7 +131,7 @@ impl Survey {
     pub fn of(origin: &ConfigOrigin) -> Survey {
         let env = |name: &str| std::env::var(name).ok();
         let source = origin.source(&env);
-        let reader = origin.read_by(Reader::surveying(&source));
+        let reader = origin.read_for_its_generation(|| Reader::surveying(&source));
         let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
         let (tree, mut mistakes) = reader.into_parts();
         let bundle = Bundle { tree, facts };
@@ -308,6 +309,19 @@ impl ConfigOrigin {
     fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
         let started_in = self.facts.started_in.clone();
         Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
+    }
+
+    /// What speaks of mod_perl 2 is read once more, with the name defined that mod_perl 2 defines.
+    fn read_for_its_generation<'a>(&self, reader: impl Fn() -> Reader<'a>) -> Reader<'a> {
+        let first = self.read_by(reader());
+        match speaks_of(&first) {
+            Some(Generation::Two) if !first.defines(MODPERL2) => {
+                let mut second = reader();
+                second.define(&[(MODPERL2.to_owned(), None)]);
+                self.read_by(second)
+            }
+            _ => first,
+        }
     }
 
     fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {

@@ -282,6 +282,9 @@ impl Site {
         }
         if self.mod_perl {
             note(self.perl.call(c"Apache::forget", None));
+            if apache::api() == apache::Api::Two {
+                note(self.perl.call(c"Cameleer::ModPerl2::forget", None));
+            }
         }
     }
 

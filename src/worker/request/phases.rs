@@ -62,6 +62,7 @@ impl Site {
         }
         let (location, has_moved) =
             if kind == RequestKind::File { (first, true) } else { self.translated(request, first)? };
+        self.first(&location, request, Phase::MapToStorage)?;
         if is_whole {
             self.all(&location, request, Phase::Init)?;
             self.all(&location, request, Phase::HeaderParser)?;
@@ -116,7 +117,7 @@ impl Site {
             for handler in handlers {
                 said = trace::phase(phase, || self.call(handler, request)).0;
                 let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
-                if is_emptied || !matches!(said, OK | DECLINED) {
+                if is_emptied || ends(phase, said) {
                     return said;
                 }
             }
@@ -190,7 +191,7 @@ impl Site {
     /// Runs who answers: the one that the configuration or an earlier phase names.
     pub(super) fn respond(&self, location: &ResolvedLocation, request: u64) -> i32 {
         match self.handler_of(location, request) {
-            Handler::PerlScript => self.phase(location, request, Phase::Handler),
+            Handler::PerlScript | Handler::ModPerl => self.phase(location, request, Phase::Handler),
             Handler::CgiScript
                 if location.settings.response.path_info == Some(PathInfo::Off)
                     && !apache::path_info(request).is_empty() =>
@@ -224,6 +225,17 @@ impl Site {
             Ok(registry) => self.call(registry, request).0,
             Err(error) => self.left(request, error),
         }
+    }
+}
+
+/// Whether the handlers that stand behind one that said this are left out. mod_perl 2 asks some phases until one has an answer.
+fn ends(phase: Phase, said: i32) -> bool {
+    let one_is_enough = [Phase::Trans, Phase::MapToStorage, Phase::Authen, Phase::Authz, Phase::Type, Phase::Handler];
+    match (said, apache::api()) {
+        (DECLINED, _) => false,
+        (OK, apache::Api::Two) => one_is_enough.contains(&phase),
+        (OK, apache::Api::One) => false,
+        _ => true,
     }
 }
 

@@ -62,7 +62,7 @@ impl Site {
             ..place(&self.config, key.host, &settings)
         };
         let mut location = ResolvedLocation { settings, place: Rc::default(), app, handlers: Default::default() };
-        let phases = Phase::ALL.map(|phase| (phase.name(), location.names(phase).to_vec())).to_vec();
+        let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
         location.place = Rc::new(apache::Place { phases, ..place });
         Ok(location)
     }
@@ -119,5 +119,13 @@ impl Site {
         let code = Rc::new(start_up::load_app(&self.perl, app)?);
         self.apps.borrow_mut().insert(app.clone(), code.clone());
         Ok(code)
+    }
+}
+
+/// The directive of a phase, as the API calls it.
+pub(super) fn directive_of(phase: Phase) -> &'static str {
+    match (phase, apache::api()) {
+        (Phase::Handler, apache::Api::Two) => "PerlResponseHandler",
+        _ => phase.name(),
     }
 }

@@ -92,7 +92,9 @@ impl Site {
             registry: OnceCell::new(),
             kinds: Kinds::default(),
         };
-        if facts.reload {
+        if apache::api() == apache::Api::Two {
+            site.begin_second_generation()?;
+        } else if facts.reload {
             site.run_phase(Phase::Restart);
         }
         site.perl.call(c"Cameleer::started", None)?;
@@ -102,7 +104,7 @@ impl Site {
 
     /// What clients are told that the server is.
     pub fn software(&self) -> String {
-        self.config.tokens.header(apache::MOD_PERL, self.mod_perl, &apache::version_components())
+        self.config.tokens.header(apache::api().mod_perl(), self.mod_perl, &apache::version_components())
     }
 
     /// Who answers for CGI scripts.
@@ -170,6 +172,9 @@ impl Site {
     pub fn run_phase(&self, phase: Phase) {
         let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
         let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
+        if apache::api() == apache::Api::Two {
+            return complain(phase, self.run_with_pools(phase, configured));
+        }
         for name in configured {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
             complain(phase, run.map(drop));
@@ -178,6 +183,22 @@ impl Site {
         if self.mod_perl && is_due {
             complain(phase, self.perl.call(c"Apache::Phases::run_of_process", Some(phase.name())));
         }
+    }
+
+    /// mod_perl 2 hands such handlers pools and the server.
+    fn run_with_pools(&self, phase: Phase, configured: &[String]) -> Result<(), Interrupted> {
+        let words = std::iter::once(phase.name()).chain(configured.iter().map(String::as_str));
+        self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words.collect::<Vec<_>>().join("\0")))
+    }
+
+    /// mod_perl 2's phases of the start: one that fails ends it.
+    fn begin_second_generation(&self) -> Result<(), Interrupted> {
+        let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
+        for phase in [Phase::OpenLogs, Phase::PostConfig] {
+            let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
+            self.run_with_pools(phase, configured)?;
+        }
+        Ok(())
     }
 
     /// The worker ends: its handlers, then END blocks, then its connections to databases.

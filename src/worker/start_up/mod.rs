@@ -15,7 +15,7 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
 use crate::config::{
-    At, Config, ConfigError, Facts, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular, split_words,
+    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular, split_words,
     table,
 };
 use crate::log;
@@ -23,6 +23,7 @@ use crate::log;
 /// Boots Perl for what is known of a configuration.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
+    apache::speak(api_of(config));
     let perl =
         Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
     apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(config, host))).collect());
@@ -35,7 +36,11 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
     if speaks_mod_perl(config, facts) {
-        perl.call(c"Cameleer::start_mod_perl", Some(apache::MOD_PERL))?;
+        let api = api_of(config);
+        perl.call(c"Cameleer::start_mod_perl", Some(api.mod_perl()))?;
+        if api == apache::Api::Two {
+            perl.request_class_is(c"Apache2::RequestRec");
+        }
         perl.call(c"Cameleer::define", Some(&defined(facts)))?;
         perl.call(c"Cameleer::server_root", Some(&config.server_root.to_string_lossy()))?;
         perl.call(c"Cameleer::starting", Some(reading(facts.expanded.is_some(), facts)))?;
@@ -53,6 +58,14 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     }
     perl.call(c"Cameleer::StartUp::begin", None)?;
     Ok(())
+}
+
+/// Which of mod_perl's APIs the configuration means.
+pub fn api_of(config: &Config) -> apache::Api {
+    match config.perl.generation {
+        Generation::One => apache::Api::One,
+        Generation::Two => apache::Api::Two,
+    }
 }
 
 /// For `Apache->define`: a line a name.
@@ -82,7 +95,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::CgiScript);
+    let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript);
     let by_extension = config.sections.iter().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
     let phases = config.sections.iter().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
@@ -148,7 +161,7 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Module(name) => perl.require_module(name),
-        StartUpStep::Require(file) => {
+        StartUpStep::Require(file) | StartUpStep::PostConfigRequire(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())
         }

@@ -3,6 +3,8 @@
 //! Both run for every request: pairs go out by reference, and nothing is allocated but a list of the headers and what a
 //! header's name needs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use form::urlencoded::percent_decoded;
 use wire::frame::{Field, Flags, Frame};
 
@@ -13,8 +15,44 @@ use super::tables::Id;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
-/// The value of `$ENV{MOD_PERL}`: what modules ask to know which generation of the API they have.
-pub const MOD_PERL: &str = "mod_perl/1.31";
+/// mod_perl's two APIs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// `Apache::*`
+    One,
+    /// `Apache2::*`, `APR::*`, `ModPerl::*`
+    Two,
+}
+
+static SPEAKS_TWO: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process speaks that API.
+pub fn speak(api: Api) {
+    SPEAKS_TWO.store(api == Api::Two, Ordering::Relaxed);
+}
+
+/// The API that this process speaks.
+pub fn api() -> Api {
+    if SPEAKS_TWO.load(Ordering::Relaxed) { Api::Two } else { Api::One }
+}
+
+impl Api {
+    /// The value of `$ENV{MOD_PERL}`: what modules ask to know which API they have.
+    pub fn mod_perl(self) -> &'static str {
+        match self {
+            Api::One => "mod_perl/1.31",
+            Api::Two => "mod_perl/2.0.12",
+        }
+    }
+
+    /// Likewise `$ENV{GATEWAY_INTERFACE}`.
+    fn gateway(self) -> &'static [u8] {
+        match self {
+            Api::One => b"CGI-Perl/1.1",
+            Api::Two => b"CGI/1.1",
+        }
+    }
+}
 
 /// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
@@ -31,8 +69,14 @@ pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
 
 /// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
 pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
-    each(b"GATEWAY_INTERFACE", b"CGI-Perl/1.1");
-    each(b"MOD_PERL", MOD_PERL.as_bytes());
+    let api = api();
+    each(b"MOD_PERL", api.mod_perl().as_bytes());
+    if api == Api::Two {
+        each(b"MOD_PERL_API_VERSION", b"2");
+    }
+    if api == Api::One || r.place.setup_env {
+        each(b"GATEWAY_INTERFACE", api.gateway());
+    }
     if !r.place.path.is_empty() {
         each(b"PATH", r.place.path.as_bytes());
     }

@@ -27,7 +27,7 @@ fields! {
         Location, RemoteIp, RemoteHost, LocalIp,
         DocumentRoot, ServerRoot, ServerHostname, ServerAdmin, ServerSoftware, VirtualHost,
         PlaceAuthType, PlaceAuthName,
-        CurrentCallback, Dispatcher, ErrorFname,
+        CurrentCallback, Dispatcher, ErrorFname, PerlOptions,
     }
 }
 

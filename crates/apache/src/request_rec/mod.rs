@@ -224,7 +224,8 @@ impl RequestRec {
             | Text::ServerRoot
             | Text::ServerHostname
             | Text::ServerAdmin
-            | Text::ServerSoftware => server_text(place, field),
+            | Text::ServerSoftware
+            | Text::PerlOptions => server_text(place, field),
             Text::PlaceAuthType => place.auth_type.as_deref().map(str::as_bytes),
             Text::PlaceAuthName => place.auth_name.as_deref().map(str::as_bytes),
             Text::User => told(frame, Field::User),

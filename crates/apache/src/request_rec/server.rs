@@ -13,6 +13,7 @@ pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
         Text::ServerAdmin => &place.server_admin,
         Text::ServerSoftware => &place.server_software,
         Text::ErrorFname => &place.error_log,
+        Text::PerlOptions => &place.perl_options,
         _ => return None,
     };
     Some(value.as_bytes())

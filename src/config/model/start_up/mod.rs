@@ -22,6 +22,8 @@ pub enum StartUpStep {
     Module(String),
     /// `PerlRequire file`, relative to ServerRoot.
     Require(PathBuf),
+    /// `PerlPostConfigRequire file`: after all others.
+    PostConfigRequire(PathBuf),
     /// `PerlEval code` (`cameleer run -e` for a handler)
     Eval(String),
     /// `<Perl>`: its code. What it says as configuration stands behind it in the tree.

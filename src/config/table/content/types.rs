@@ -153,7 +153,6 @@ pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
         ));
     }
     let advice = match name.to_ascii_lowercase().as_str() {
-        "modperl" => "mod_perl 2's API is not supported yet: Apache 1.x handlers run with perl-script",
         "server-parsed" => "server-side includes are not supported: print the page in Perl",
         "imap-file" | "type-map" | "isapi-isa" | "ldap-status" | "proxy-server" => "let a Perl handler answer",
         _ => return Ok(handler),

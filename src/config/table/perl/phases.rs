@@ -31,6 +31,8 @@ pub static ROWS: &[Row] = rows! {
     Trans HOSTS "DocumentRoot and Alias say it"
         "May say which file a URI means by setting `$r->filename` and returning OK. One that changes `$r->uri` or `$r->filename` leads the \
          request to the sections of the new place.";
+    MapToStorage HOSTS "the file system says it"
+        "mod_perl 2's: run when the URI is translated, and no folder of its file has been looked at. OK means that nothing is to be looked at.";
     HeaderParser INNER "few programs want it"
         "Run when the place of a request is known, before anybody has asked who may come in.";
     Access RULES "Order, Allow and Deny say it"
@@ -51,6 +53,10 @@ pub static ROWS: &[Row] = rows! {
         "Run in a worker before it ends.";
     Restart SERVER "most sites need none"
         "Run while a new generation loads, at a reload and not at the first start.";
+    OpenLogs SERVER "most sites need none"
+        "mod_perl 2's: run in the process that the workers are forked from, when everything is loaded.";
+    PostConfig SERVER "most sites need none"
+        "mod_perl 2's: run after PerlOpenLogsHandler, in the same process.";
 };
 
 pub static FURTHER: &[Row] = &[

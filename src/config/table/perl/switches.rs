@@ -1,5 +1,7 @@
 //! What perl itself is started with, and switches of mod_perl 1 that the server has no use for.
 
+use crate::config::draft::Draft;
+use crate::config::model::start_up::StartUpStep;
 use crate::config::table::row::{ANYWHERE, Effect, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
@@ -47,3 +49,53 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
 ];
+
+/// `PerlSwitches -wT -Ilib -MName=words`: perl's command line.
+pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let switches = word.strip_prefix('-').ok_or_else(|| format!("expected a switch like -w, got \"{word}\""))?;
+        one_word(draft, switches, &mut words)?;
+    }
+    Ok(())
+}
+
+/// The letters of one word, up to one that takes the rest of it, or else the next word.
+fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item = &'a String>) -> Result<(), String> {
+    for (at, letter) in switches.char_indices() {
+        match letter {
+            'w' | 'W' => draft.config.perl.warn = true,
+            'X' => draft.config.perl.warn = false,
+            'T' | 't' => draft.config.perl.taint_check = true,
+            'I' | 'M' | 'm' => {
+                let rest = &switches[at + 1..];
+                let value = if rest.is_empty() { next.next().map_or("", String::as_str) } else { rest };
+                return with_value(draft, letter, value);
+            }
+            _ => return Err(format!("-{letter} means nothing in a server: -w, -W, -X, -T, -t, -I, -M and -m do")),
+        }
+    }
+    Ok(())
+}
+
+fn with_value(draft: &mut Draft, letter: char, value: &str) -> Result<(), String> {
+    if value.is_empty() {
+        return Err(format!("-{letter} stands alone: name what it is about"));
+    }
+    if letter == 'I' {
+        let folder = draft.path(value);
+        draft.start_up(StartUpStep::Lib(folder));
+        return Ok(());
+    }
+    let (word, value) = match value.strip_prefix('-') {
+        Some(rest) => ("no", rest),
+        None => ("use", value),
+    };
+    let code = match (letter, value.split_once('=')) {
+        (_, Some((module, list))) => format!("{word} {module} split(/,/, q\0{list}\0);"),
+        ('m', None) => format!("{word} {value} ();"),
+        (_, None) => format!("{word} {value};"),
+    };
+    draft.start_up(StartUpStep::Eval(code));
+    Ok(())
+}

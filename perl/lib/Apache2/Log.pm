@@ -1,0 +1,93 @@
+package Apache2::Log;
+
+use v5.36;
+
+use Apache2::RequestRec ();
+use Apache2::ServerRec  ();
+use Apache::Log         ();
+
+@Apache2::Log::Request::ISA = @Apache2::Log::Server::ISA = (__PACKAGE__);
+
+my @LEVELS = qw(emerg alert crit error warn notice info debug);
+
+# As of an object, or of the class: then for the main server. Code runs only when the level is shown.
+for my $number ( 0 .. $#LEVELS ) {
+    no strict 'refs';
+    *{ $LEVELS[$number] } = sub {
+        my ( $self, @text ) = @_;
+        my $server = ref $self ? $self->{server} : Apache2::ServerUtil->server;
+        return if $number > $server->loglevel;
+        my $text = @text == 1 && ref $text[0] eq 'CODE' ? $text[0]->() : join '', map { $_ // '' } @text;
+        Apache::Log::write( $number, $text );
+        return;
+    };
+}
+
+# For log_serror and log_rerror: the caller's file and line.
+sub LOG_MARK { return ( caller(0) )[ 1, 2 ] }
+
+# httpd's words, for LOG_STARTUP and a status of the operating system.
+sub _say ( $level, $status, $text ) {
+    if ($status) {
+        require APR::Error;
+        $text = "($status)" . APR::Error::strerror($status) . ": $text";
+    }
+    Apache::Log::write( $level & 7, $text );
+    return;
+}
+
+sub log_pid ( $pool, $name ) {
+    open my $file, '>', $name or die "cannot write $name: $!\n";
+    print {$file} "$$\n";
+    close $file or die "cannot write $name: $!\n";
+    return;
+}
+
+package Apache2::RequestRec {
+    sub log ($r) { return bless { server => $r->server, request => $r }, 'Apache2::Log::Request' }    ## no critic
+
+    sub log_error { my ( undef, @text ) = @_; return Apache::Log::write( 3, join '', @text ) }
+    sub warn      { my ( undef, @text ) = @_; return Apache::Log::write( 4, join '', @text ) }           ## no critic
+
+    sub log_reason ( $r, $reason, $file = $r->uri ) {
+        my $who = $r->connection->client_ip;
+        return $r->log_error("access to $file failed for $who, reason: $reason");
+    }
+
+    sub log_rerror ( $r, $file, $line, $level, $status, $text ) {
+        return if ( $level & 7 ) > $r->server->loglevel;
+        return Apache2::Log::_say( $level, $status, $text );
+    }
+}
+
+package Apache2::ServerRec {
+    sub log ($s) { return bless { server => ref $s ? $s : Apache2::ServerUtil->server }, 'Apache2::Log::Server' }    ## no critic
+
+    # Methods, and functions too.
+    sub log_error { shift if ref $_[0]; return Apache::Log::write( 3, join '', @_ ) }
+    sub warn      { shift if ref $_[0] || @_ > 1; return Apache::Log::write( 4, join '', @_ ) }    ## no critic
+
+    sub log_serror ( $s, $file, $line, $level, $status, $text ) {
+        return if ( $level & 7 ) > $s->loglevel;
+        return Apache2::Log::_say( $level, $status, $text );
+    }
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::Log - the error log, with levels
+
+=head1 SYNOPSIS
+
+    use Apache2::Log ();
+
+    $r->log->error("no such user: $name");
+    $s->log->debug( sub { 'state: ' . dump_of($state) } );    # runs when the level is shown
+    $r->log_error('text');
+    $r->log_rerror( Apache2::Log::LOG_MARK, Apache2::Const::LOG_ERR, APR::Const::ENOENT, 'text' );
+
+=cut

@@ -1,0 +1,90 @@
+package Apache2::RequestIO;
+
+use v5.36;
+
+use Apache2::RequestRec ();
+use Cameleer::ModPerl2  ();
+
+package Apache2::RequestRec {
+    Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
+        qw(PRINT PRINTF WRITE READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE rflush setup_client_block should_client_block
+            get_client_block) );
+
+    sub UNTIE { return }
+
+    # How many bytes that were, `0E0` for none: true in any case.
+    sub print ( $r, @texts ) {
+        my $count = Apache::write_client( $r, @texts );
+        Apache::rflush($r) if $|;
+        return $count || '0E0';
+    }
+
+    sub puts ( $r, @texts ) { return Apache::write_client( $r, @texts ) }
+
+    sub printf {    ## no critic: the first argument is the format
+        my ( $r, $format, @values ) = @_;
+        my $count = Apache::write_client( $r, sprintf $format, @values );
+        return $count || '0E0';
+    }
+
+    # A part of the buffer: all of it for a length of -1.
+    sub write {     ## no critic: the name is the API's
+        my ( $r, $buffer, $length, $offset ) = @_;
+        if ( defined $length ) {
+            $offset //= 0;
+            $length = length($buffer) - $offset if $length == -1;
+            $buffer = substr $buffer, $offset, $length;
+        }
+        return Apache::write_client( $r, $buffer ) || '0E0';
+    }
+
+    # Of a file, by its name: all of it, or so many bytes behind an offset.
+    sub sendfile ( $r, $name, $offset = 0, $length = 0 ) {
+        require Cameleer::Regular;
+        my $handle = Cameleer::Regular::opened($name);
+        if ( !$handle ) {
+            my $error = $!;
+            require Cameleer::Errors;
+            Cameleer::Errors::raise( $error, "Apache2::RequestIO::sendfile('$name')" ) if !defined wantarray;
+            return 0 + $error;
+        }
+        seek $handle, $offset, 0 if $offset;
+        Apache::send_fd( $r, $handle, $length || -1 );
+        return 0;
+    }
+
+    sub discard_request_body ($r) {
+        1 while Apache::read_body( $r, my $chunk, 65536 );
+        return 0;
+    }
+
+    # The body's next bytes, at an offset of the buffer; 0 at its end.
+    sub read { goto &Cameleer::ModPerl2::read_body }    ## no critic: the name is the API's
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::RequestIO - reading the body, writing the answer
+
+=head1 SYNOPSIS
+
+    use Apache2::RequestIO ();
+
+    $r->print( 'Hello', "\n" );
+    $r->printf( '%d bytes', $length );
+    $r->write( $buffer, $length, $offset );
+    $r->sendfile( $name, $offset, $length );
+    $r->rflush;
+    my $got = $r->read( my $buffer, 8192 );
+    $r->discard_request_body;
+
+=head1 DESCRIPTION
+
+C<print>, C<printf> and C<write> return the number of bytes, or C<0E0> for none. C<sendfile> returns an APR status, 0 for success; in
+void context it dies of an L<APR::Error>. C<read> returns 0 at the end of the body.
+
+=cut

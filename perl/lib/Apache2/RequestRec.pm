@@ -1,0 +1,137 @@
+package Apache2::RequestRec;
+
+use v5.36;
+
+use Cameleer::ModPerl2 ();
+
+Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method method_number uri unparsed_uri filename path_info
+    hostname content_type content_encoding status status_line user handler proxyreq bytes_sent request_time allowed
+    connection server main prev next) );
+
+# What httpd keeps in request_rec and only Perl code looks at.
+Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, clength => 0, no_local_copy => 0, range => undef );
+
+*ap_auth_type = \&Apache::Connection::auth_type;
+*args         = \&Apache::query_string;
+
+# A table each; with an argument another table's pairs take its place.
+for my $name (qw(headers_in headers_out err_headers_out notes)) {
+    no strict 'refs';
+    my $of = \&{"Apache::$name"};
+    *$name = sub ( $r, @new ) {
+        my $table = $of->($r);
+        Cameleer::ModPerl2::replace( $table, $new[0] ) if @new;
+        return $table;
+    };
+}
+
+# Without arguments in void context %ENV gets the variables of CGI.
+sub subprocess_env {
+    my ( $r, @words ) = @_;
+    return $r->env_table(@words) if @words && !ref $words[0];
+    if ( !@words && !defined wantarray ) {
+        my %added = $r->cgi_env;
+        @ENV{ keys %added } = values %added;
+        return;
+    }
+    my $table = $r->env_table;
+    Cameleer::ModPerl2::replace( $table, $words[0] ) if @words;
+    return $table;
+}
+
+sub content_languages ( $r, @new ) {
+    my $before = $r->headers_out->get('Content-Language');
+    $r->headers_out->set( 'Content-Language' => join ', ', @{ $new[0] } ) if @new;
+    return defined $before ? [ split /,\s*/, $before ] : undef;
+}
+
+sub header_only ( $r, @new ) {
+    my $fields = Cameleer::ModPerl2::of_request($r);
+    my $before = $fields->{header_only} // Apache::header_only($r);
+    $fields->{header_only} = $new[0] if @new;
+    return $before;
+}
+
+# 1001 is HTTP/1.1.
+sub proto_num ( $r, @new ) {
+    my $fields = Cameleer::ModPerl2::of_request($r);
+    my ( $major, $minor ) = $r->protocol =~ m{\AHTTP/(\d+)(?:\.(\d+))?};
+    my $before = $fields->{proto_num} // ( ( $major // 0 ) * 1000 + ( $minor // 0 ) );
+    $fields->{proto_num} = $new[0] if @new;
+    return $before;
+}
+
+# Where a handler has not said another, the file that the request names.
+sub finfo ( $r, @new ) {
+    require APR::Finfo;
+    my $fields = Cameleer::ModPerl2::of_request($r);
+    my $before = $fields->{finfo} // do {
+        my $name = Apache::has_file($r) ? $r->filename : undef;
+        defined $name && -e $name ? APR::Finfo::stat( $name, APR::Const::FINFO_NORM(), $r->pool ) : APR::Finfo->none( $r->pool );
+    };
+    $fields->{finfo} = $new[0] if @new;
+    return $before;
+}
+
+# When the answer changed last, in seconds.
+sub mtime ( $r, @new ) {
+    my $fields = Cameleer::ModPerl2::of_request($r);
+    my $before = $fields->{mtime} // 0;
+    $fields->{mtime} = $new[0] if @new;
+    return $before;
+}
+
+# It lives as long as the request.
+sub pool ($r) {
+    require Cameleer::Pools;
+    return Cameleer::Pools::of_request($r);
+}
+
+sub per_dir_config ($r) { return Cameleer::ModPerl2::of_request($r)->{per_dir_config} //= bless \( my $section = $r->number ), 'Apache2::ConfVector' }
+sub request_config ($r) { return Cameleer::ModPerl2::of_request($r)->{request_config} //= bless \( my $section = $r->number ), 'Apache2::ConfVector' }
+
+sub useragent_ip   ( $r, @new ) { return $r->connection->client_ip(@new) }
+sub useragent_addr ( $r, @new ) { return $r->connection->client_addr(@new) }
+
+for my $chain (qw(input output proto_input proto_output)) {
+    no strict 'refs';
+    *{"${chain}_filters"} = sub ( $r, @new ) {
+        require Apache2::Filter;
+        return Apache2::Filter::of_request( $r, $chain, @new );
+    };
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::RequestRec - the request record of mod_perl 2
+
+=head1 SYNOPSIS
+
+    use Apache2::RequestRec ();
+    use Apache2::RequestIO ();
+
+    sub handler {
+        my $r = shift;
+        $r->content_type('text/plain');
+        $r->headers_out->set( 'X-Camel' => 'two humps' );
+        $r->print( 'Hello, ', $r->args // 'you', "\n" );
+        return Apache2::Const::OK;
+    }
+
+=head1 DESCRIPTION
+
+Names, arguments and results are those of mod_perl 2.0.12:
+
+C<allowed ap_auth_type args assbackwards bytes_sent chunked clength connection content_encoding content_languages content_type
+err_headers_out filename finfo handler header_only headers_in headers_out hostname main method method_number mtime next no_local_copy
+notes path_info per_dir_config pool prev proto_num protocol proxyreq range request_config request_time server status status_line
+subprocess_env the_request unparsed_uri uri user useragent_addr useragent_ip>, and the lists of filters C<input_filters output_filters
+proto_input_filters proto_output_filters>.
+
+A setter gives the value from before. Tables are L<APR::Table>s.
+
+=cut

@@ -1,0 +1,100 @@
+package Apache2::RequestUtil;
+
+use v5.36;
+
+use Apache2::RequestRec ();
+use Cameleer::ModPerl2  ();
+use ModPerl::Util       ();
+
+# What Apache2::RequestUtil->request finds where GlobalRequest is not said: what it was given.
+my $given;
+
+package Apache2::RequestRec {
+    Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(as_string child_terminate document_root get_server_name get_server_port
+        is_initial_req push_handlers get_handlers location no_cache pnotes) );
+
+    sub dir_config {
+        my ( $r, @words ) = @_;
+        return $r->Apache::dir_config if @words == 0 && !wantarray;
+        return scalar $r->Apache::dir_config(@words);
+    }
+
+    # The list is emptied by undef.
+    sub set_handlers ( $r, $phase, $handlers ) { return Apache::set_handlers( $r, $phase, $handlers ) }
+
+    sub pnotes_kill ($r) {
+        %{ $r->Apache::pnotes } = ();
+        return;
+    }
+
+    sub get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
+
+    sub default_type ($r) { return Apache2::Const::DEFAULT_TYPE() }
+
+    sub get_limit_req_body ($r) { return 0 }
+
+    sub psignature ( $r, $prefix ) { return Cameleer::ModPerl2::signature( $r, $prefix ) }
+
+    sub slurp_filename ( $r, $tainted = 1 ) {
+        require Cameleer::Regular;
+        my $name   = $r->filename;
+        my $handle = Cameleer::Regular::opened($name);
+        if ( !$handle ) {
+            require Cameleer::Errors;
+            Cameleer::Errors::raise( 0 + $!, "slurp_filename('$name') / opening" );
+        }
+        local $/ = undef;
+        my $text = <$handle>;
+        Apache->untaint($text) unless $tainted;
+        return \$text;
+    }
+
+    # As if the client had sent them.
+    sub set_basic_credentials ( $r, $user, $password ) {
+        require MIME::Base64;
+        $r->headers_in->set( Authorization => 'Basic ' . MIME::Base64::encode_base64( "$user:$password", '' ) );
+        return;
+    }
+
+    sub is_perl_option_enabled ( $r, $name ) { return Cameleer::ModPerl2::has_option( $r, $name ) }
+
+    # What a place of that path would say is merged into this request's settings.
+    sub location_merge ( $r, $path ) { return Cameleer::ModPerl2::location_merge( $r, $path ) }
+
+    # Directives for this request, as a .htaccess file could have them.
+    sub add_config {
+        my ( $r, $lines, @how ) = @_;
+        return Cameleer::ModPerl2::add_config( $r, $lines, @how );
+    }
+}
+
+# The request that is being answered; with an argument, from now on that one.
+sub Apache2::RequestUtil::request ( $class, @new ) {
+    return Cameleer::ModPerl2::global_request(@new);
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::RequestUtil - what requests have beside httpd's own record
+
+=head1 SYNOPSIS
+
+    use Apache2::RequestUtil ();
+
+    my $value = $r->dir_config('Name');
+    $r->pnotes( user => $object );
+    $r->push_handlers( PerlCleanupHandler => \&tidy );
+    my $text = $r->slurp_filename;
+    my $r = Apache2::RequestUtil->request;    # under PerlOptions +GlobalRequest
+
+=head1 DESCRIPTION
+
+C<add_config as_string child_terminate default_type dir_config document_root get_handlers get_limit_req_body get_server_name
+get_server_port get_status_line is_initial_req is_perl_option_enabled location location_merge no_cache pnotes pnotes_kill
+psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>.
+
+=cut

@@ -1,0 +1,56 @@
+package Apache2::Response;
+
+use v5.36;
+
+use Apache2::RequestRec ();
+use Apache::File        ();
+use Cameleer::ModPerl2  ();
+
+package Apache2::RequestRec {
+    Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(custom_response send_cgi_header set_last_modified set_etag meets_conditions) );
+
+    sub set_content_length ( $r, $length ) {
+        $r->headers_out->set( 'Content-Length' => $length );
+        Cameleer::ModPerl2::of_request($r)->{clength} = $length;
+        return;
+    }
+
+    # The newest of what the answer is made of.
+    sub update_mtime ( $r, $time ) {
+        my $fields = Cameleer::ModPerl2::of_request($r);
+        $fields->{mtime} = $time if $time > ( $fields->{mtime} // 0 );
+        return;
+    }
+
+    # A date that has not come yet would keep a client from ever asking again.
+    sub rationalize_mtime ( $r, $time ) { return $time < $r->request_time ? $time : $r->request_time }
+
+    sub make_etag ( $r, $weak ) { return Cameleer::ModPerl2::etag( $r, $weak ) }
+
+    # Whether the connection will take another request; the front decides that, and tells the client.
+    sub set_keepalive ($r) { return ( $r->headers_in->get('Connection') // '' ) =~ /close/i ? 0 : 1 }
+
+    sub send_error_response ( $r, $recursive ) { return Cameleer::ModPerl2::send_error_response($r) }
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::Response - what the answer says of itself
+
+=head1 SYNOPSIS
+
+    use Apache2::Response ();
+
+    $r->update_mtime( ( stat $file )[9] );
+    $r->set_last_modified;
+    $r->set_etag;
+    if ( ( my $status = $r->meets_conditions ) != Apache2::Const::OK ) { return $status }
+    $r->set_content_length( length $text );
+    $r->custom_response( Apache2::Const::FORBIDDEN, '/denied.html' );
+    $r->send_cgi_header("Content-Type: text/html\n\n");
+
+=cut

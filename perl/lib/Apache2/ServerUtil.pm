@@ -1,0 +1,72 @@
+package Apache2::ServerUtil;
+
+use v5.36;
+
+use Apache2::ServerRec ();
+use Cameleer::ModPerl2 ();
+
+sub server ($class) { return Apache->server }
+
+# How often the configuration has been read: the first time only to see whether it is right.
+sub restart_count { return Cameleer::ModPerl2::restart_count() }
+
+sub exists_config_define { return Apache::define( $_[-1] ) }
+
+sub server_root { return Apache->server->Apache::Server::server_root }
+
+# A path below ServerRoot; absolute ones stay.
+sub server_root_relative ( $pool, $path = '' ) { return Apache->server_root_relative($path) }
+
+sub get_server_version     { return Apache->server->Apache::Server::server_software }
+sub get_server_banner      { return Apache->server->Apache::Server::server_software }
+sub get_server_description { return Apache->server->Apache::Server::server_software }
+
+# When the server's program was built.
+sub get_server_built { return Cameleer::ModPerl2::built() }
+
+sub user_id  { return $> }
+sub group_id { return 0 + $) }
+
+# When the process that forks the workers ends.
+sub server_shutdown_cleanup_register ( $code, @arguments ) {
+    return Apache->server->Apache::Server::register_cleanup( sub { Cameleer::ModPerl2::clean_up( $code, @arguments ) } );
+}
+
+package Apache2::ServerRec {
+    sub push_handlers { my ( $s, $phase, @handlers ) = @_; return Apache::push_handlers( $s, $phase, @handlers ) }
+    sub set_handlers ( $s, $phase, $handlers ) { return Apache::set_handlers( $s, $phase, $handlers ) }
+    sub get_handlers ( $s, $phase ) { return Apache::get_handlers( $s, $phase ) }
+
+    sub add_config ( $s, $lines ) { return Cameleer::ModPerl2::add_server_config( $s, $lines ) }
+    sub add_version_component ( $s, $text ) { return Apache::Server::add_version_component($text) }
+
+    sub dir_config {
+        my ( $s, @words ) = @_;
+        return Cameleer::ModPerl2::server_variables( $s, @words );
+    }
+
+    sub is_perl_option_enabled ( $s, $name ) { return Cameleer::ModPerl2::has_server_option( $s, $name ) }
+    sub method_register ( $s, $name ) { return Cameleer::ModPerl2::register_method($name) }
+    sub server_root_relative ( $s, $path = '' ) { return Apache->server_root_relative($path) }
+    sub get_server_version ($s) { return Apache2::ServerUtil::get_server_version() }
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::ServerUtil - the server, its handlers and its configuration
+
+=head1 SYNOPSIS
+
+    use Apache2::ServerUtil ();
+
+    my $s = Apache2::ServerUtil->server;
+    $s->push_handlers( PerlChildInitHandler => \&connect );
+    $s->add_config( [ '<Location /x>', 'SetHandler modperl', 'PerlResponseHandler My::X', '</Location>' ] );
+    Apache2::ServerUtil::server_root();
+    Apache2::ServerUtil::restart_count();    # 1 while the configuration is looked at, 2 and more when it is for good
+
+=cut

@@ -1,0 +1,188 @@
+package Cameleer::ModPerl2;
+
+use v5.36;
+
+# The API of mod_perl 2, on the records that mod_perl 1's stands on. Its classes have only the methods that their modules bring:
+# who forgets `use Apache2::RequestIO` is told so at the first print, as there.
+
+# What the server's own code calls on $r.
+my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _configured);
+
+# Before the first module of the site.
+sub begin {
+    $ENV{MOD_PERL_API_VERSION} = 2;
+    require Apache;
+    Apache::speak(2);
+    @Apache2::SubRequest::ISA = ('Apache2::RequestRec');
+    lend( 'Apache', 'Apache2::RequestRec', @INNER );
+    *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
+    delete $INC{'mod_perl.pm'};    # which asks for generation 1
+    undef $mod_perl::VERSION;
+    require mod_perl2;
+    require Apache2::Process;
+    return;
+}
+
+# The methods of one class become another's, under the same names.
+sub lend ( $from, $to, @names ) {
+    no strict 'refs';
+    for my $name (@names) {
+        my $code = $from->can($name) // die "$from has no $name\n";
+        *{"${to}::$name"} = $code;
+    }
+    return;
+}
+
+# Values of a request that nothing but Perl code asks for: `$r->assbackwards` and the like. They get the default first.
+sub fields ( $class, %defaults ) {
+    no strict 'refs';
+    for my $name ( keys %defaults ) {
+        *{"${class}::$name"} = sub ( $r, @new ) {
+            my $fields = of_request($r);
+            my $before = $fields->{$name} // $defaults{$name};
+            $fields->{$name} = $new[0] if @new;
+            return $before;
+        };
+    }
+    return;
+}
+
+# What Apache2::RequestUtil->request was given, for as long as this request lasts.
+my $GIVEN;
+
+# By the number of the request's record: what mod_perl 2's modules keep with it.
+my %OF_REQUEST;
+
+sub of_request ($r) {
+    my $number = $r->number;
+    return $OF_REQUEST{$number} //= do { $r->want_cleanup; {} };
+}
+
+# Called when everything of a request is over.
+sub forget {
+    undef $GIVEN;
+    my @pools = map { $_->{pool} // () } values %OF_REQUEST;
+    %OF_REQUEST = ();
+    $_->destroy for @pools;
+    return;
+}
+
+# The pairs of the one become those of the other.
+sub replace ( $table, $other ) {
+    my @pairs;
+    $other->do( sub ( $name, $value ) { push @pairs, [ $name, $value ]; 1 } );
+    $table->clear;
+    $table->add(@$_) for @pairs;
+    return;
+}
+
+# --- the request
+
+sub global_request (@new) {
+    my $r = Apache->request;
+    if (@new) {
+        my $before = $GIVEN;
+        $GIVEN = $new[0];
+        return $before;
+    }
+    return $GIVEN if $GIVEN;
+    $r or croak('Global $r object is not available. Set:' . "\n\tPerlOptions +GlobalRequest\n" . 'in httpd.conf');
+    return $r if has_option( $r, 'GlobalRequest' );
+    croak('Global $r object is not available. Set:' . "\n\tPerlOptions +GlobalRequest\n" . 'in httpd.conf');
+}
+
+# In pieces: 0 at the end of the body. A buffer that is not defined yet is empty.
+sub read_body {
+    my ( $r, undef, $length, $offset ) = @_;
+    croak("The LENGTH argument can't be negative") if $length < 0;
+    $_[1] //= '';
+    my $pieces = 0;
+    return Apache::read( $r, $_[1], $length, $offset // 0 );
+}
+
+sub has_option ( $r, $name ) { return _is_among( $name, Apache::perl_options($r) ) }
+sub has_server_option ( $s, $name ) { return _is_among( $name, Apache::Server::perl_options($s) ) }
+
+sub _is_among ( $name, $options ) {
+    return 1 if grep { lc $_ eq lc $name } split / /, $options // '';
+    return 0;
+}
+
+# `404 Not Found`
+sub status_line ($status) {
+    require HTTP::Status;
+    my $text = HTTP::Status::status_message($status) // return '500 Internal Server Error';
+    return "$status $text";
+}
+
+# Weak while the file may still change within the clock's second.
+sub etag ( $r, $weak ) {
+    my ( $inode, $size ) = Apache::has_file($r) ? ( stat $r->filename )[ 1, 7 ] : ();
+    my $mark = $weak || $r->request_time - $r->mtime <= 1 ? 'W/' : '';
+    return $mark . ( defined $inode ? sprintf( '"%x-%x"', $size, $r->mtime * 1_000_000 ) : sprintf '"%x"', $r->mtime * 1_000_000 );
+}
+
+# --- the server
+
+our $PHASE;
+our $RESTARTS = 1;
+
+sub restart_count () { return $RESTARTS }
+
+sub clean_up ( $code, @arguments ) {
+    eval { $code->(@arguments); 1 } or Apache::Log::write( 3, "cleanup died: $@" );
+    return;
+}
+
+# Lines of configuration, which are read where the code stands that hands them over.
+sub add_server_config ( $s, $lines ) {
+    require Cameleer::Sections;
+    Cameleer::Sections::hand(@$lines);
+    return;
+}
+
+# The values of PerlSetVar outside of containers.
+sub server_variables ( $s, @words ) {
+    require APR::Table;
+    require Cameleer::Pools;
+    my $table = APR::Table::make( Cameleer::Pools::of_process(), 8 );
+    my @pairs = Apache::Server::variables($s);
+    while ( my ( $name, $value ) = splice @pairs, 0, 2 ) { $table->add( $name, $value ) }
+    return @words ? $table->get( $words[0] ) : $table;
+}
+
+# The phases of a process: the configured handlers by their names, then those that were pushed.
+sub run_of_process ($words) {
+    my ( $phase, @names ) = split /\0/, $words;
+    local $PHASE = $phase;
+    my @arguments = ( Apache->server );
+    unshift @arguments, map { Apache2::Process->current->pool } 1 .. ( $phase =~ /OpenLogs|PostConfig/ ? 3 : 1 );
+    for my $handler ( @names, @{ Apache->get_handlers($phase) } ) {
+        my $status = Apache::Phases::code($handler)->(@arguments);
+        die "$phase: " . ( ref $handler ? 'a handler' : $handler ) . " said $status\n"
+            if defined $status && $status =~ /\A-?\d+\z/ && $status > 0 && $phase =~ /OpenLogs|PostConfig/;
+    }
+    return;
+}
+
+sub croak ($message) {
+    require Carp;
+    local $Carp::CarpLevel = 1;
+    Carp::croak($message);
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::ModPerl2 - what the modules of mod_perl 2's API have in common
+
+=head1 SYNOPSIS
+
+    Cameleer::ModPerl2::lend( 'Apache', 'Apache2::RequestRec', qw(uri filename) );
+    Cameleer::ModPerl2::fields( 'Apache2::RequestRec', assbackwards => 0 );
+    my $kept = Cameleer::ModPerl2::of_request($r);    # a hash that ends with the request
+
+=cut

@@ -1,0 +1,31 @@
+package Cameleer::Pools;
+
+use v5.36;
+
+use APR::Pool          ();
+use Cameleer::ModPerl2 ();
+
+# Pools of APR for what has a life in the server: the process, a request.
+my $process;
+
+sub of_process { return $process //= APR::Pool->new }
+
+# It ends with the request; its cleanups run then.
+sub of_request ($r) { return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool->new }
+
+# A worker keeps nothing of a connection between two requests.
+*of_connection = \&of_request;
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Pools - the pools that requests, connections and the process hand out
+
+=head1 SYNOPSIS
+
+    my $pool = Cameleer::Pools::of_request($r);
+
+=cut

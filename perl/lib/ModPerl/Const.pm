@@ -1,0 +1,25 @@
+package ModPerl::Const;
+
+use v5.36;
+
+use Cameleer::Constants ();
+
+# What `$@` is, as a number, when ModPerl::Util::exit was caught by an eval.
+Cameleer::Constants::define( __PACKAGE__, { common => 'EXIT 120000' } );
+
+sub import { goto &Cameleer::Constants::import }
+
+1;
+
+__END__
+
+=head1 NAME
+
+ModPerl::Const - EXIT: what a caught ModPerl::Util::exit is, as a number
+
+=head1 SYNOPSIS
+
+    use ModPerl::Const -compile => 'EXIT';
+    eval { code(); 1 } or $@ == ModPerl::Const::EXIT or die $@;
+
+=cut

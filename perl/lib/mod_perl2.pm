@@ -1,0 +1,24 @@
+package mod_perl2;
+
+use v5.36;
+
+our $VERSION        = '2.000012';
+our $VERSION_TRIPLE = '2.0.12';
+our $API_VERSION    = 2;
+
+sub API_VERSION { return $API_VERSION }
+
+1;
+
+__END__
+
+=head1 NAME
+
+mod_perl2 - says that this process speaks the API of mod_perl 2
+
+=head1 SYNOPSIS
+
+    use mod_perl2 2.0;
+    print "mod_perl $mod_perl2::VERSION_TRIPLE\n" if $ENV{MOD_PERL_API_VERSION} == 2;
+
+=cut

@@ -1,0 +1,295 @@
+//! What mod_perl 2 adds to the language. A configuration that says any of it is read for that API: see
+//! [`speaks_of`].
+
+use crate::config::draft::Draft;
+use crate::config::model::handler::Handler;
+use crate::config::model::overrides::Class;
+use crate::config::model::perl_api::{Generation, PerlFilter};
+use crate::config::model::start_up::StartUpStep;
+use crate::config::syntax::tree::Directive;
+use crate::config::table::perl::{phases, switches};
+use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "PerlGeneration",
+        contexts: SERVER,
+        takes: Takes::Word("1|2", generation),
+        because: "what the rest of the configuration says: PerlResponseHandler, `SetHandler modperl`, PerlOptions, names like ModPerl::Registry \
+            are mod_perl 2's",
+        effect: Effect::Generation,
+        about: "Which of mod_perl's APIs Perl code finds: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2 `<IfDefine MODPERL2>` \
+            holds.",
+        ..ROW
+    },
+    Row {
+        name: "PerlResponseHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            phases::name(d, names);
+            d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        about: "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that answer requests of `SetHandler modperl` or `perl-script`.",
+        ..ROW
+    },
+    Row {
+        name: "PerlOptions",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("[+|-]Option…", 1..=MANY, |d, words| {
+            words.iter().try_for_each(|word| d.said().perl_options.say(word))
+        }),
+        because: "mod_perl 2's: SetupEnv is on for `SetHandler perl-script`, all else is off",
+        effect: Effect::Generation,
+        about: "mod_perl 2's switches of a place: SetupEnv fills %ENV, ParseHeaders takes headers from what is printed, GlobalRequest lets \
+            Apache2::RequestUtil->request find the request, MergeHandlers adds an inner section's handlers to the outer's. A host's `-Access` and \
+            the like leave that phase out, -Enable all of them. Parent, Clone and InheritSwitches are about interpreters of threads: all code of a pool \
+            has one interpreter here.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSwitches",
+        contexts: HOSTS,
+        takes: Takes::Words("-switch…", 1..=MANY, switches::perl_switches),
+        because: "perl's own",
+        effect: Effect::Generation,
+        about: "Perl's command line: -T and -t, -w, -W, -X, -I folder, -M module and -m module. Others mean nothing in a server.",
+        ..ROW
+    },
+    Row {
+        name: "PerlConfigRequire",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("file…", 1..=MANY, |d, files| {
+            files.iter().for_each(|file| d.start_up(StartUpStep::Require(d.path(file))));
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        is_code: true,
+        about: "As PerlRequire.",
+        ..ROW
+    },
+    Row {
+        name: "PerlPostConfigRequire",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("file…", 1..=MANY, |d, files| {
+            files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(d.path(file))));
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        is_code: true,
+        about: "As PerlRequire, after everything that PerlModule, PerlRequire and `<Perl>` load, wherever it stands.",
+        ..ROW
+    },
+    Row {
+        name: "PerlLoadModule",
+        contexts: ANYWHERE,
+        takes: Takes::Words("Name…", 1..=MANY, |d, names| {
+            names.iter().for_each(|name| d.start_up(StartUpStep::Module(name.clone())));
+            Ok(())
+        }),
+        because: "the site says which",
+        effect: Effect::Generation,
+        is_code: true,
+        about: "A module that defines directives (Apache2::Module), loaded where it stands: the lines behind it may use them.",
+        ..ROW
+    },
+    Row {
+        name: "PerlInputFilterHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            phases::name(d, names);
+            let filters = names.iter().cloned().map(PerlFilter::Code);
+            d.said().perl_filters.input.extend(filters);
+            Ok(())
+        }),
+        because: "programs read what clients send",
+        effect: Effect::Generation,
+        about: "Filters of request bodies, in the order in which the client's bytes pass them.",
+        ..ROW
+    },
+    Row {
+        name: "PerlOutputFilterHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            phases::name(d, names);
+            let filters = names.iter().cloned().map(PerlFilter::Code);
+            d.said().perl_filters.output.extend(filters);
+            Ok(())
+        }),
+        because: "clients get what programs print",
+        effect: Effect::Generation,
+        about: "Filters of answers, in the order in which the program's bytes pass them.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSetInputFilter",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("filter[;filter…]", |d, names| {
+            let filters = own_filters(names);
+            d.said().perl_filters.input.extend(filters);
+            Ok(())
+        }),
+        because: "see PerlInputFilterHandler",
+        effect: Effect::Generation,
+        about: "As SetInputFilter, in one list with PerlInputFilterHandler: DEFLATE unpacks.",
+        ..ROW
+    },
+    Row {
+        name: "PerlSetOutputFilter",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("filter[;filter…]", |d, names| {
+            let filters = own_filters(names);
+            d.said().perl_filters.output.extend(filters);
+            Ok(())
+        }),
+        because: "see PerlOutputFilterHandler",
+        effect: Effect::Generation,
+        about: "As SetOutputFilter, in one list with PerlOutputFilterHandler: DEFLATE packs.",
+        ..ROW
+    },
+    Row {
+        name: "PerlPreConnectionHandler",
+        aliases: &["PerlProcessConnectionHandler"],
+        contexts: HOSTS,
+        takes: Takes::Words("handler…", 1..=MANY, |_, _| {
+            Err("a client's connection belongs to the front, which speaks HTTP: let a PerlPostReadRequestHandler look at \
+                `$r->connection`, or run the protocol in a server of its own"
+                .to_owned())
+        }),
+        because: "not offered",
+        effect: Effect::Start,
+        about: "Refused with an explanation: Perl gets requests, not connections.",
+        ..ROW
+    },
+    Row {
+        name: "PerlInterpStart",
+        aliases: &["PerlInterpMax", "PerlInterpMinSpare", "PerlInterpMaxSpare", "PerlInterpMaxRequests"],
+        contexts: HOSTS,
+        takes: Takes::Words("number", 1..=1, |_, _| Ok(())),
+        because: "see StartServers",
+        effect: Effect::Start,
+        about: "Accepted and ignored: interpreters are not shared by threads, each worker has one.",
+        ..ROW
+    },
+    Row {
+        name: "PerlInterpScope",
+        aliases: &["PerlTrace"],
+        contexts: ANYWHERE,
+        takes: Takes::Words("word", 1..=1, |_, _| Ok(())),
+        because: "see StartServers",
+        effect: Effect::Start,
+        about: "Accepted and ignored: a worker's interpreter is its own.",
+        ..ROW
+    },
+];
+
+/// Directives that only mod_perl 2 has, but for those that say nothing about the API.
+const SIGNS: &[&str] = &[
+    "PerlResponseHandler",
+    "PerlOptions",
+    "PerlSwitches",
+    "PerlConfigRequire",
+    "PerlPostConfigRequire",
+    "PerlLoadModule",
+    "PerlInputFilterHandler",
+    "PerlOutputFilterHandler",
+    "PerlSetInputFilter",
+    "PerlSetOutputFilter",
+    "PerlMapToStorageHandler",
+    "PerlOpenLogsHandler",
+    "PerlPostConfigHandler",
+    "PerlInterpStart",
+    "PerlInterpMax",
+    "PerlInterpMinSpare",
+    "PerlInterpMaxSpare",
+    "PerlInterpMaxRequests",
+];
+
+/// Which API these directives speak of, and by which of them that is known.
+pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(Generation, &'a Directive)> {
+    let mut sign = None;
+    for directive in all {
+        if directive.name.eq_ignore_ascii_case("PerlGeneration") {
+            let said = directive.args.first().map(|word| named(word));
+            return said.flatten().map(|generation| (generation, directive));
+        }
+        if sign.is_none() && is_sign(directive) {
+            sign = Some((Generation::Two, directive));
+        }
+    }
+    sign
+}
+
+fn is_sign(directive: &Directive) -> bool {
+    let is = |name: &str| directive.name.eq_ignore_ascii_case(name);
+    let names_module = |word: &String| {
+        let word = word.trim_start_matches(['+', '-']);
+        word.starts_with("ModPerl::") || word.starts_with("Apache2::")
+    };
+    SIGNS.iter().any(|name| is(name))
+        || (is("SetHandler") || is("AddHandler")) && directive.args.first().is_some_and(|word| word == "modperl")
+        || directive.name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("Perl"))
+            && directive.args.iter().any(names_module)
+}
+
+fn named(word: &str) -> Option<Generation> {
+    match word {
+        "1" => Some(Generation::One),
+        "2" => Some(Generation::Two),
+        _ => None,
+    }
+}
+
+/// `PerlGeneration 1|2`: the reader has looked for it already.
+fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let said = named(word).ok_or_else(|| format!("expected 1 or 2, got \"{word}\""))?;
+    if said != draft.config.perl.generation {
+        return Err(format!("PerlGeneration {word} contradicts what is defined: MODPERL2 stands for generation 2"));
+    }
+    Ok(())
+}
+
+/// What stands under `PerlGeneration 1` and is mod_perl 2's.
+pub fn contradiction(directive: &Directive, generation: Generation) -> Option<String> {
+    let is_handler = |word: &String| Handler::named(word) == Handler::ModPerl;
+    let is_wrong = generation == Generation::One && is_sign(directive);
+    is_wrong.then(|| match directive.args.first().is_some_and(is_handler) {
+        true => "modperl is mod_perl 2's, and this server speaks mod_perl 1's API: write perl-script, or PerlGeneration 2".to_owned(),
+        false => "is mod_perl 2's, and this server speaks mod_perl 1's API: write PerlGeneration 2, or remove this line".to_owned(),
+    })
+}
+
+fn own_filters(names: &str) -> Vec<PerlFilter> {
+    names.split(';').filter(|name| !name.is_empty()).map(|name| PerlFilter::Own(name.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse::{self, Source};
+
+    fn generation_of(text: &str) -> Option<Generation> {
+        let tree = parse::text(text, "site.conf", &Source::disk("/srv", &|_| None)).expect("lines");
+        speaks_of(tree.iter()).map(|(generation, _)| generation)
+    }
+
+    #[test]
+    fn a_configuration_says_which_api_it_means() {
+        assert_eq!(generation_of("PerlModule Apache::DBI\nPerlHandler Apache::Registry"), None);
+        assert_eq!(generation_of("PerlModule ModPerl::Registry"), Some(Generation::Two));
+        assert_eq!(generation_of("SetHandler modperl"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlSwitches -w"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlSwitches -w\nPerlGeneration 1"), Some(Generation::One));
+    }
+
+    #[test]
+    fn every_sign_is_a_directive() {
+        for name in SIGNS {
+            assert!(crate::config::table::is_known(name), "{name}");
+        }
+    }
+}

@@ -37,6 +37,8 @@ mod logs;
 mod master;
 /// What a server has of the machine's memory, and what is said of it.
 mod memory;
+/// Sites of mod_perl 2.
+mod mod_perl_2;
 /// What a running server tells of itself: status, metrics, history, dashboard, top.
 mod monitor;
 /// The API of mod_perl 1, and the modules that use it.

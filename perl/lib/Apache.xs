@@ -60,7 +60,7 @@ uri(r, ...)
     current_callback = APACHE_CURRENT_CALLBACK
     dispatcher = APACHE_DISPATCHER
     document_root = APACHE_DOCUMENT_ROOT
-    perl_options = APACHE_PERL_OPTIONS
+    _perl_options = APACHE_PERL_OPTIONS
   CODE:
     RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -119,7 +119,7 @@ requires(r)
     RETVAL
 
 void
-speak(api)
+_speak(api)
     int api
   CODE:
     apache_speak(api);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::model::config::{Config, Facts};
-use crate::config::model::perl_api::Generation;
+use crate::config::model::perl::api::Generation;
 use crate::config::syntax::parse::Reader;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table;

@@ -31,7 +31,8 @@ pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};
 pub use model::options::{Options, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
-pub use model::phases::{Phase, Phases};
+pub use model::perl::api::{self as perl_api, Generation, PerlFilter, PerlFilters, PerlOptions};
+pub use model::perl::phases::{self, Phase, Phases};
 pub use model::server::{
     AdminAddress, History, Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
 };
@@ -39,8 +40,7 @@ pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep};
 pub use model::traces::{TraceCollector, Traces};
-pub use model::perl_api::{self, Generation, PerlFilter, PerlFilters, PerlOptions};
-pub use model::{access, budget, phases, program, protocols, remote_ip, response, scheduling, strictness, tls};
+pub use model::{access, budget, program, protocols, remote_ip, response, scheduling, strictness, tls};
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};
 pub use syntax::modules::EMBODIED as MODULES;

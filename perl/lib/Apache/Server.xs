@@ -12,7 +12,7 @@ server_hostname(s)
     server_software = APACHE_SERVER_SOFTWARE
     document_root = APACHE_DOCUMENT_ROOT
     error_fname = APACHE_ERROR_FNAME
-    perl_options = APACHE_PERL_OPTIONS
+    _perl_options = APACHE_PERL_OPTIONS
   CODE:
     apache_text text;
     apache_server_text(s, ix, &text);

@@ -12,7 +12,7 @@ use crate::config::draft::{Draft, Position};
 use crate::config::model::config::{Config, Facts};
 use crate::config::model::context::{Context, Rank, Scope, depth};
 use crate::config::model::overrides::HtaccessRules;
-use crate::config::model::phases::Phase;
+use crate::config::model::perl::phases::Phase;
 use crate::config::syntax::pattern::Budget;
 use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{ConfigError, Directive};

@@ -10,7 +10,7 @@ use crate::config::model::clients::{Clients, Spooling};
 use crate::config::model::host::Host;
 use crate::config::model::identity::Tokens;
 use crate::config::model::overrides::PerlHtaccess;
-use crate::config::model::perl_api::{Generation, MODPERL2};
+use crate::config::model::perl::api::{Generation, MODPERL2};
 use crate::config::model::protocols::Http2;
 use crate::config::model::server::{
     Listen, LogLevel, LogTarget, Monitor, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::config::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
-use crate::config::model::perl_api::Generation;
+use crate::config::model::perl::api::Generation;
 use crate::config::syntax::tree::At;
 
 /// An address to listen on.

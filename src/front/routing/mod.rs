@@ -107,7 +107,9 @@ impl Routes {
             Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
             // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and
             // this extension for a path behind a file, would let a picture run as a program.
-            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
+            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => {
+                Some(path.len() as u32)
+            }
             _ => None,
         };
         let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);

@@ -112,7 +112,8 @@ impl Site {
 }
 
 fn answers_with_perl(settings: &Settings) -> bool {
-    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::Psgi) || settings.has_perl_phases()
+    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::Psgi)
+        || settings.has_perl_phases()
 }
 
 /// The path of the file that stands for a folder.
@@ -181,7 +182,9 @@ fn frame(asked: &WarmUpRequest<'_>, place: &WarmUpPlace) -> io::Result<Frame> {
 fn script_length(settings: &Settings, path: &[u8]) -> Option<u32> {
     match settings.handler {
         Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
-        Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => Some(path.len() as u32),
+        Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => {
+            Some(path.len() as u32)
+        }
         _ => None,
     }
 }

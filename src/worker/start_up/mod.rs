@@ -15,8 +15,8 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 
 use super::place::server;
 use crate::config::{
-    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular, split_words,
-    table,
+    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular,
+    split_words, table,
 };
 use crate::log;
 
@@ -35,6 +35,10 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
 fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
     let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
     perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
+    if api_of(config) == apache::Api::Two {
+        // mod_perl 2's modules have names that Debian's have, too: no other process may find ours.
+        perl.eval(&format!("unshift @INC, '{library}2';"), file!(), line!())?;
+    }
     if speaks_mod_perl(config, facts) {
         let api = api_of(config);
         perl.call(c"Cameleer::start_mod_perl", Some(api.mod_perl()))?;

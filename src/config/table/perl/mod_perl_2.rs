@@ -4,7 +4,7 @@
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::Class;
-use crate::config::model::perl_api::{Generation, PerlFilter};
+use crate::config::model::perl::api::{Generation, PerlFilter};
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::perl::{phases, switches};
@@ -68,7 +68,7 @@ pub static ROWS: &[Row] = &[
         because: "the site says which",
         effect: Effect::Generation,
         is_code: true,
-        about: "As PerlRequire.",
+        about: "As PerlRequire: a Perl file, run before the workers are forked.",
         ..ROW
     },
     Row {
@@ -258,8 +258,14 @@ pub fn contradiction(directive: &Directive, generation: Generation) -> Option<St
     let is_handler = |word: &String| Handler::named(word) == Handler::ModPerl;
     let is_wrong = generation == Generation::One && is_sign(directive);
     is_wrong.then(|| match directive.args.first().is_some_and(is_handler) {
-        true => "modperl is mod_perl 2's, and this server speaks mod_perl 1's API: write perl-script, or PerlGeneration 2".to_owned(),
-        false => "is mod_perl 2's, and this server speaks mod_perl 1's API: write PerlGeneration 2, or remove this line".to_owned(),
+        true => {
+            "modperl is mod_perl 2's, and this server speaks mod_perl 1's API: write perl-script, or PerlGeneration 2"
+                .to_owned()
+        }
+        false => {
+            "is mod_perl 2's, and this server speaks mod_perl 1's API: write PerlGeneration 2, or remove this line"
+                .to_owned()
+        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
-use crate::config::model::phases::Phase;
+use crate::config::model::perl::phases::Phase;
 use crate::config::model::start_up::StartUpStep;
 use crate::config::table::row::{ANYWHERE, Contexts, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
 

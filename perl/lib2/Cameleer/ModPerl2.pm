@@ -12,7 +12,7 @@ my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _c
 sub begin {
     $ENV{MOD_PERL_API_VERSION} = 2;
     require Apache;
-    Apache::speak(2);
+    Apache::_speak(2);
     @Apache2::SubRequest::ISA = ('Apache2::RequestRec');
     lend( 'Apache', 'Apache2::RequestRec', @INNER );
     *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
@@ -100,8 +100,8 @@ sub read_body {
     return Apache::read( $r, $_[1], $length, $offset // 0 );
 }
 
-sub has_option ( $r, $name ) { return _is_among( $name, Apache::perl_options($r) ) }
-sub has_server_option ( $s, $name ) { return _is_among( $name, Apache::Server::perl_options($s) ) }
+sub has_option ( $r, $name ) { return _is_among( $name, Apache::_perl_options($r) ) }
+sub has_server_option ( $s, $name ) { return _is_among( $name, Apache::Server::_perl_options($s) ) }
 
 sub _is_among ( $name, $options ) {
     return 1 if grep { lc $_ eq lc $name } split / /, $options // '';

@@ -80,8 +80,10 @@ impl PerlOptions {
             *self = PerlOptions { on: 0, off: u32::MAX };
             return Ok(());
         }
-        let bit = flag(name).ok_or_else(|| format!("there is no option {name}: the options are {}", FLAGS.join(", ")))?;
-        let said = if word.starts_with('-') { PerlOptions { on: 0, off: bit } } else { PerlOptions { on: bit, off: 0 } };
+        let bit =
+            flag(name).ok_or_else(|| format!("there is no option {name}: the options are {}", FLAGS.join(", ")))?;
+        let said =
+            if word.starts_with('-') { PerlOptions { on: 0, off: bit } } else { PerlOptions { on: bit, off: 0 } };
         self.merge(&said);
         Ok(())
     }

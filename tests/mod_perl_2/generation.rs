@@ -1,0 +1,58 @@
+//! Which of mod_perl's APIs a site finds.
+
+use super::{serve, site};
+use crate::support::Site;
+
+#[test]
+fn a_handler_of_mod_perl_2_gets_its_own_request_object() {
+    let server = serve(
+        "sub handler { my $r = shift; $r->content_type('text/plain'); $r->headers_out->set('X-Camel' => 'two');\n\
+         $r->print(join '|', ref $r, $r->uri, $r->args, ref $r->connection, ref $r->server); Apache2::Const::OK }",
+        "",
+    );
+    let response = server.get("/my/path?a=1");
+    assert_eq!(response.header("X-Camel"), Some("two".to_owned()));
+    assert_eq!(response.text(), "Apache2::RequestRec|/my/path|a=1|Apache2::Connection|Apache2::ServerRec");
+    assert_eq!(response.header("Content-Type"), Some("text/plain".to_owned()));
+}
+
+#[test]
+fn modules_ask_the_environment_which_api_they_have() {
+    let code = "our $seen = join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}, $mod_perl2::VERSION, defined $mod_perl::VERSION ? 1 : 0;\n\
+        sub handler { $_[0]->print($seen, \"\\n\", join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}); 0 }";
+    let server = serve(code, "");
+    assert_eq!(server.text("/my"), "mod_perl/2.0.12|2|2.000012|0\nmod_perl/2.0.12|2");
+}
+
+#[test]
+fn perl_script_sets_up_the_environment_and_modperl_does_not() {
+    let code = "sub handler { $_[0]->print($ENV{REQUEST_URI} // 'none'); 0 }";
+    assert_eq!(serve(code, "").text("/my"), "none");
+    assert_eq!(serve(code, "PerlOptions +SetupEnv").text("/my"), "/my");
+    assert_eq!(serve(code, "SetHandler perl-script").text("/my"), "/my");
+    assert_eq!(serve(code, "SetHandler perl-script\nPerlOptions -SetupEnv").text("/my"), "none");
+}
+
+#[test]
+fn what_stands_under_ifdefine_modperl2_is_read_where_the_rest_means_mod_perl_2() {
+    let conf = "PerlModule Apache2::RequestRec\n<IfDefine !MODPERL2>\nNoSuchThing on\n</IfDefine>\n\
+        <IfDefine MODPERL2>\n<Location /x>\nSetHandler modperl\nPerlResponseHandler 'sub { $_[0]->content_type(q(text/plain)); 0 }'\n\
+        </Location>\n</IfDefine>";
+    let server = Site::new().serve(conf);
+    assert_eq!(server.get("/x").header("Content-Type"), Some("text/plain".to_owned()));
+}
+
+#[test]
+fn a_contradiction_names_the_line() {
+    let site = site("sub handler { 0 }");
+    site.configure("PerlGeneration 1\n<Location /my>\nSetHandler modperl\n</Location>");
+    site.cameleer(["check", "-f", "site.conf"])
+        .failed(78, "SetHandler: modperl is mod_perl 2's, and this server speaks mod_perl 1's API");
+}
+
+#[test]
+fn the_global_request_is_there_where_it_was_asked_for() {
+    let code = "sub handler { my $r = eval { Apache2::RequestUtil->request }; $_[0]->print($r ? $r->uri : $@); 0 }";
+    assert!(serve(code, "").text("/my").starts_with("Global $r object is not available. Set:"));
+    assert_eq!(serve(code, "PerlOptions +GlobalRequest").text("/my"), "/my");
+}

@@ -2,6 +2,8 @@
 
 use memchr::memmem::Finder;
 
+use super::times::Moments;
+
 /// One whose end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -9,6 +11,8 @@ pub struct Answer {
     pub status: u16,
     /// How many bytes it had.
     pub received: u64,
+    /// When what of it happened.
+    pub moments: Moments,
 }
 
 /// Looks for a text in a body that comes in pieces.

@@ -23,6 +23,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
 const SLOW_BUFFER: u32 = 2304;
 
 /// Makes connections to one server.
+#[derive(Clone)]
 pub struct Connector {
     endpoints: Vec<Endpoint>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
@@ -33,9 +34,10 @@ pub struct Connector {
 impl Connector {
     /// To the server of `target`, whose name is asked for only here: the load is the server's, not the name server's.
     pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
-        let endpoints = match &transport.to {
-            Some(endpoint) => vec![endpoint.clone()],
-            None => {
+        let endpoints = match (&transport.to, &target.socket) {
+            (Some(endpoint), _) => vec![endpoint.clone()],
+            (None, Some(path)) => vec![Endpoint::Unix(path.clone())],
+            (None, None) => {
                 let host = (target.host.as_str(), target.port);
                 host.to_socket_addrs().with_context(|| target.url())?.map(Endpoint::Tcp).collect()
             }

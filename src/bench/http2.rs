@@ -1,41 +1,77 @@
-//! HTTP/2 as a load tester speaks it: one stream at a time on each connection.
+//! HTTP/2 as a load tester speaks it: one stream at a time on each connection, or so many.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use h2::client::SendRequest;
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::Request;
 use super::answer::{Answer, Body};
 use super::connect::Stream;
 use super::failure::{Cause, Failure};
+use super::times::Moments;
+
+/// The connection of those who share one.
+#[derive(Default)]
+pub struct Line(Mutex<Option<Connection>>);
+
+impl Line {
+    /// The one that there is; without one, `open` makes it, while the others wait for that.
+    pub async fn connection(
+        &self,
+        open: impl Future<Output = Result<Connection, Failure>>,
+    ) -> Result<Connection, Failure> {
+        let mut kept = self.0.lock().await;
+        if let Some(connection) = kept.as_ref().filter(|connection| connection.is_usable()) {
+            return Ok(connection.clone());
+        }
+        let connection = open.await?;
+        *kept = Some(connection.clone());
+        Ok(connection)
+    }
+
+    /// The next request gets another one.
+    pub async fn forget(&self) {
+        self.0.lock().await.take();
+    }
+}
 
 /// A connection that may be used again.
+#[derive(Clone)]
 pub struct Connection {
     sender: SendRequest<Bytes>,
-    /// What reads and writes for it.
-    driver: JoinHandle<()>,
-    is_over: bool,
+    driver: Rc<Driver>,
+}
+
+/// What reads and writes for a connection; it ends with the last who asks on it.
+struct Driver {
+    task: JoinHandle<()>,
+    /// A request had no whole answer: the server gets no other one on it.
+    has_failed: Cell<bool>,
 }
 
 impl Connection {
     /// Speaks HTTP/2 on `stream`.
     pub async fn open(stream: Box<dyn Stream>) -> Result<Connection, Failure> {
         let (sender, connection) = h2::client::handshake(stream).await.map_err(|error| failed(&error, false))?;
-        let driver = tokio::task::spawn_local(async {
+        let task = tokio::task::spawn_local(async {
             // What goes wrong is told to the stream that waits.
             let _ = connection.await;
         });
-        Ok(Connection { sender, driver, is_over: false })
+        Ok(Connection { sender, driver: Rc::new(Driver { task, has_failed: Cell::new(false) }) })
     }
 
-    /// Whether the server takes another request.
-    pub fn is_usable(&self) -> bool {
-        !self.is_over && !self.driver.is_finished()
+    fn is_usable(&self) -> bool {
+        !self.driver.has_failed.get() && !self.driver.task.is_finished()
     }
 
     /// Sends `request` and reads its answer, of which `body` is shown each piece.
-    pub async fn exchange(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
-        self.is_over = true;
+    pub async fn exchange(&self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+        let mut end = Exchange { driver: &self.driver, is_whole: false };
         let (head, content) = request.in_http2().map_err(|error| Failure::new(Cause::Malformed, error.to_string()))?;
         let mut sender = self.sender.clone().ready().await.map_err(|error| failed(&error, false))?;
         let (response, mut stream) =
@@ -44,11 +80,27 @@ impl Connection {
             // h2 keeps it until the server's window has room.
             stream.send_data(content, true).map_err(|error| failed(&error, false))?;
         }
+        let sent = Instant::now();
         let response = response.await.map_err(|error| failed(&error, false))?;
+        let moments = Moments { sent, first: Instant::now() };
         let status = response.status().as_u16();
         let received = read(response.into_body(), body).await?;
-        self.is_over = false;
-        Ok(Answer { status, received })
+        end.is_whole = true;
+        Ok(Answer { status, received, moments })
+    }
+}
+
+/// Given up when its time is over, too.
+struct Exchange<'d> {
+    driver: &'d Driver,
+    is_whole: bool,
+}
+
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.driver.has_failed.set(true);
+        }
     }
 }
 
@@ -73,8 +125,8 @@ fn failed(error: &h2::Error, began: bool) -> Failure {
     Failure::new(cause, error.to_string())
 }
 
-impl Drop for Connection {
+impl Drop for Driver {
     fn drop(&mut self) {
-        self.driver.abort();
+        self.task.abort();
     }
 }

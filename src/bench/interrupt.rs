@@ -6,37 +6,48 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use tokio::io::unix::AsyncFd;
 
-/// INT and TERM, held back while this lives.
-pub struct Interrupt {
+/// INT and TERM, held back while this lives, on this thread and those that it starts.
+pub struct Held {
     /// What was held back before, and is afterwards.
     before: SigSet,
-    descriptor: AsyncFd<SignalFd>,
 }
 
+impl Held {
+    /// Holds them back.
+    pub fn new() -> io::Result<Held> {
+        Ok(Held { before: signals().thread_swap_mask(SigmaskHow::SIG_BLOCK)? })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = self.before.thread_set_mask();
+    }
+}
+
+fn signals() -> SigSet {
+    SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM])
+}
+
+/// Tells when one of them has come; who has it holds them back.
+pub struct Interrupt(AsyncFd<SignalFd>);
+
 impl Interrupt {
-    /// In the runtime that runs, whose only thread this is.
+    /// In the runtime that runs.
     #[allow(deprecated, reason = "the new spelling is unsafe; a SignalFd owns its descriptor and never changes it")]
     pub fn new() -> io::Result<Interrupt> {
-        let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
-        let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-        let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Interrupt { before, descriptor: AsyncFd::new(descriptor)? })
+        let descriptor = SignalFd::with_flags(&signals(), SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Interrupt(AsyncFd::new(descriptor)?))
     }
 
     /// Returns when one has come.
     pub async fn wait(&self) -> io::Result<()> {
         loop {
-            let mut ready = self.descriptor.readable().await?;
-            if let Ok(Some(_)) = self.descriptor.get_ref().read_signal() {
+            let mut ready = self.0.readable().await?;
+            if let Ok(Some(_)) = self.0.get_ref().read_signal() {
                 return Ok(());
             }
             ready.clear_ready();
         }
-    }
-}
-
-impl Drop for Interrupt {
-    fn drop(&mut self) {
-        let _ = self.before.thread_set_mask();
     }
 }

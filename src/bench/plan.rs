@@ -16,10 +16,18 @@ pub struct Plan {
     pub order: Arc<[u32]>,
     /// With which place of `order` it begins.
     pub first: u64,
+    /// How many places it goes on each time.
+    pub stride: u64,
     /// How many connections ask at the same time.
     pub connections: usize,
+    /// HTTP/2: how many requests each connection has at the same time.
+    pub streams: usize,
+    /// How many threads ask.
+    pub threads: usize,
     /// When a request is due.
     pub pace: Pace,
+    /// In an open loop, how long after the beginning the first is due.
+    pub phase: Duration,
     /// When it is over.
     pub end: End,
     /// At the end of the time, what is under way is given up: the answers that came until then are what is wanted.
@@ -76,7 +84,7 @@ pub struct Transport {
     pub to: Option<Endpoint>,
     /// A connection for each request.
     pub close: bool,
-    /// HTTP/2, one stream at a time on each connection.
+    /// HTTP/2.
     pub http2: bool,
     /// Any certificate will do.
     pub insecure: bool,
@@ -105,8 +113,13 @@ impl Expected {
 impl Plan {
     /// The request with this number, counted from 0.
     pub fn request(&self, number: u64) -> Option<&Request> {
-        let place = number.wrapping_add(self.first).checked_rem(self.order.len() as u64)?;
+        let place = self.place(number).checked_rem(self.order.len() as u64)?;
         let index = self.order.get(usize::try_from(place).ok()?)?;
         self.requests.get(*index as usize)
+    }
+
+    /// Its place in the order, before that begins again.
+    pub fn place(&self, number: u64) -> u64 {
+        number.wrapping_mul(self.stride).wrapping_add(self.first)
     }
 }

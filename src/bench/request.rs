@@ -92,7 +92,7 @@ impl Request {
         // There it is a part of the URL.
         let host = own.remove(HOST).and_then(|host| host.to_str().map(str::to_owned).ok());
         let url =
-            Target { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }.url();
+            Target { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }.uri();
         let mut request = http::Request::builder().method(self.method.clone()).uri(url).version(Version::HTTP_2);
         if let Some(headers) = request.headers_mut() {
             *headers = own;

@@ -1,17 +1,17 @@
-//! A run, from its first request to its last.
+//! A run on one thread, from its first request to its last.
 
 use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
-use nix::sys::time::TimeValLike;
+use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
 use super::alarm::Alarm;
 use super::connect::Connector;
+use super::http2;
 use super::interrupt::Interrupt;
 use super::plan::Plan;
 use super::schedule::Schedule;
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub tally: Tally,
     /// From the end of the warm-up to the last answer, or to the time that was set.
     pub elapsed: Duration,
-    /// How much of one processor this program took: near 1 it measures itself.
+    /// How many processors this program took: near 1 for each of its threads it measures itself.
     pub cpu: f64,
     /// Requests whose moment came, and none of the connections was free for them until the end.
     pub unsent: u64,
@@ -44,59 +44,161 @@ impl Outcome {
         self.unsent += other.unsent;
         self.interrupted |= other.interrupted;
     }
+
+    /// Adds what was done at the same time.
+    pub fn add_beside(&mut self, other: &Outcome) {
+        self.tally.add_beside(&other.tally);
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.unsent += other.unsent;
+        self.interrupted |= other.interrupted;
+    }
 }
 
-/// Descriptors that are taken by other things than connections.
-const OTHER_DESCRIPTORS: u64 = 32;
 /// A picture over time has about as many points.
 const INTERVALS: u32 = 120;
 
-/// Does what `plan` says, on this thread.
-pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
-    allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
-    let target = &plan.request(0).context("nothing to ask")?.target;
-    let connector = Connector::new(target, &plan.transport)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    LocalSet::new().block_on(&runtime, ask(plan, connector))
+/// What the threads of a run tell each other.
+pub struct Beside {
+    /// Whether somebody wants an end.
+    stop: watch::Sender<bool>,
+    /// Requests so far, and those of them that failed, of each thread.
+    counts: Vec<[AtomicU64; 2]>,
 }
 
-async fn ask(plan: &Plan, connector: Connector) -> anyhow::Result<Outcome> {
-    let (start, before) = (Instant::now(), processor_time());
-    let counted_from = start + plan.warm_up;
-    let mut tally = Tally::new(counted_from, interval(plan));
-    tally.window_end = plan.end.after.map(|after| counted_from + after);
-    let schedule = RefCell::new(Schedule::new(plan, start));
-    let tally = RefCell::new(tally);
-    let shared = Rc::new(Shared { plan: plan.clone(), connector, schedule, alarm: Alarm::new()?, tally });
-    let interrupted = until_all_is_asked(&shared).await?;
-    let end = Instant::now();
-    let cpu = (processor_time() - before).as_secs_f64() / (end - start).as_secs_f64().max(1e-9);
-    let unsent = shared.schedule.borrow().overdue(end);
-    let mut tally = shared.tally.replace(Tally::new(end, interval(plan)));
-    tally.finish(end);
-    let elapsed = tally.window_end.map_or(end, |window| window.min(end)).saturating_duration_since(counted_from);
-    Ok(Outcome { tally, elapsed, cpu, unsent, interrupted })
-}
-
-/// Whether it was interrupted.
-async fn until_all_is_asked(shared: &Rc<Shared>) -> anyhow::Result<bool> {
-    let interrupt = Interrupt::new()?;
-    let mut users = JoinSet::new();
-    for _ in 0..shared.plan.connections {
-        users.spawn_local(user::run(shared.clone()));
+impl Beside {
+    /// Of so many.
+    pub fn new(threads: usize) -> Beside {
+        let counts = std::iter::repeat_with(Default::default).take(threads).collect();
+        Beside { stop: watch::Sender::new(false), counts }
     }
-    let all_are_done = async {
-        while let Some(ended) = users.join_next().await {
-            ended?;
+
+    /// All threads are to end.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Returns when they are to end.
+    pub async fn stopped(&self) {
+        // The sender lives as long as this.
+        let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
+    }
+
+    /// So far, that thread has had so many requests, of which so many failed.
+    pub fn tell(&self, thread: usize, requests: u64, failed: u64) {
+        if let Some(counts) = self.counts.get(thread) {
+            counts[0].store(requests, Ordering::Relaxed);
+            counts[1].store(failed, Ordering::Relaxed);
         }
-        anyhow::Ok(false)
-    };
-    tokio::select! {
-        result = all_are_done => result,
-        result = interrupt.wait() => Ok(result.map(|()| true)?),
-        result = shared.alarm.ring() => Ok(result.map(|()| false)?),
-        () = tell_how_it_goes(shared) => Ok(false),
-        () = time_is_over(shared) => Ok(false),
+    }
+
+    /// What all have told.
+    pub fn told(&self) -> [u64; 2] {
+        [0, 1].map(|which| self.counts.iter().map(|counts| counts[which].load(Ordering::Relaxed)).sum())
+    }
+
+    /// How many threads there are.
+    pub fn threads(&self) -> usize {
+        self.counts.len()
+    }
+}
+
+/// What one thread does.
+pub struct Part<'a> {
+    pub plan: &'a Plan,
+    pub connector: Connector,
+    /// When all threads begin.
+    pub start: Instant,
+    pub beside: &'a Beside,
+    /// Which of the threads it is; the first hears Ctrl-C and tells how it goes.
+    pub number: usize,
+}
+
+/// Does it, on this thread.
+pub fn ask(part: Part) -> anyhow::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    LocalSet::new().block_on(&runtime, part.ask())
+}
+
+impl Part<'_> {
+    async fn ask(self) -> anyhow::Result<Outcome> {
+        let (plan, start) = (self.plan, self.start);
+        let counted_from = start + plan.warm_up;
+        let mut tally = Tally::new(counted_from, interval(plan), self.beside.threads() > 1);
+        tally.window_end = plan.end.after.map(|after| counted_from + after);
+        let schedule = RefCell::new(Schedule::new(plan, start));
+        let tally = RefCell::new(tally);
+        let connector = self.connector.clone();
+        let shared = Rc::new(Shared { plan: plan.clone(), connector, schedule, alarm: Alarm::new()?, tally });
+        let interrupted = self.until_all_is_asked(&shared).await?;
+        let end = Instant::now();
+        let unsent = shared.schedule.borrow().overdue(end);
+        let mut tally = shared.tally.replace(Tally::new(end, interval(plan), false));
+        tally.finish(end);
+        let elapsed = tally.window_end.map_or(end, |window| window.min(end)).saturating_duration_since(counted_from);
+        Ok(Outcome { tally, elapsed, cpu: 0.0, unsent, interrupted })
+    }
+
+    /// Whether it was interrupted.
+    async fn until_all_is_asked(&self, shared: &Rc<Shared>) -> anyhow::Result<bool> {
+        let mut users = JoinSet::new();
+        for _ in 0..shared.plan.connections {
+            let line = Rc::new(http2::Line::default());
+            for _ in 0..shared.plan.streams {
+                users.spawn_local(user::run(shared.clone(), line.clone()));
+            }
+        }
+        let all_are_done = async {
+            while let Some(ended) = users.join_next().await {
+                ended?;
+            }
+            anyhow::Ok(false)
+        };
+        tokio::select! {
+            result = all_are_done => result,
+            result = self.interrupted() => Ok(result.map(|()| true)?),
+            result = shared.alarm.ring() => Ok(result.map(|()| false)?),
+            () = self.tell_how_it_goes(shared) => Ok(false),
+            () = time_is_over(shared) => Ok(false),
+        }
+    }
+
+    /// Returns when somebody has pressed Ctrl-C.
+    async fn interrupted(&self) -> std::io::Result<()> {
+        if self.number == 0 {
+            let interrupt = Interrupt::new()?;
+            tokio::select! {
+                result = interrupt.wait() => result?,
+                () = self.beside.stopped() => {}
+            }
+            self.beside.stop();
+        } else {
+            self.beside.stopped().await;
+        }
+        Ok(())
+    }
+
+    /// A line on standard error each second, which the next one overwrites.
+    async fn tell_how_it_goes(&self, shared: &Shared) {
+        if !shared.plan.progress {
+            return std::future::pending().await;
+        }
+        let (mut clock, mut last) = (tokio::time::interval(Duration::from_secs(1)), 0);
+        loop {
+            clock.tick().await;
+            let tally = shared.tally.borrow();
+            self.beside.tell(self.number, tally.requests(), tally.failed());
+            if self.number > 0 {
+                continue;
+            }
+            let [requests, failed] = self.beside.told();
+            let p99 = tally.latency.value_at_quantile(0.99) as f64 / 1e6;
+            let rate = requests - last;
+            let _ = write!(
+                std::io::stderr(),
+                "\r\x1b[K{requests} requests, {rate} in the last second, {failed} failed, 99 % within {p99:.2} ms\r"
+            );
+            last = requests;
+        }
     }
 }
 
@@ -109,48 +211,8 @@ async fn time_is_over(shared: &Shared) {
     }
 }
 
-/// A line on standard error each second, which the next one overwrites.
-async fn tell_how_it_goes(shared: &Shared) {
-    if !shared.plan.progress {
-        return std::future::pending().await;
-    }
-    let (mut clock, mut last) = (tokio::time::interval(Duration::from_secs(1)), 0);
-    loop {
-        clock.tick().await;
-        let tally = shared.tally.borrow();
-        let requests = tally.requests();
-        let p99 = tally.latency.value_at_quantile(0.99) as f64 / 1e6;
-        let (rate, failed) = (requests - last, tally.failed());
-        let _ = write!(
-            std::io::stderr(),
-            "\r\x1b[K{requests} requests, {rate} in the last second, {failed} failed, 99 % within {p99:.2} ms\r"
-        );
-        last = requests;
-    }
-}
-
 /// How long the pieces are in which it is told how it went over time.
 fn interval(plan: &Plan) -> Duration {
     let whole = plan.end.after.unwrap_or(Duration::from_secs(60));
     (whole / INTERVALS).max(Duration::from_millis(100))
-}
-
-/// Of all threads of this program, since it began.
-fn processor_time() -> Duration {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Duration::ZERO };
-    let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Duration::from_micros(u64::try_from(microseconds).unwrap_or_default())
-}
-
-/// So many connections need as many descriptors, of which a shell grants 1024 unless it is asked.
-fn allow_descriptors(count: u64) -> anyhow::Result<()> {
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    anyhow::ensure!(
-        count <= hard,
-        "{count} descriptors are needed, and the limit is {hard}: ulimit -n, or fewer connections (-c)"
-    );
-    if soft < count {
-        setrlimit(Resource::RLIMIT_NOFILE, count, hard)?;
-    }
-    Ok(())
 }

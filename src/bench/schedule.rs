@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::plan::{Pace, Plan};
 use super::random::Random;
-use super::tally::nanoseconds;
+use super::times::nanoseconds;
 
 /// One request that somebody is to make.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Schedule {
             until: plan.end.after.map(|after| counted_from + after),
             left: plan.end.requests,
             number: 0,
-            next: start,
+            next: start + plan.phase,
             remainder: 0.0,
             is_stopped: false,
         }
@@ -135,13 +135,18 @@ mod tests {
         let (requests, order) = ([].into(), [].into());
         let timeout = Duration::from_secs(1);
         let (notes, progress, connections) = (Vec::new(), false, 1);
-        let (first, cuts) = (0, false);
+        let (first, stride, streams, threads, cuts) = (0, 1, 1, 1, false);
+        let phase = Duration::ZERO;
         let plan = Plan {
             requests,
             order,
             first,
+            stride,
             connections,
+            streams,
+            threads,
             pace,
+            phase,
             end,
             cuts,
             warm_up,

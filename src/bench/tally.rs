@@ -7,10 +7,8 @@ use hdrhistogram::Histogram;
 
 use super::answer::Answer;
 use super::failure::{Cause, Failure};
+use super::times::{DIGITS, Times, histogram, nanoseconds};
 
-/// Times are kept in nanoseconds, told apart to a thousandth of themselves, up to an hour.
-const LONGEST: u64 = 3_600_000_000_000;
-const DIGITS: u8 = 3;
 /// Quantiles over time need less.
 const DIGITS_OF_AN_INTERVAL: u8 = 2;
 /// The last interval is left out when it is shorter than that part of the others: a few requests in no time have no rate.
@@ -23,6 +21,8 @@ pub struct Tally {
     pub latency: Histogram<u64>,
     /// How long after its moment a request was sent although a connection was free: this program's own fault.
     pub lateness: Histogram<u64>,
+    /// Where the time of answers went that were as expected.
+    pub times: Times,
     /// Requests whose moment came while all connections waited for answers.
     pub waited: u64,
     /// Answers as they were expected.
@@ -67,6 +67,8 @@ pub struct Interval {
     pub p99: u64,
     /// The longest.
     pub max: u64,
+    /// All of them, as (latency, how often), where those of other threads come beside them.
+    latencies: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -77,14 +79,20 @@ struct Running {
     latency: Histogram<u64>,
     requests: u64,
     failed: u64,
+    /// Whether intervals keep all their latencies.
+    keeps: bool,
 }
 
 /// One request that is over.
 pub struct Done {
     /// What came of it.
     pub result: Result<Answer, Failure>,
-    /// When its latency began.
+    /// When its latency began: when it was due.
     pub since: Instant,
+    /// When somebody began to ask for it.
+    pub begun: Instant,
+    /// How long that took until there was a connection.
+    pub connect: Duration,
     /// When it was over.
     pub at: Instant,
     /// How many bytes it had.
@@ -92,11 +100,13 @@ pub struct Done {
 }
 
 impl Tally {
-    /// Of a run whose requests count from `begun`; intervals have this length.
-    pub fn new(begun: Instant, interval: Duration) -> Tally {
+    /// Of a run whose requests count from `begun`; intervals have this length, and keep all their latencies when they are one of several
+    /// threads'.
+    pub fn new(begun: Instant, interval: Duration, keeps: bool) -> Tally {
         Tally {
             latency: histogram(DIGITS),
             lateness: histogram(DIGITS),
+            times: Times::new(),
             waited: 0,
             completed: 0,
             in_time: 0,
@@ -110,7 +120,7 @@ impl Tally {
             opened: 0,
             warm_up: 0,
             intervals: Vec::new(),
-            running: Running::new(begun, interval),
+            running: Running::new(begun, interval, keeps),
         }
     }
 
@@ -124,6 +134,8 @@ impl Tally {
             Ok(answer) => {
                 self.completed += 1;
                 self.in_time += u64::from(self.window_end.is_none_or(|end| done.at <= end));
+                let total = done.at.saturating_duration_since(done.begun);
+                self.times.record(done.connect, total, answer.moments);
                 self.count_answer(answer);
                 true
             }
@@ -182,16 +194,30 @@ impl Tally {
 
     /// Adds what came of another run, whose intervals begin at `since`.
     pub fn add(&mut self, other: &Tally, since: Duration) {
+        self.count(other);
+        let later = other.intervals.iter().cloned();
+        self.intervals.extend(later.map(|interval| Interval { end: interval.end + since, ..interval }));
+    }
+
+    /// Adds what another thread did at the same time.
+    pub fn add_beside(&mut self, other: &Tally) {
+        self.count(other);
+        for (own, others) in self.intervals.iter_mut().zip(&other.intervals) {
+            own.add_beside(others);
+        }
+        self.intervals.extend(other.intervals.iter().skip(self.intervals.len()).cloned());
+    }
+
+    fn count(&mut self, other: &Tally) {
         self.latency += &other.latency;
         self.lateness += &other.lateness;
+        self.times.add(&other.times);
         for (status, count) in &other.statuses {
             *self.statuses.entry(*status).or_default() += count;
         }
         for (cause, (count, first)) in &other.failures {
             self.failures.entry(*cause).or_insert((0, first.clone())).0 += count;
         }
-        let later = other.intervals.iter().cloned();
-        self.intervals.extend(later.map(|interval| Interval { end: interval.end + since, ..interval }));
         self.waited += other.waited;
         self.completed += other.completed;
         self.in_time += other.in_time;
@@ -215,10 +241,30 @@ impl Tally {
     }
 }
 
+impl Interval {
+    fn add_beside(&mut self, other: &Interval) {
+        let mut latency = histogram(DIGITS_OF_AN_INTERVAL);
+        for (value, count) in self.latencies.iter().chain(&other.latencies) {
+            latency.saturating_record_n(*value, *count);
+        }
+        self.end = self.end.max(other.end);
+        self.requests += other.requests;
+        self.failed += other.failed;
+        self.median = latency.value_at_quantile(0.5);
+        self.p99 = latency.value_at_quantile(0.99);
+        self.max = latency.max();
+        self.latencies = recorded(&latency);
+    }
+}
+
+fn recorded(latency: &Histogram<u64>) -> Vec<(u64, u64)> {
+    latency.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+}
+
 impl Running {
-    fn new(begun: Instant, length: Duration) -> Running {
+    fn new(begun: Instant, length: Duration, keeps: bool) -> Running {
         let latency = histogram(DIGITS_OF_AN_INTERVAL);
-        Running { begun, length, end: begun + length, latency, requests: 0, failed: 0 }
+        Running { begun, length, end: begun + length, latency, requests: 0, failed: 0, keeps }
     }
 
     fn close(&mut self) -> Interval {
@@ -229,19 +275,10 @@ impl Running {
             median: self.latency.value_at_quantile(0.5),
             p99: self.latency.value_at_quantile(0.99),
             max: self.latency.max(),
+            latencies: if self.keeps { recorded(&self.latency) } else { Vec::new() },
         };
         self.latency.reset();
         self.end += self.length;
         interval
     }
-}
-
-/// For times in nanoseconds.
-pub fn histogram(digits: u8) -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds that are in order, and at most five digits")
-}
-
-/// At most what 64 bits hold, which is 584 years.
-pub fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,7 @@
 //! A URL as a load tester needs it.
 
+use std::path::PathBuf;
+
 use http::Uri;
 
 /// Where a request goes.
@@ -15,11 +17,16 @@ pub struct Target {
     pub authority: String,
     /// Path and query.
     pub path: String,
+    /// The unix socket of a URL such as `unix:/run/site.sock:/page`.
+    pub socket: Option<PathBuf>,
 }
 
 impl Target {
     /// `http://` may be left out.
     pub fn parse(url: &str) -> Result<Target, String> {
+        if let Some(rest) = url.strip_prefix("unix:") {
+            return Target::of_socket(rest).map_err(|why| format!("{url}: {why}; expected unix:/path/of.sock:/page"));
+        }
         let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let wrong = |why: &str| format!("{url}: {why}; expected a URL such as http://localhost:8080/");
         let uri: Uri = full.parse().map_err(|error: http::uri::InvalidUri| wrong(&error.to_string()))?;
@@ -39,7 +46,18 @@ impl Target {
         let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Target { tls, host, port, authority: authority.as_str().to_owned(), path })
+        Ok(Target { tls, host, port, authority: authority.as_str().to_owned(), path, socket: None })
+    }
+
+    /// `/run/site.sock:/page`, asked by the name of localhost.
+    fn of_socket(text: &str) -> Result<Target, String> {
+        let (socket, path) =
+            text.split_once(":/").map_or((text, "/"), |(socket, _)| (socket, &text[socket.len() + 1..]));
+        if socket.is_empty() {
+            return Err("no socket".to_owned());
+        }
+        let target = Target::parse(&format!("http://localhost{path}"))?;
+        Ok(Target { socket: Some(socket.into()), ..target })
     }
 
     /// The same server, another path and query.
@@ -49,11 +67,20 @@ impl Target {
 
     /// Whether one connection can have both.
     pub fn is_of_the_same_server(&self, other: &Target) -> bool {
-        (self.tls, self.port) == (other.tls, other.port) && self.host.eq_ignore_ascii_case(&other.host)
+        (self.tls, self.port, &self.socket) == (other.tls, other.port, &other.socket)
+            && self.host.eq_ignore_ascii_case(&other.host)
     }
 
-    /// The URL.
+    /// The URL, as a user would give it.
     pub fn url(&self) -> String {
+        match &self.socket {
+            Some(socket) => format!("unix:{}:{}", socket.display(), self.path),
+            None => self.uri(),
+        }
+    }
+
+    /// As the server is told it.
+    pub fn uri(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority, self.path)
     }
@@ -72,10 +99,23 @@ mod tests {
             ("http://[::1]:81/x", "false ::1 81 [::1]:81 /x"),
             ("http://localhost?a", "false localhost 80 localhost /?a"),
         ] {
-            let Target { tls, host, port, authority, path } = Target::parse(url).expect(url);
+            let Target { tls, host, port, authority, path, .. } = Target::parse(url).expect(url);
             assert_eq!(format!("{tls} {host} {port} {authority} {path}"), expected, "{url}");
         }
-        for wrong in ["ftp://x/", "http://", "http://a:b@c/", "http://x y/", "", "http://:80/"] {
+        for (url, expected) in [
+            ("unix:/run/a.sock:/b?c", "/run/a.sock /b?c"),
+            ("unix:a.sock", "a.sock /"),
+            ("unix:a:b.sock:/c:/d", "a:b.sock /c:/d"),
+        ] {
+            let target = Target::parse(url).expect(url);
+            let socket = target.socket.as_ref().expect("a socket").display();
+            assert_eq!(format!("{socket} {}", target.path), expected);
+            assert_eq!(
+                (target.authority.as_str(), target.uri()),
+                ("localhost", format!("http://localhost{}", target.path))
+            );
+        }
+        for wrong in ["unix:", "unix::/x", "ftp://x/", "http://", "http://a:b@c/", "http://x y/", "", "http://:80/"] {
             assert!(Target::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -2,18 +2,19 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memchr::memmem::Finder;
 
 use super::alarm::Alarm;
 use super::answer::{Answer, Body};
-use super::connect::Connector;
+use super::connect::{Connector, Stream};
 use super::failure::{Cause, Failure};
 use super::plan::Plan;
 use super::schedule::{Schedule, Turn};
-use super::tally::{Done, Tally, nanoseconds};
+use super::tally::{Done, Tally};
 use super::timeout::Timeout;
+use super::times::nanoseconds;
 use super::{Request, http1, http2};
 
 /// What all users of a run have.
@@ -30,24 +31,21 @@ pub struct Shared {
     pub tally: RefCell<Tally>,
 }
 
-enum Connection {
-    Http1(http1::Connection),
-    Http2(http2::Connection),
-}
-
-impl Connection {
-    fn is_usable(&mut self) -> bool {
-        match self {
-            Connection::Http1(connection) => connection.is_usable(),
-            Connection::Http2(connection) => connection.is_usable(),
-        }
+impl Shared {
+    /// A new connection; notes how long that took.
+    async fn connect(&self, took: &mut Duration) -> Result<Box<dyn Stream>, Failure> {
+        let begun = Instant::now();
+        let stream = self.connector.connect().await?;
+        *took = begun.elapsed();
+        self.tally.borrow_mut().opened += 1;
+        Ok(stream)
     }
 }
 
 /// Asks until it is over.
-pub async fn run(shared: Rc<Shared>) {
-    let finder = shared.plan.expected.body.as_ref().map(|text| Finder::new(text).into_owned());
-    let mut user = User { shared: &shared, connection: None, finder };
+pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
+    let finder = shared.plan.expected.body.as_ref().map(|text| Rc::new(Finder::new(text).into_owned()));
+    let mut user = User { shared: &shared, line, connection: None, connect: Duration::ZERO, finder };
     let mut timeout = Timeout::new();
     loop {
         let free = Instant::now();
@@ -55,16 +53,23 @@ pub async fn run(shared: Rc<Shared>) {
         let Some(turn) = turn else { return };
         let begun = user.wait_for(turn, free).await;
         let Some(request) = shared.plan.request(turn.number) else { return };
+        user.connect = Duration::ZERO;
         let answer = timeout.until(begun + shared.plan.timeout, user.ask(request)).await;
         let result = answer.unwrap_or_else(|| Err(user.timed_out()));
-        user.note(turn, Done { result, since: turn.due.unwrap_or(begun), at: Instant::now(), sent: request.size() });
+        let (since, connect) = (turn.due.unwrap_or(begun), user.connect);
+        user.note(turn, Done { result, since, begun, connect, at: Instant::now(), sent: request.size() });
     }
 }
 
 struct User<'s> {
     shared: &'s Shared,
-    connection: Option<Connection>,
-    finder: Option<Finder<'static>>,
+    /// HTTP/2: what it has together with others.
+    line: Rc<http2::Line>,
+    /// HTTP/1: its own.
+    connection: Option<http1::Connection>,
+    /// How long the request that is under way took until it had one.
+    connect: Duration,
+    finder: Option<Rc<Finder<'static>>>,
 }
 
 impl User<'_> {
@@ -85,30 +90,37 @@ impl User<'_> {
     }
 
     async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
-        let mut connection = match self.connection.take_if(Connection::is_usable) {
-            Some(kept) => kept,
-            None => self.connect().await?,
+        let finder = self.finder.clone();
+        let mut body = Body::with(finder.as_deref());
+        let answer = match self.shared.plan.transport.http2 {
+            true => self.ask_in_http2(request, &mut body).await,
+            false => self.ask_in_http1(request, &mut body).await,
         };
-        let mut body = Body::with(self.finder.as_ref());
-        let answer = match &mut connection {
-            Connection::Http1(connection) => connection.exchange(request, &mut body).await,
-            Connection::Http2(connection) => connection.exchange(request, &mut body).await,
-        }?;
-        let judged = self.judge(answer, body.was_found());
-        if !self.shared.plan.transport.close {
-            self.connection = Some(connection);
-        }
-        judged
+        self.judge(answer?, body.was_found())
     }
 
-    async fn connect(&self) -> Result<Connection, Failure> {
-        let stream = self.shared.connector.connect().await?;
-        self.shared.tally.borrow_mut().opened += 1;
+    async fn ask_in_http1(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
         let transport = &self.shared.plan.transport;
-        Ok(match transport.http2 {
-            true => Connection::Http2(http2::Connection::open(stream).await?),
-            false => Connection::Http1(http1::Connection::new(stream, transport.throttle)),
-        })
+        let mut connection = match self.connection.take_if(http1::Connection::is_usable) {
+            Some(kept) => kept,
+            None => http1::Connection::new(self.shared.connect(&mut self.connect).await?, transport.throttle),
+        };
+        let answer = connection.exchange(request, body).await?;
+        if !transport.close {
+            self.connection = Some(connection);
+        }
+        Ok(answer)
+    }
+
+    async fn ask_in_http2(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+        let connect = &mut self.connect;
+        let open = async { http2::Connection::open(self.shared.connect(connect).await?).await };
+        let connection = self.line.connection(open).await?;
+        let answer = connection.exchange(request, body).await?;
+        if self.shared.plan.transport.close {
+            self.line.forget().await;
+        }
+        Ok(answer)
     }
 
     fn judge(&self, answer: Answer, has_text: bool) -> Result<Answer, Failure> {

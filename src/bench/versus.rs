@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::plan::{End, Plan};
-use super::run::{Outcome, run};
+use super::run::Outcome;
+use super::threads::run;
 
 /// So many of each.
 const ROUNDS: u32 = 10;

@@ -28,11 +28,14 @@ const LARGEST_BODY: u64 = 256 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Bench {
-    /// What to ask; `http://` may be left out
+    /// What to ask; `http://` may be left out; unix:/path/of.sock:/page for a unix socket
     url: String,
     /// Ask over so many connections at the same time
     #[arg(short = 'c', long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
+    /// Ask on so many threads, each of which has its part of all
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
     /// Ask so many times
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: Option<u64>,
@@ -93,6 +96,9 @@ pub struct Bench {
     /// Speak HTTP/2; without TLS, without asking first
     #[arg(long)]
     http2: bool,
+    /// Ask so many times at once on each connection
+    #[arg(long, value_name = "N", requires = "http2", conflicts_with = "close", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    streams: Option<u16>,
     /// Take any certificate
     #[arg(long)]
     insecure: bool,
@@ -176,7 +182,11 @@ impl Bench {
             requests: workload.requests(&self.template()?, target),
             order: workload.order(),
             first: 0,
+            stride: 1,
             connections: usize::try_from(u64::from(self.connections).min(most))?,
+            streams: usize::from(self.streams.unwrap_or(1)),
+            threads: usize::from(self.threads),
+            phase: Duration::ZERO,
             pace: match (self.rate, self.log_rate) {
                 (_, Some(faster)) => Pace::Times(workload.times(faster)),
                 (Some(rate), _) if self.poisson => Pace::Poisson(rate),

@@ -16,6 +16,10 @@ mod requests;
 mod scripted;
 /// TLS and HTTP/2.
 mod secure;
+/// Several threads, several streams.
+mod threads;
+/// Where the time went.
+mod times;
 /// Two servers.
 mod versus;
 

@@ -54,6 +54,13 @@ fn a_unix_socket_is_asked_for_what_the_url_says() {
     let socket = server.site.path("here.sock");
     let mut command = server.site.command(["bench", "-n", "5", "-c", "1", "--expect-body", "a.test /x"]);
     Finished::of(command.arg("--unix").arg(socket).arg("http://a.test/x")).succeeded();
+    let socket = server.site.filled("unix:@DIR@/here.sock:/x?y=/z");
+    let mut command = server.site.command(["bench", "-n", "1000", "-c", "1", "--expect-body", "localhost /x"]);
+    let said = Finished::of(command.arg(&socket)).succeeded();
+    assert!(said.out.starts_with(&format!("{socket}\n")), "{said:?}");
+    let mut versus = server.site.command(["bench", "-n", "10", "-c", "1", &socket, "--vs"]);
+    Finished::of(versus.arg(server.site.filled("http://127.0.0.1:@PORT@/x"))).succeeded();
+    server.site.cameleer(["bench", "unix::/x"]).failed(2, "unix::/x: no socket; expected unix:/path/of.sock:/page");
     let mut missing = server.site.command(["bench", "-n", "1", "--unix", "missing.sock", "http://a.test/"]);
     Finished::of(&mut missing).failed(1, "requests failed");
 }

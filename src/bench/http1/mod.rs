@@ -7,6 +7,7 @@ mod throttle;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Waker};
+use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
@@ -14,6 +15,7 @@ use super::Request;
 use super::answer::{Answer, Body};
 use super::connect::Stream;
 use super::failure::{Cause, Failure};
+use super::times::Moments;
 use chunks::Chunks;
 use head::{Framing, Head};
 use throttle::Throttle;
@@ -33,6 +35,8 @@ pub struct Connection {
     end: usize,
     throttle: Option<Throttle>,
     received: u64,
+    /// When the first of the answer came.
+    first: Option<Instant>,
     is_over: bool,
 }
 
@@ -40,7 +44,7 @@ impl Connection {
     /// Speaks HTTP/1.1 on `stream`; reads so many bits a second.
     pub fn new(stream: Box<dyn Stream>, bits: Option<f64>) -> Connection {
         let (buffer, throttle) = (vec![0; SMALLEST], bits.map(Throttle::new));
-        Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, is_over: false }
+        Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, first: None, is_over: false }
     }
 
     /// Whether the server takes another request. It has often closed the connection meanwhile, which is no failure of a request that was
@@ -57,7 +61,9 @@ impl Connection {
     pub async fn exchange(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
         let before = self.received;
         self.is_over = true;
+        self.first = None;
         let sent = self.send(request).await;
+        let at = Instant::now();
         // A server may answer and close before it has read the whole request: then the answer counts.
         let head = match (self.head(request).await, sent) {
             (Ok(head), _) => head,
@@ -70,7 +76,8 @@ impl Connection {
             Framing::UntilClose => self.rest(body).await?,
         }
         self.is_over = !head.keeps_alive;
-        Ok(Answer { status: head.status, received: self.received - before })
+        let moments = Moments { sent: at, first: self.first.unwrap_or(at) };
+        Ok(Answer { status: head.status, received: self.received - before, moments })
     }
 
     async fn send(&mut self, request: &Request) -> io::Result<()> {
@@ -95,6 +102,7 @@ impl Connection {
             }
             let began = self.start < self.end;
             self.more(began).await?;
+            self.first.get_or_insert_with(Instant::now);
         }
     }
 

@@ -38,6 +38,10 @@ pub struct Report {
     pub rate: Option<f64>,
     /// NC: how many connections asked at the same time.
     pub connections: usize,
+    /// HTTP/2: how many requests each of them had at the same time.
+    pub streams: usize,
+    /// How many threads asked.
+    pub threads: usize,
     /// Whether each connection had one request only.
     pub close: bool,
     /// NR: how many requests ended.
@@ -56,6 +60,8 @@ pub struct Report {
     pub requests_per_second: f64,
     /// How long answers took.
     pub latency: Latency,
+    /// Where that time went, as ab tells it.
+    pub connection_times: ConnectionTimes,
     /// Bytes of answers.
     pub received_bytes: u64,
     /// Bytes of requests.
@@ -70,7 +76,7 @@ pub struct Report {
     pub unsent: u64,
     /// Of an open loop: how late this program itself was.
     pub lateness: Option<Latency>,
-    /// How much of a processor this program took.
+    /// How many processors this program took.
     pub cpu: f64,
     /// Whether somebody ended it early.
     pub interrupted: bool,
@@ -107,6 +113,19 @@ pub struct Latency {
     pub max: f64,
     /// (0.5, the median) and others.
     pub quantiles: Vec<(f64, f64)>,
+}
+
+/// Where the time of answers went that were as expected.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConnectionTimes {
+    /// Until there was a connection, with TLS; nothing where one was kept.
+    pub connect: Latency,
+    /// From then to the last byte.
+    pub processing: Latency,
+    /// From the last byte of the request to the first of the answer.
+    pub waiting: Latency,
+    /// Both of the first.
+    pub total: Latency,
 }
 
 /// A piece of the run.
@@ -148,6 +167,8 @@ impl Report {
             kind: if is_open { "open" } else { "closed" },
             rate,
             connections: plan.connections,
+            streams: plan.streams,
+            threads: plan.threads.min(plan.connections),
             close: plan.transport.close,
             requests: tally.requests(),
             completed: tally.completed,
@@ -157,6 +178,7 @@ impl Report {
             seconds,
             requests_per_second: if seconds > 0.0 { tally.in_time as f64 / seconds } else { 0.0 },
             latency: Latency::new(&tally.latency),
+            connection_times: ConnectionTimes::new(&tally.times),
             received_bytes: tally.received,
             sent_bytes: tally.sent,
             connections_opened: tally.opened,
@@ -197,6 +219,17 @@ impl Latency {
     /// One of those that are printed.
     pub fn quantile(&self, wanted: f64) -> f64 {
         self.quantiles.iter().find(|(q, _)| *q == wanted).map_or(0.0, |(_, seconds)| *seconds)
+    }
+}
+
+impl ConnectionTimes {
+    fn new(times: &super::times::Times) -> ConnectionTimes {
+        ConnectionTimes {
+            connect: Latency::new(&times.connect),
+            processing: Latency::new(&times.processing),
+            waiting: Latency::new(&times.waiting),
+            total: Latency::new(&times.total),
+        }
     }
 }
 

@@ -34,9 +34,11 @@ fn few(report: &Report) -> Option<String> {
 }
 
 fn busy(report: &Report) -> Option<String> {
-    (report.cpu > BUSY && report.seconds >= LONG_ENOUGH).then(|| {
-        let share = report.cpu * 100.0;
-        format!("this program took {share:.0} % of a processor: it may be slower than the server, and what is measured is its own speed")
+    let cpu = report.cpu / report.threads as f64;
+    (cpu > BUSY && report.seconds >= LONG_ENOUGH).then(|| {
+        let share = cpu * 100.0;
+        let of = if report.threads > 1 { "each of its processors" } else { "a processor" };
+        format!("this program took {share:.0} % of {of}: it may be slower than the server, and what is measured is its own speed")
     })
 }
 

@@ -15,6 +15,7 @@ pub fn text(report: &Report) -> String {
     failures(report, &mut text);
     if report.latency.max > 0.0 {
         latency(&report.latency, &mut text);
+        connection_times(report, &mut text);
     }
     transfer(report, &mut text);
     for note in &report.notes {
@@ -32,7 +33,9 @@ pub fn how(report: &Report) -> String {
     };
     let kept = if report.close { "for one request each" } else { "kept alive" };
     let (connections, protocol, time) = (report.connections, report.protocol, time(report.seconds));
-    format!("{kind}, {connections} connections {kept}, {protocol}, {time}")
+    let streams = if report.streams > 1 { format!(" with {} streams each", report.streams) } else { String::new() };
+    let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
+    format!("{kind}, {connections} connections {kept}{streams}, {protocol}{threads}, {time}")
 }
 
 /// The table of mod_perl's documents.
@@ -72,6 +75,27 @@ fn latency(latency: &Latency, text: &mut String) {
     let deviation = time(latency.standard_deviation);
     let _ = writeln!(text, "{:>17} {:>9}", "longest", time(latency.max));
     let _ = writeln!(text, "{:>17} {:>9}   standard deviation {deviation}\n", "mean", time(latency.mean));
+}
+
+/// The table of ab.
+fn connection_times(report: &Report, text: &mut String) {
+    let times = &report.connection_times;
+    let _ = writeln!(
+        text,
+        "{:<21} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "connection times (ms)", "min", "mean", "[+/-sd]", "median", "max"
+    );
+    for (name, of) in [
+        ("connect", &times.connect),
+        ("processing", &times.processing),
+        ("waiting", &times.waiting),
+        ("total", &times.total),
+    ] {
+        let [min, mean, deviation, median, max] =
+            [of.min, of.mean, of.standard_deviation, of.quantile(0.5), of.max].map(|seconds| three(seconds * 1e3));
+        let _ = writeln!(text, "{name:<21} {min:>9} {mean:>9} {deviation:>9} {median:>9} {max:>9}");
+    }
+    text.push('\n');
 }
 
 fn transfer(report: &Report, text: &mut String) {

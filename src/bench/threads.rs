@@ -1,0 +1,167 @@
+//! A run on several threads: each has its part of the connections, the requests and the rate, and nothing in common with the others
+//! while it asks.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use nix::sys::time::TimeValLike;
+
+use super::connect::Connector;
+use super::interrupt::Held;
+use super::plan::{End, Pace, Plan};
+use super::run::{Beside, Outcome, Part, ask};
+
+/// Descriptors that are taken by other things than connections.
+const OTHER_DESCRIPTORS: u64 = 32;
+
+/// Does what `plan` says.
+pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
+    allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
+    let target = &plan.request(0).context("nothing to ask")?.target;
+    let connector = Connector::new(target, &plan.transport)?;
+    let (start, before) = (Instant::now(), processor_time());
+    let mut outcome = together(plan, &connector)?;
+    outcome.cpu = (processor_time() - before).as_secs_f64() / start.elapsed().as_secs_f64().max(1e-9);
+    Ok(outcome)
+}
+
+/// Does all parts of it, the first on this thread.
+fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
+    let parts = parts(plan);
+    let beside = Beside::new(parts.len());
+    let start = Instant::now();
+    // Before there is another thread: what is sent to the program is for the one that waits for it.
+    let _held = Held::new()?;
+    std::thread::scope(|scope| {
+        let part = |(number, plan)| {
+            let (connector, beside) = (connector.clone(), &beside);
+            move || ask(Part { plan, connector, start, beside, number })
+        };
+        let mut parts = parts.iter().enumerate().map(part);
+        let first = parts.next().ok_or_else(|| anyhow!("no connections"))?;
+        let others: Vec<_> = parts.map(|other| scope.spawn(other)).collect();
+        let mut outcome = first().inspect_err(|_| beside.stop())?;
+        for other in others {
+            let other = other.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??;
+            outcome.add_beside(&other);
+        }
+        Ok(outcome)
+    })
+}
+
+/// Together they are the plan: each begins at another request and skips what the others ask.
+fn parts(plan: &Plan) -> Vec<Plan> {
+    let threads = plan.threads.min(plan.connections).max(1);
+    let share = |all: u64, number: usize| all / threads as u64 + u64::from((number as u64) < all % threads as u64);
+    let part = |number: usize| Plan {
+        first: plan.first + plan.stride * number as u64,
+        stride: plan.stride * threads as u64,
+        connections: share(plan.connections as u64, number) as usize,
+        threads: 1,
+        pace: pace(&plan.pace, threads, number),
+        phase: phase(&plan.pace, number),
+        end: End { requests: plan.end.requests.map(|requests| share(requests, number)), ..plan.end },
+        ..plan.clone()
+    };
+    if threads == 1 { vec![plan.clone()] } else { (0..threads).map(part).collect() }
+}
+
+fn pace(pace: &Pace, threads: usize, number: usize) -> Pace {
+    match pace {
+        Pace::Closed => Pace::Closed,
+        Pace::Constant(rate) => Pace::Constant(rate / threads as f64),
+        // Independent of each other, they are together what they are one by one.
+        Pace::Poisson(rate) => Pace::Poisson(rate / threads as f64),
+        Pace::Times(times) => Pace::Times(times.iter().skip(number).step_by(threads).copied().collect()),
+    }
+}
+
+/// The moments of one thread lie between those of the others.
+fn phase(pace: &Pace, number: usize) -> Duration {
+    match pace {
+        Pace::Closed | Pace::Times(_) => Duration::ZERO,
+        Pace::Constant(rate) | Pace::Poisson(rate) => Duration::from_secs_f64(number as f64 / rate),
+    }
+}
+
+/// Of all threads of this program, since it began.
+fn processor_time() -> Duration {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Duration::ZERO };
+    let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(u64::try_from(microseconds).unwrap_or_default())
+}
+
+/// So many connections need as many descriptors, of which a shell grants 1024 unless it is asked.
+fn allow_descriptors(count: u64) -> anyhow::Result<()> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    anyhow::ensure!(
+        count <= hard,
+        "{count} descriptors are needed, and the limit is {hard}: ulimit -n, or fewer connections (-c)"
+    );
+    if soft < count {
+        setrlimit(Resource::RLIMIT_NOFILE, count, hard)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(threads: usize, connections: usize, pace: Pace, requests: u64) -> Plan {
+        let (transport, expected) = Default::default();
+        let order: Vec<u32> = (0..7).collect();
+        Plan {
+            requests: [].into(),
+            order: order.into(),
+            first: 0,
+            stride: 1,
+            connections,
+            streams: 1,
+            threads,
+            pace,
+            phase: Duration::ZERO,
+            end: End { requests: Some(requests), after: None },
+            cuts: false,
+            warm_up: Duration::ZERO,
+            transport,
+            expected,
+            timeout: Duration::from_secs(1),
+            notes: Vec::new(),
+            progress: false,
+        }
+    }
+
+    #[test]
+    fn parts_are_together_the_whole() {
+        let parts = parts(&plan(3, 10, Pace::Closed, 100));
+        assert_eq!(parts.iter().map(|part| part.connections).collect::<Vec<_>>(), [4, 3, 3]);
+        assert_eq!(parts.iter().filter_map(|part| part.end.requests).collect::<Vec<_>>(), [34, 33, 33]);
+        let mut asked: Vec<u64> = parts
+            .iter()
+            .flat_map(|part| (0..part.end.requests.expect("a number")).map(|number| part.place(number)))
+            .collect();
+        asked.sort_unstable();
+        assert_eq!(asked, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nobody_has_no_connection() {
+        assert_eq!(parts(&plan(8, 3, Pace::Closed, 100)).len(), 3);
+        assert_eq!(parts(&plan(8, 1, Pace::Closed, 100)).len(), 1);
+    }
+
+    #[test]
+    fn moments_are_those_of_one_thread() {
+        let ms = Duration::from_millis;
+        let of_log: Vec<Duration> = [0, 5, 5, 70, 80].map(ms).into();
+        let parts_of = |pace: Pace| parts(&plan(2, 4, pace, 100));
+        let times: Vec<Pace> = parts_of(Pace::Times(of_log.into())).into_iter().map(|part| part.pace).collect();
+        let [Pace::Times(first), Pace::Times(second)] = times.as_slice() else { panic!("{times:?}") };
+        assert_eq!((first.to_vec(), second.to_vec()), ([0, 5, 80].map(ms).to_vec(), [5, 70].map(ms).to_vec()));
+        let even = parts_of(Pace::Constant(100.0));
+        assert_eq!(even.iter().map(|part| part.phase).collect::<Vec<_>>(), [ms(0), ms(10)]);
+        assert!(even.iter().all(|part| matches!(part.pace, Pace::Constant(rate) if rate == 50.0)));
+    }
+}

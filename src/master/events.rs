@@ -185,6 +185,7 @@ impl Master {
                 Command::Inspect { what } => self.ask_inspection(client, what),
                 Command::Record { seconds, hertz } => self.ask_record(client, seconds, hertz),
                 Command::SlowRequests => self.ask_slow_requests(client),
+                Command::Look { worker } => self.ask_look(client, worker),
                 Command::Weigh { code } => self.ask_weigh(client, code),
                 Command::Refork => self.ask_refork(Some(client)),
                 Command::Reopen => {

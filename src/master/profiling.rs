@@ -141,6 +141,14 @@ impl Master {
         self.ask_profiler(client, ToProfiler::Recall, Duration::ZERO);
     }
 
+    /// A look at one worker, for `client`.
+    pub(super) fn ask_look(&mut self, client: Client, slot: Slot) {
+        if self.workers.get_mut(slot).is_none() {
+            return self.tell(Some(client), &ControlReply::failed(format!("there is no worker {slot}")));
+        }
+        self.ask_profiler(client, ToProfiler::Look { slot }, Duration::ZERO);
+    }
+
     fn ask_profiler(&mut self, client: Client, message: ToProfiler, lasts: Duration) {
         let asked = self.profiler().and_then(|profiler| {
             let (told, done) = pipe2(OFlag::O_CLOEXEC)?;

@@ -2,6 +2,7 @@
 //! so no `sleep` or `read` of the site's is cut short; they do nothing for it. The master opens each worker's memory and sends the
 //! descriptor, since it alone may.
 
+mod look;
 mod profile;
 mod recording;
 mod slow;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use wire::channel::Channel;
 use wire::control::{GenerationNumber, Slot};
 
+pub use self::look::{Looked, LookedRequest};
 pub use self::profile::{Code, Frame, Profile, RequestProfile, Stack};
 pub use self::recording::MOST_SECONDS;
 pub use self::slow::{SlowRequest, SlowStack};
@@ -68,6 +70,11 @@ pub enum ToProfiler {
     },
     /// Tell the last slow requests, as a list of [`SlowRequest`]. Descriptors: as for `Record`.
     Recall,
+    /// Tell what a worker is at now, as a [`Looked`], or `null` when it is not there. Descriptors: as for `Record`.
+    Look {
+        /// Its place.
+        slot: Slot,
+    },
 }
 
 /// The profiler to the master: nothing; it writes into what comes with a message.
@@ -139,6 +146,13 @@ impl Profiler {
             ToProfiler::Recall => {
                 let (into, _done) = (next()?, next()?);
                 std::fs::File::from(into).write_all(self.slow.recalled()?.as_bytes())?;
+            }
+            ToProfiler::Look { slot } => {
+                let (into, _done) = (next()?, next()?);
+                // One that leaves may have the place still: the last is the one that is meant.
+                let worker = self.workers.iter_mut().rfind(|worker| worker.slot == slot);
+                let looked = serde_json::to_vec(&worker.map(Looked::at))?;
+                std::fs::File::from(into).write_all(&looked)?;
             }
         }
         Ok(())

@@ -121,6 +121,7 @@ fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     terminal.shows("recycle the worker");
     terminal.press(" /\x1b");
     terminal.shows("workers, ");
+    looked_at(&server, &mut terminal);
     recycled(&server, &mut terminal);
     server.site.write("go", "");
     slow.response().is(200);
@@ -129,6 +130,25 @@ fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     terminal.shows("GET /slow/");
     terminal.press("q");
     terminal.gives_back();
+}
+
+/// The one at work is in its loop, the other one has nothing to do.
+fn looked_at(server: &Server, terminal: &mut Terminal) {
+    terminal.press("t");
+    terminal.shows("choose a worker first");
+    let status = server.status();
+    let workers = status["front"]["workers"].as_array().expect("workers").clone();
+    let at = |state: &str| workers.iter().position(|worker| worker["state"] == state).expect("one of them");
+    terminal.press(&format!("{}t", "j".repeat(at("Busy") + 1)));
+    terminal.shows(&format!("worker {}, the innermost first; any key: back", workers[at("Busy")]["slot"]));
+    terminal.shows("GET shop.example/slow/%1b%5b2J%9b");
+    terminal.shows(&server.site.filled("(sselect) at @DIR@/app.psgi line 1"));
+    terminal.press(&format!("q{}t", "k".repeat(workers.len())));
+    terminal.press(&format!("q{}t", "j".repeat(at("Idle"))));
+    terminal.shows(&format!("pid {} has no request", workers[at("Idle")]["pid"]));
+    // The other table and back: no line is chosen.
+    terminal.press("q\t\t");
+    terminal.shows("workers, ");
 }
 
 /// Of two workers one is at work: the other one goes at once.

@@ -52,6 +52,11 @@ pub enum Command {
     /// Tell the requests that `SlowLog` has found last.
     #[serde(rename = "slow")]
     SlowRequests,
+    /// Tell what a worker is at now.
+    Look {
+        /// Its place in the pool.
+        worker: u32,
+    },
     /// Have the mold find out what this would cost workers that load it.
     Weigh {
         /// Which code.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   keys ──▶ Watched ──▶ screen        Watched: what the server said last, what was chosen; no terminal, no server
-//!   server ──▶ ┘  └──▶ recycle
+//!   server ──▶ ┘  └──▶ recycle, look at a stack
 //! ```
 
 // What is watched, and what the keys make of it.
@@ -10,6 +10,9 @@ mod watched;
 
 // The rows of its tables, in the order that was chosen.
 mod tables;
+
+// Where a worker is in its Perl code.
+mod stack;
 
 // How it is drawn.
 mod screen;
@@ -23,11 +26,12 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 
-use self::watched::{Watched, Wish};
+use self::watched::{Mode, Watched, Wish};
 use super::client::{Server, Which};
 use crate::cli::Misuse;
 use crate::master::sockets::control_socket::Command;
 use crate::memory::Machine;
+use crate::profiler::Looked;
 use crate::status::Status;
 
 /// Between two looks at the server.
@@ -72,6 +76,9 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
     while !matches!(signals.read_signal(), Ok(Some(_))) {
         if due <= Instant::now() {
             watched.takes(now(), look(&mut server)?);
+            if let Mode::Stack(worker) = watched.mode {
+                watched.has_looked(look_at(&mut server, worker));
+            }
             due = Instant::now() + SECOND;
         }
         terminal.draw(|frame| screen::draw(frame, &mut watched))?;
@@ -88,10 +95,17 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
                     ),
                 );
             }
+            Some(Wish::Look(worker)) => watched.has_looked(look_at(&mut server, worker)),
             None => {}
         }
     }
     Ok(())
+}
+
+/// What a worker is at now.
+fn look_at(server: &mut Server, worker: u32) -> Result<Looked, String> {
+    let looked: anyhow::Result<Option<Looked>> = server.told_by_profiler(Command::Look { worker });
+    looked.map_err(|error| error.to_string())?.ok_or_else(|| format!("worker {worker} has just begun or ended"))
 }
 
 fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {

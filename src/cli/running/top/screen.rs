@@ -9,6 +9,7 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Sparkline, Table};
 use wire::control::ServerCounts;
 
+use super::stack;
 use super::tables::{Column, took};
 use super::watched::{Mode, Watched};
 use crate::cli::running::units::{duration, size};
@@ -18,10 +19,11 @@ use crate::printable;
 const HELP: &str = "\
  arrows  choose a line              s, ← →  sort by another column
  Tab     workers, slow requests     r       the other way around
- x       recycle the worker:        /       show only lines with a text;
-         it leaves after its                Esc: all of them
-         request                    space   stand still, go on
- ?       this                       q       end
+ t       look at the worker: its    /       show only lines with a text;
+         Perl stack now                     Esc: all of them
+ x       recycle the worker: it     space   stand still, go on
+         leaves after its request   q       end
+ ?       this
 
  state   S starting  _ idle  W busy  L logging  G finishing  I leaving
  waited  how long the request waited for the worker
@@ -39,8 +41,10 @@ pub fn draw(frame: &mut Frame, watched: &mut Watched) {
     sparklines(frame, lines, &watched.seconds);
     rows(frame, table, watched);
     frame.render_widget(Paragraph::new(footer(watched)), foot);
-    if watched.mode == Mode::Help {
-        help(frame);
+    match watched.mode {
+        Mode::Help => help(frame),
+        Mode::Stack(worker) => stack::draw(frame, worker, watched.looked.as_ref()),
+        _ => {}
     }
 }
 
@@ -151,12 +155,12 @@ fn footer(watched: &Watched) -> Line<'static> {
         Mode::Confirm(worker) => Line::styled(format!("recycle worker {worker}? y: yes, any other key: no"), bold()),
         _ if !watched.said.is_empty() => Line::styled(printable::line(&watched.said), bold()),
         _ if watched.is_paused() => Line::styled("it stands still; space goes on", bold()),
-        _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  x recycle  space stand still"),
+        _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  t stack  x recycle  space stand still"),
     }
 }
 
 fn help(frame: &mut Frame) {
-    let (width, height) = (74, 13);
+    let (width, height) = (74, 14);
     let area = frame.area();
     let [area] = Layout::vertical([Constraint::Length(height)]).flex(ratatui::layout::Flex::Center).areas(area);
     let [area] = Layout::horizontal([Constraint::Length(width)]).flex(ratatui::layout::Flex::Center).areas(area);

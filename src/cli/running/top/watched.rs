@@ -7,6 +7,7 @@ use ratatui::widgets::TableState;
 
 use super::tables::{Line, Which};
 use crate::monitor::history::{Recorder, Second};
+use crate::profiler::Looked;
 use crate::status::Status;
 
 /// So many seconds are drawn as a line.
@@ -33,6 +34,8 @@ pub struct Watched {
     pub chosen: TableState,
     /// What was done last, or why not.
     pub said: String,
+    /// What the worker is at that is looked at.
+    pub looked: Option<Looked>,
     recorder: Recorder,
     is_paused: bool,
 }
@@ -49,6 +52,8 @@ pub enum Mode {
     Help,
     /// Whether that worker is to be recycled.
     Confirm(u32),
+    /// Where that worker is in its Perl code is shown.
+    Stack(u32),
 }
 
 /// What somebody wants who has pressed a key.
@@ -58,6 +63,8 @@ pub enum Wish {
     Quit,
     /// That this worker leaves.
     Recycle(u32),
+    /// To see where this worker is in its Perl code.
+    Look(u32),
 }
 
 impl Watched {
@@ -102,7 +109,7 @@ impl Watched {
         match self.mode {
             Mode::Look => return self.look(key.code),
             Mode::Filter => self.write(key.code),
-            Mode::Help => self.mode = Mode::Look,
+            Mode::Help | Mode::Stack(_) => self.mode = Mode::Look,
             Mode::Confirm(worker) => {
                 self.mode = Mode::Look;
                 return (key.code == KeyCode::Char('y')).then_some(Wish::Recycle(worker));
@@ -124,10 +131,12 @@ impl Watched {
             KeyCode::Tab => self.turn(),
             KeyCode::Down | KeyCode::Char('j') => self.chosen.select_next(),
             KeyCode::Up | KeyCode::Char('k') => self.chosen.select_previous(),
-            KeyCode::Char('x') => match self.chosen_worker() {
-                Some(worker) => self.mode = Mode::Confirm(worker),
-                None => self.said = "choose a worker first, by the arrow keys".to_owned(),
-            },
+            KeyCode::Char('x') => self.mode = Mode::Confirm(self.chosen_worker()?),
+            KeyCode::Char('t') => {
+                let worker = self.chosen_worker()?;
+                (self.mode, self.looked) = (Mode::Stack(worker), None);
+                return Some(Wish::Look(worker));
+            }
             _ => {}
         }
         None
@@ -153,8 +162,21 @@ impl Watched {
         }
     }
 
-    fn chosen_worker(&self) -> Option<u32> {
-        self.lines().get(self.chosen.selected()?)?.worker
+    /// Without one, it is said that one should be chosen.
+    fn chosen_worker(&mut self) -> Option<u32> {
+        let chosen = self.chosen.selected().and_then(|at| self.lines().get(at)?.worker);
+        if chosen.is_none() {
+            self.said = "choose a worker first, by the arrow keys".to_owned();
+        }
+        chosen
+    }
+
+    /// What the worker is at that is looked at; why nobody can tell closes that.
+    pub fn has_looked(&mut self, looked: Result<Looked, String>) {
+        match looked {
+            Ok(looked) => self.looked = Some(looked),
+            Err(error) => (self.mode, self.said) = (Mode::Look, error),
+        }
     }
 }
 
@@ -211,6 +233,18 @@ mod tests {
         assert_eq!(press(&mut watched, "jjxn"), None);
         assert_eq!(press(&mut watched, "xy"), Some(Wish::Recycle(1)));
         assert_eq!(press(&mut watched, "q"), Some(Wish::Quit));
+    }
+
+    #[test]
+    fn a_worker_is_looked_at_until_a_key_is_pressed() {
+        let mut watched = watched();
+        assert_eq!((press(&mut watched, "t"), watched.mode), (None, Mode::Look));
+        assert!(watched.said.contains("choose a worker first"));
+        assert_eq!((press(&mut watched, "jjt"), watched.mode), (Some(Wish::Look(1)), Mode::Stack(1)));
+        assert_eq!((press(&mut watched, "q"), watched.mode), (None, Mode::Look));
+        press(&mut watched, "t");
+        watched.has_looked(Err("it is gone".to_owned()));
+        assert_eq!((watched.mode, watched.said.as_str()), (Mode::Look, "it is gone"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ sub setup_client_block  { return Apache::Constants::OK() }
 sub should_client_block { return $_[0]->body_length > 0 ? 1 : 0 }
 
 sub content ($r) {
-    my $type = $r->header_in('Content-Type') // '';
+    my $type = header_in( $r, 'Content-Type' ) // '';
     return unless $type =~ m{\Aapplication/x-www-form-urlencoded}i;
     my $body = '';
     $r->read( $body, $r->body_length );
@@ -138,8 +138,8 @@ sub content_languages ( $r, @new ) {
 
 sub subprocess_env {
     my $r = shift;
-    return $r->env_table(@_) if @_ || defined wantarray;
-    my %added = $r->cgi_env;
+    return env_table( $r, @_ ) if @_ || defined wantarray;
+    my %added = cgi_env($r);
     @ENV{ keys %added } = values %added;
     return;
 }
@@ -148,24 +148,25 @@ sub subprocess_env {
 
 # (OK, password) or (what to return, undef): the user's name is in $r->connection->user then.
 sub get_basic_auth_pw ($r) {
-    my $type = $r->auth_type;
+    my $type = auth_type($r);
     return ( Apache::Constants::DECLINED(), undef ) if defined $type && lc $type ne 'basic';
-    my $given = $r->header_in( $r->proxyreq ? 'Proxy-Authorization' : 'Authorization' );
+    my $given = header_in( $r, $r->proxyreq ? 'Proxy-Authorization' : 'Authorization' );
     if ( !defined $given || $given !~ /\A\s*Basic\s+(\S+)/i ) {
-        $r->note_basic_auth_failure;
+        note_basic_auth_failure($r);
         return ( Apache::Constants::AUTH_REQUIRED(), undef );
     }
     require MIME::Base64;
     my ( $user, $password ) = split /:/, MIME::Base64::decode_base64($1), 2;
     Apache->untaint($password);    # as in mod_perl 1.31, where it comes from httpd
-    $r->connection->user( $user // '' );
-    $r->connection->auth_type('Basic');
+    my $c = connection($r);
+    Apache::Connection::user( $c, $user // '' );
+    Apache::Connection::auth_type( $c, 'Basic' );
     return ( Apache::Constants::OK(), $password // '' );
 }
 
 # The question for the password, sent with a 401.
 sub note_basic_auth_failure ($r) {
-    my $name  = $r->auth_name // '';
+    my $name  = auth_name($r) // '';
     my $field = $r->proxyreq ? 'Proxy-Authenticate' : 'WWW-Authenticate';
     $r->err_headers_out->set( $field => 'Basic realm="' . $name =~ s/(["\\\\])/\\$1/gr . '"' );
     return;
@@ -258,14 +259,14 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
 # --- the client and the process; what the server says of itself stands in Apache::Server
 
 # Without identd, which nobody runs any more: nothing is known.
-sub get_remote_logname ($r) { return $r->connection->remote_logname }
+sub get_remote_logname ($r) { return Apache::Connection::remote_logname( connection($r) ) }
 
 # A name that the front has looked up, or for REMOTE_DOUBLE_REV one that leads back to the address.
 sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
-    my $c = $r->connection;
-    return $c->verified_host if $type == Apache::Constants::REMOTE_DOUBLE_REV();
-    my $name = $c->remote_host;
-    return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // $c->remote_ip;
+    my $c = connection($r);
+    return Apache::Connection::verified_host($c) if $type == Apache::Constants::REMOTE_DOUBLE_REV();
+    my $name = Apache::Connection::remote_host($c);
+    return $type == Apache::Constants::REMOTE_HOST() ? $name : $name // Apache::Connection::remote_ip($c);
 }
 
 sub chdir_file ( $r, $file = $r->filename ) {

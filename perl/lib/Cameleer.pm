@@ -45,6 +45,7 @@ sub define ($names) {
 # Which reading of the configuration this is, "1" or "2", and whether a server runs already: "1" or "0".
 sub starting ($reading) {
     ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = split / /, $reading;
+    $Cameleer::ModPerl2::RESTARTS = $Apache::Server::Starting + $Apache::Server::ReStarting;
     return;
 }
 
@@ -65,6 +66,7 @@ sub configuration_is ($state) {
 sub started {
     no warnings 'once';
     ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 );
+    $Cameleer::ModPerl2::RESTARTS = 2 if ( $Cameleer::ModPerl2::RESTARTS // 2 ) < 2;
     $Cameleer::Sections::STATE = '';
     return;
 }

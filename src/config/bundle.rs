@@ -47,6 +47,10 @@ impl Bundle {
         if all.iter().any(|directive| directive.name.eq_ignore_ascii_case("Perl")) {
             return true;
         }
+        let is = |directive: &Directive, names: &[&str]| names.iter().any(|name| directive.name.eq_ignore_ascii_case(name));
+        if self.facts.generation() == Generation::Two && all.iter().any(|directive| is(directive, LOADS)) {
+            return true;
+        }
         let Some(last) = all.iter().rposition(|directive| !table::is_known(&directive.name)) else { return false };
         let steps = Config::sketch(&self.tree, &self.facts).start_up;
         let loads = |directive: &Directive| steps.iter().any(|it| it.at == directive.at && it.step.may_define());
@@ -68,6 +72,9 @@ impl Bundle {
 pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
     table::speaks_of(flat(reader.tree())).map(|(generation, _)| generation)
 }
+
+/// What loads code while mod_perl 2 reads a configuration: it may add to it (`$s->add_config`).
+const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "PerlLoadModule"];
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))

@@ -14,7 +14,9 @@ use wire::transport::{in_memory, read_configuration};
 
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
-use crate::config::{At, Bundle, Config, ConfigError, Directive, Facts, StartUp, StartUpStep, table};
+use crate::config::{
+    At, Bundle, Config, ConfigError, Directive, Facts, Generation, StartUp, StartUpStep, in_order_of_mod_perl_2, table,
+};
 use crate::privileges;
 
 type Master = Channel<FromExpander, ToExpander>;
@@ -33,8 +35,12 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     perl.call(c"Cameleer::starting", Some(start_up::reading(false, &bundle.facts)))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
-    let within = Within { section: 1, server: 1, path: String::new() };
-    let mut expander = Expander { master, perl, facts, within, sections: 1 };
+    let within = Within { section: 1, server: 1, ..Within::default() };
+    let waiting = match facts.generation() {
+        Generation::One => Waiting::Never,
+        Generation::Two => Waiting::Steps(Vec::new()),
+    };
+    let mut expander = Expander { master, perl, facts, within, sections: 1, waiting };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
     expander.master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
@@ -50,11 +56,26 @@ struct Expander {
     within: Within,
     /// Sections so far; the main server is the first.
     sections: u16,
+    /// What waits for perl to be started, as mod_perl 2 has it.
+    waiting: Waiting,
+}
+
+/// mod_perl 2 starts perl where something in the configuration needs it, or at its end: what stands before that has to wait.
+enum Waiting {
+    /// Nothing does.
+    Never,
+    /// These do.
+    Steps(Vec<StartUp>),
 }
 
 impl Expander {
     fn bundle(&mut self, tree: Vec<Directive>) -> Result<Bundle, Mistakes> {
-        Ok(Bundle { tree: self.all(tree)?, facts: self.facts.clone() })
+        let mut tree = self.all(tree)?;
+        let said = self.take_waiting()?;
+        let end = At { file: "what start-up code added".into(), line: 0 };
+        let made = self.read(&said, &end)?;
+        tree.extend(self.all(made)?);
+        Ok(Bundle { tree, facts: self.facts.clone() })
     }
 
     fn all(&mut self, tree: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
@@ -75,7 +96,14 @@ impl Expander {
             .map_err(|error| vec![ConfigError { at: Some(at.clone()), message: error.to_string() }])?;
         let mut said = String::new();
         for step in self.steps(&directive) {
+            if let Waiting::Steps(waiting) = &mut self.waiting
+                && !step.step.starts_perl()
+            {
+                waiting.push(step);
+                continue;
+            }
             self.reach(&directive);
+            said.push_str(&self.take_waiting()?);
             said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
         }
         expanded.push(directive);
@@ -88,8 +116,9 @@ impl Expander {
         self.sections = self.sections.saturating_add(1);
         let is_host = directive.name.eq_ignore_ascii_case("VirtualHost");
         let server = if is_host { self.sections } else { self.within.server };
-        let path = directive.args.last().cloned().unwrap_or_default();
-        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, path });
+        let path = if is_host { String::new() } else { directive.args.last().cloned().unwrap_or_default() };
+        let kind = if is_host { String::new() } else { directive.name.clone() };
+        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, kind, path });
         let expanded = self.all(inside);
         self.within = outer;
         expanded
@@ -121,10 +150,24 @@ impl Expander {
         Config::sketch(&[alone], &self.facts).start_up
     }
 
+    /// Does what waits, now that perl is started; the directives that it says.
+    fn take_waiting(&mut self) -> Result<String, Mistakes> {
+        let mut said = String::new();
+        let Waiting::Steps(mut steps) = std::mem::replace(&mut self.waiting, Waiting::Never) else { return Ok(said) };
+        in_order_of_mod_perl_2(&mut steps);
+        for step in steps {
+            said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
+        }
+        Ok(said)
+    }
+
     /// Does it; the directives that it says.
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
         if let StartUpStep::Section(code) = &step.step {
             return start_up::section(&self.perl, code, &step.at);
+        }
+        if let StartUpStep::PostConfigRequire(_) = &step.step {
+            return Ok(String::new()); // the configuration is complete then
         }
         if let StartUpStep::Own { .. } = &step.step {
             start_up::own(&self.perl, step, &self.within)?;

@@ -12,12 +12,12 @@ sub remote_logname ($c) { return undef }    ## no critic: a list context expects
 # Where output joins the answer, or with 0 where the body comes from.
 sub fileno ( $c, $for_output = 1 ) { return $for_output ? 1 : 0 }
 
-sub local_addr ($c) { return _packed( $c->local_port, $c->local_ip ) }
+sub local_addr ($c) { return _packed( local_port($c), local_ip($c) ) }
 
 # Setting it sets remote_ip.
 sub remote_addr ( $c, @new ) {
-    my $before = _packed( $c->remote_port, $c->remote_ip );
-    $c->remote_ip( _ip( $new[0] ) ) if @new;
+    my $before = _packed( remote_port($c), remote_ip($c) );
+    remote_ip( $c, _ip( $new[0] ) ) if @new;
     return $before;
 }
 
@@ -29,11 +29,11 @@ sub _ip ($packed) {
 
 # The name that the address's owner gives it, if that name's owner gives it this address.
 sub verified_host ($c) {
-    my ( $error, $name ) = Socket::getnameinfo( $c->remote_addr, Socket::NI_NAMEREQD(), Socket::NIx_NOSERV() );
+    my ( $error, $name ) = Socket::getnameinfo( remote_addr($c), Socket::NI_NAMEREQD(), Socket::NIx_NOSERV() );
     return undef if $error || $name !~ /[a-z]/i;    ## no critic: a list context expects one value
     my ( undef, @found ) = Socket::getaddrinfo( $name, '', { socktype => Socket::SOCK_STREAM() } );
     my @addresses = map { ( Socket::getnameinfo( $_->{addr}, Socket::NI_NUMERICHOST(), Socket::NIx_NOSERV() ) )[1] } @found;
-    return ( grep { $_ eq $c->remote_ip } @addresses ) ? $name : undef;
+    return ( grep { $_ eq remote_ip($c) } @addresses ) ? $name : undef;
 }
 
 sub _packed ( $port, $ip ) {

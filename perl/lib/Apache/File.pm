@@ -42,7 +42,7 @@ package Apache {
     }
 
     sub set_content_length ( $r, $length = -s $r->finfo ) {
-        $r->header_out( 'Content-Length' => $length // 0 );
+        Apache::header_out( $r, 'Content-Length' => $length // 0 );
         return 1;
     }
 
@@ -61,16 +61,16 @@ package Apache {
         $r->update_mtime($time) if $time;
         my ( $mtime, $now ) = ( $r->mtime, $r->request_time );
         require Apache::Util;
-        $r->header_out( 'Last-Modified' => Apache::Util::ht_time( $mtime < $now ? $mtime : $now ) );
+        Apache::header_out( $r, 'Last-Modified' => Apache::Util::ht_time( $mtime < $now ? $mtime : $now ) );
         return;
     }
 
     # Weak while the file may still change within the clock's second.
     sub set_etag ($r) {
-        my ( $inode, $size ) = ( stat $r->finfo )[ 1, 7 ];
+        my ( $inode, $size ) = ( stat Apache::finfo($r) )[ 1, 7 ];
         my $weak = $r->request_time - $r->mtime > 1 ? '' : 'W/';
         my $tag  = defined $inode ? sprintf( '"%x-%x-%x"', $inode, $size, $r->mtime ) : sprintf '"%x"', $r->mtime;
-        $r->header_out( ETag => $weak . $tag );
+        Apache::header_out( $r, ETag => $weak . $tag );
         return;
     }
 

@@ -48,7 +48,7 @@ package Apache {
     sub server_root_relative {
         my ( undef, $path ) = @_;
         return $path if defined $path && $path =~ m{\A/};
-        return ( Apache->server->server_root // $Apache::Server::CWD ) . '/' . ( $path // '' );
+        return ( Apache::Server::server_root( Apache->server ) // $Apache::Server::CWD ) . '/' . ( $path // '' );
     }
 
     # Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.

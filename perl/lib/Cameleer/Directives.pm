@@ -10,6 +10,9 @@ my %OWN;
 # Their values: class, then section, then the object that the module's subs fill. Sections are numbered by the server.
 my ( %DIR, %SERVER, %MERGED );
 
+# What the modules' subs get to know of a directive; mod_perl 2's have a class of their own.
+our $PARMS = 'Apache::CmdParms';
+
 # The server section that a directive at work stands in.
 our $CURRENT;
 
@@ -41,10 +44,22 @@ sub register ( $class, @rows ) {
         $how = $ARGS_HOW[$how] // $how if $how =~ /\A\d+\z/;
         $OWN{ lc $name } = {
             name => $name, class => $class, code => $code, args_how => $how, errmsg => $row{errmsg},
-            info => $row{cmd_data}, req_override => $row{req_override} // 31 | 128 | 64,
+            info => $row{cmd_data}, req_override => override_of( $row{req_override} // 31 | 128 | 64 ),
         };
     }
     return;
+}
+
+# Where it may stand, as a number of http_config.h or its name there.
+sub override_of ($said) {
+    return $said if $said =~ /\A\d+\z/;
+    require Apache::Constants;
+    my $bits = 0;
+    for my $name ( split /\s*\|\s*/, $said ) {
+        my $code = Apache::Constants->can($name) // die "req_override: there is no $name\n";
+        $bits |= $code->();
+    }
+    return $bits;
 }
 
 # A module without its compiled half: its table stands beside it, or follows from the prototypes of its subs.
@@ -74,16 +89,18 @@ sub knows ($name) { return $OWN{ lc $name } ? 1 : '' }
 # One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
 # of the section, of the server's section, path of the section, and the words of the line.
 sub apply ($packed) {
-    my ( $file, $line, $name, $rest, $inside, $section, $server, $path, @words ) = split /\0/, $packed, -1;
+    my ( $file, $line, $name, $rest, $inside, $section, $server, $in, $path, @words ) = split /\0/, $packed, -1;
     my $row   = $OWN{ lc $name } or die "$name: the module that defines it is not loaded\n";
     my $class = $row->{class};
     local $CURRENT = $server;
     my $parms = bless {
         cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
         server => Apache->server, override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
-    }, 'Apache::CmdParms';
+        file => $file, line => $line, in => $in, section => $section,
+    }, $PARMS;
+    $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
     $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $section == $server ) . "\n";
-    $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE');
+    $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE') || $PARMS ne 'Apache::CmdParms';
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
     call( $row, $config, $parms, $rest, @words );
     return;
@@ -128,9 +145,12 @@ sub call ( $row, $config, $parms, $rest, @words ) {
 
 # What holds for the request that is answered now, or for the directive at work.
 sub config_of ( $about, $class ) {
-    my $is_request = ref $about && $about->isa('Apache');
-    my ( $values, $merge ) = $is_request ? ( $DIR{$class}, 'DIR_MERGE' ) : ( $SERVER{$class}, 'SERVER_MERGE' );
-    return $values && $values->{$CURRENT} if defined $CURRENT && !$is_request;
+    return value( $class, ref $about && $about->isa('Apache') ? 'place' : 'server' );
+}
+
+sub value ( $class, $of ) {
+    my ( $values, $merge ) = $of eq 'place' ? ( $DIR{$class}, 'DIR_MERGE' ) : ( $SERVER{$class}, 'SERVER_MERGE' );
+    return $values && $values->{$CURRENT} if defined $CURRENT && $of eq 'server';
     my @sections = Apache::Server::sections();
     @sections = 1 unless @sections;
     my $key = join ',', $class, $merge, @sections;

@@ -28,13 +28,13 @@ for my $name (qw(headers_in headers_out err_headers_out notes)) {
 # Without arguments in void context %ENV gets the variables of CGI.
 sub subprocess_env {
     my ( $r, @words ) = @_;
-    return $r->env_table(@words) if @words && !ref $words[0];
+    return Apache::env_table( $r, @words ) if @words && !ref $words[0];
     if ( !@words && !defined wantarray ) {
-        my %added = $r->cgi_env;
+        my %added = Apache::cgi_env($r);
         @ENV{ keys %added } = values %added;
         return;
     }
-    my $table = $r->env_table;
+    my $table = Apache::env_table($r);
     Cameleer::ModPerl2::replace( $table, $words[0] ) if @words;
     return $table;
 }

@@ -29,7 +29,7 @@ package Apache2::RequestRec {
 
     sub get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
 
-    sub default_type ($r) { return Apache2::Const::DEFAULT_TYPE() }
+    sub default_type ($r) { return 'text/plain' }
 
     sub get_limit_req_body ($r) { return 0 }
 

@@ -8,6 +8,12 @@ use v5.36;
 # What the server's own code calls on $r.
 my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _configured);
 
+# An address of APR's, by its text.
+sub address ( $ip, $port ) {
+    require APR::SockAddr;
+    return bless { ip => $ip, port => $port }, 'Cameleer::Address';
+}
+
 # Before the first module of the site.
 sub begin {
     $ENV{MOD_PERL_API_VERSION} = 2;
@@ -124,10 +130,29 @@ sub etag ( $r, $weak ) {
 
 # --- the server
 
+# The whole configuration, for Apache2::Directive.
+my $configuration;
+
+sub configuration_is ($text) { $configuration = $text; return }
+sub configuration () { return $configuration }
+
+# The directive of a phase that belongs to no request, while it runs.
 our $PHASE;
-our $RESTARTS = 1;
+our $RESTARTS;
 
 sub restart_count () { return $RESTARTS }
+
+# When this server's code was made.
+sub built () { return scalar gmtime( ( stat $INC{'Cameleer/ModPerl2.pm'} )[9] ) }
+
+# A method of HTTP that nobody knows yet; its number.
+my @METHODS;
+
+sub register_method ($name) {
+    push @METHODS, $name unless grep { $_ eq $name } @METHODS;
+    my ($at) = grep { $METHODS[$_] eq $name } 0 .. $#METHODS;
+    return 27 + $at;
+}
 
 sub clean_up ( $code, @arguments ) {
     eval { $code->(@arguments); 1 } or Apache::Log::write( 3, "cleanup died: $@" );

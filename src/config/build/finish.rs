@@ -8,7 +8,8 @@ use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
 use crate::config::model::server::{Listen, Pool};
-use crate::config::model::start_up::StartUpStep;
+use crate::config::model::perl::api::Generation;
+use crate::config::model::start_up::{StartUpStep, in_order_of_mod_perl_2};
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::syntax::tree::ConfigError;
 
@@ -21,6 +22,9 @@ impl Draft {
         self.inherit();
         check_remote_ip(self);
         self.order_containers();
+        if self.config.perl.generation == Generation::Two {
+            in_order_of_mod_perl_2(&mut self.config.start_up);
+        }
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
         check_admin(self);

@@ -12,6 +12,7 @@ use crate::config::draft::{Draft, Position};
 use crate::config::model::config::{Config, Facts};
 use crate::config::model::context::{Context, Rank, Scope, depth};
 use crate::config::model::overrides::HtaccessRules;
+use crate::config::model::perl::api::Generation;
 use crate::config::model::perl::phases::Phase;
 use crate::config::syntax::pattern::Budget;
 use crate::config::syntax::source::below;
@@ -31,6 +32,9 @@ impl Config {
         draft.config.perl_access = has_perl_access(&tree);
         draft.defaults();
         draft.main_server();
+        if draft.config.perl.generation == Generation::Two {
+            outline(&tree, 0, &mut draft.config.outline);
+        }
         draft.walk(&tree);
         draft.finish()
     }
@@ -44,6 +48,17 @@ impl Config {
         draft.walk(&tree);
         draft.complete();
         draft.config
+    }
+}
+
+/// See [`Config::outline`].
+fn outline(tree: &[Directive], depth: usize, text: &mut String) {
+    for Directive { name, args, at, section } in tree {
+        let words = args.iter().map(|word| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() });
+        let (open, close) = if section.is_some() { ("<", ">") } else { ("", "") };
+        let said = words.collect::<Vec<_>>().join(" ").replace(['\n', '\0'], " ");
+        text.push_str(&format!("{depth}\0{}\0{}\0{open}{name}\0{said}{close}\n", at.line, at.file));
+        outline(section.as_deref().unwrap_or_default(), depth + 1, text);
     }
 }
 

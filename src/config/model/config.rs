@@ -58,6 +58,8 @@ pub struct Config {
     pub perl: PerlSwitches,
     /// How the kernel keeps the memory of mold and workers.
     pub pages: Pages,
+    /// For mod_perl 2's Apache2::Directive, the whole tree, a line each: depth, line, file, name and arguments, with NUL between them.
+    pub outline: String,
     /// What the mold loads, in file order.
     pub start_up: Vec<StartUp>,
     /// What the mold asks of itself then, in file order.

@@ -85,6 +85,18 @@ impl Scope {
         }
     }
 
+    /// The section's name; nothing for a host's own.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Scope::Host => "",
+            Scope::Directory(_) => "Directory",
+            Scope::Location(_) => "Location",
+            Scope::DirectoryMatch(_) => "DirectoryMatch",
+            Scope::Files(_) => "Files",
+            Scope::LocationMatch(_) => "LocationMatch",
+        }
+    }
+
     /// As it was written, or the regular expression that it became.
     pub fn argument(&self) -> String {
         match self {

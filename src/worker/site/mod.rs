@@ -170,11 +170,11 @@ impl Site {
 
     /// Runs what the configuration and the application want done in a fresh worker, or before one ends.
     pub fn run_phase(&self, phase: Phase) {
+        if apache::api() == apache::Api::Two {
+            return complain(phase, self.run_with_pools(phase));
+        }
         let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
         let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
-        if apache::api() == apache::Api::Two {
-            return complain(phase, self.run_with_pools(phase, configured));
-        }
         for name in configured {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
             complain(phase, run.map(drop));
@@ -186,19 +186,16 @@ impl Site {
     }
 
     /// mod_perl 2 hands such handlers pools and the server.
-    fn run_with_pools(&self, phase: Phase, configured: &[String]) -> Result<(), Interrupted> {
-        let words = std::iter::once(phase.name()).chain(configured.iter().map(String::as_str));
+    fn run_with_pools(&self, phase: Phase) -> Result<(), Interrupted> {
+        let hosts = self.config.hosts.iter().filter_map(|host| self.config.sections.get(usize::from(host.base)));
+        let configured = hosts.flat_map(|section| section.said.phases.of(phase)).map(String::as_str);
+        let words = std::iter::once(phase.name()).chain(configured);
         self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words.collect::<Vec<_>>().join("\0")))
     }
 
     /// mod_perl 2's phases of the start: one that fails ends it.
     fn begin_second_generation(&self) -> Result<(), Interrupted> {
-        let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
-        for phase in [Phase::OpenLogs, Phase::PostConfig] {
-            let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
-            self.run_with_pools(phase, configured)?;
-        }
-        Ok(())
+        [Phase::OpenLogs, Phase::PostConfig].into_iter().try_for_each(|phase| self.run_with_pools(phase))
     }
 
     /// The worker ends: its handlers, then END blocks, then its connections to databases.

@@ -44,6 +44,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
         perl.call(c"Cameleer::start_mod_perl", Some(api.mod_perl()))?;
         if api == apache::Api::Two {
             perl.request_class_is(c"Apache2::RequestRec");
+            perl.call(c"Cameleer::ModPerl2::configuration_is", Some(&config.outline))?;
         }
         perl.call(c"Cameleer::define", Some(&defined(facts)))?;
         perl.call(c"Cameleer::server_root", Some(&config.server_root.to_string_lossy()))?;
@@ -96,6 +97,9 @@ fn main_server_env(config: &Config) -> &[(String, String)] {
 
 /// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
 pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
+    if config.perl.generation == Generation::Two {
+        return true;
+    }
     let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
@@ -164,8 +168,8 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 /// Does one step that may define what the rest of the configuration needs.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
-        StartUpStep::Module(name) => perl.require_module(name),
-        StartUpStep::Require(file) | StartUpStep::PostConfigRequire(file) => {
+        StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
+        StartUpStep::Require(file) | StartUpStep::ConfigRequire(file) | StartUpStep::PostConfigRequire(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())
         }
@@ -182,6 +186,8 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
 pub struct Within {
     pub section: u16,
     pub server: u16,
+    /// `Location`; empty outside of sections.
+    pub kind: String,
     pub path: String,
 }
 
@@ -189,7 +195,8 @@ impl Within {
     fn of(config: &Config, section: u16, host: u16) -> Within {
         let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
         let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
-        Within { section, server, path: scope.map(Scope::argument).unwrap_or_default() }
+        let kind = scope.map(Scope::kind).unwrap_or_default().to_owned();
+        Within { section, server, kind, path: scope.map(Scope::argument).unwrap_or_default() }
     }
 }
 
@@ -200,7 +207,7 @@ pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), In
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
     let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];
     fields.push(inside.clone().unwrap_or_default());
-    fields.extend([within.section.to_string(), within.server.to_string(), within.path.clone()]);
+    fields.extend([within.section.to_string(), within.server.to_string(), within.kind.clone(), within.path.clone()]);
     fields.extend(words);
     perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
 }

@@ -9,7 +9,7 @@ use Apache::Util      ();
 sub status ($r) {
     return OK if ( $r->status < 200 || $r->status > 299 );
     my $in   = $r->headers_in;
-    my $etag = $r->header_out('ETag');
+    my $etag = Apache::header_out( $r, 'ETag' );
     return HTTP_PRECONDITION_FAILED if is_refused( $r, $in, $etag );
     if ( defined( my $known = $in->{'If-None-Match'} ) ) {
         return OK unless lists( $known, $etag, \&same_weakly );

@@ -22,6 +22,10 @@ pub enum StartUpStep {
     Module(String),
     /// `PerlRequire file`, relative to ServerRoot.
     Require(PathBuf),
+    /// `PerlLoadModule Name`: the lines behind it may use its directives.
+    LoadModule(String),
+    /// `PerlConfigRequire file`: likewise.
+    ConfigRequire(PathBuf),
     /// `PerlPostConfigRequire file`: after all others.
     PostConfigRequire(PathBuf),
     /// `PerlEval code` (`cameleer run -e` for a handler)
@@ -57,8 +61,29 @@ pub enum StartUpStep {
 impl StartUpStep {
     /// Whether it runs code that may define directives.
     pub fn may_define(&self) -> bool {
-        matches!(self, StartUpStep::Module(_) | StartUpStep::Require(_) | StartUpStep::Eval(_))
+        matches!(self, StartUpStep::Module(_) | StartUpStep::Require(_) | StartUpStep::Eval(_)) || self.starts_perl()
     }
+
+    /// Whether mod_perl 2 does it where it stands, and has to start perl for that if nothing has yet.
+    pub fn starts_perl(&self) -> bool {
+        use StartUpStep::{ConfigRequire, LoadModule, Own, Section};
+        matches!(self, LoadModule(_) | ConfigRequire(_) | Section(_) | Own { .. })
+    }
+
+    /// What mod_perl 2 does first, of all that stands before perl is started.
+    fn turn(&self) -> u8 {
+        match self {
+            StartUpStep::Lib(_) | StartUpStep::Eval(_) => 0,
+            StartUpStep::Require(_) => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// mod_perl 2's order. What stands before the first step that starts perl waits for it: switches, then files, then modules.
+pub fn in_order_of_mod_perl_2(steps: &mut [StartUp]) {
+    let first = steps.iter().position(|it| it.step.starts_perl()).unwrap_or(steps.len());
+    steps[..first].sort_by_key(|it| it.step.turn());
 }
 
 /// A PSGI application.

@@ -62,7 +62,7 @@ pub static ROWS: &[Row] = &[
         name: "PerlConfigRequire",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            files.iter().for_each(|file| d.start_up(StartUpStep::Require(d.path(file))));
+            files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(d.path(file))));
             Ok(())
         }),
         because: "the site says which",
@@ -88,7 +88,7 @@ pub static ROWS: &[Row] = &[
         name: "PerlLoadModule",
         contexts: ANYWHERE,
         takes: Takes::Words("Name…", 1..=MANY, |d, names| {
-            names.iter().for_each(|name| d.start_up(StartUpStep::Module(name.clone())));
+            names.iter().for_each(|name| d.start_up(StartUpStep::LoadModule(name.clone())));
             Ok(())
         }),
         because: "the site says which",

@@ -47,15 +47,15 @@ pub static ROWS: &[Row] = rows! {
         "The last before the answer: sets headers, variables, or who is to answer. Headers go with a static file, too.";
     Log INNER "CustomLog writes the lines"
         "Run when the answer has been sent, with `$r->status` and `$r->bytes_sent`.";
-    ChildInit SERVER "most sites need none"
+    ChildInit HOSTS "most sites need none"
         "Run in every fresh worker before its first request: for database connections and the like.";
-    ChildExit SERVER "most sites need none"
+    ChildExit HOSTS "most sites need none"
         "Run in a worker before it ends.";
     Restart SERVER "most sites need none"
         "Run while a new generation loads, at a reload and not at the first start.";
-    OpenLogs SERVER "most sites need none"
+    OpenLogs HOSTS "most sites need none"
         "mod_perl 2's: run in the process that the workers are forked from, when everything is loaded.";
-    PostConfig SERVER "most sites need none"
+    PostConfig HOSTS "most sites need none"
         "mod_perl 2's: run after PerlOpenLogsHandler, in the same process.";
 };
 

@@ -47,7 +47,8 @@ impl Bundle {
         if all.iter().any(|directive| directive.name.eq_ignore_ascii_case("Perl")) {
             return true;
         }
-        let is = |directive: &Directive, names: &[&str]| names.iter().any(|name| directive.name.eq_ignore_ascii_case(name));
+        let is =
+            |directive: &Directive, names: &[&str]| names.iter().any(|name| directive.name.eq_ignore_ascii_case(name));
         if self.facts.generation() == Generation::Two && all.iter().any(|directive| is(directive, LOADS)) {
             return true;
         }

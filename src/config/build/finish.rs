@@ -7,10 +7,10 @@ use super::{logs, shadow};
 use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
-use crate::config::model::server::{Listen, Pool};
 use crate::config::model::perl::api::Generation;
-use crate::config::model::start_up::{StartUpStep, in_order_of_mod_perl_2};
+use crate::config::model::server::{Listen, Pool};
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
+use crate::config::model::start_up::{StartUpStep, in_order_of_mod_perl_2};
 use crate::config::syntax::tree::ConfigError;
 
 impl Draft {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::{Pid, pipe2};
+use wire::board;
 use wire::control::Slot;
 use wire::transport::in_memory;
 
@@ -28,6 +29,8 @@ pub struct Profiling {
     backoff: Backoff,
     /// It ended, and is not started before.
     next: Option<Instant>,
+    /// Where it shows slow requests to the monitor: the end of each.
+    board: Option<[Fd; 2]>,
 }
 
 impl Profiling {
@@ -39,6 +42,20 @@ impl Profiling {
     /// By which its end is heard.
     pub fn peer(&self) -> Option<&Peer<ToProfiler, FromProfiler>> {
         self.profiler.as_ref().map(|profiler| &profiler.peer)
+    }
+
+    /// Where the monitor reads of slow requests.
+    pub fn shows(&mut self) -> io::Result<Fd> {
+        if let Some([_, reader]) = &self.board {
+            return Ok(reader.clone());
+        }
+        let (writer, reader) = board::create("slow requests")?;
+        let [writer, reader] = [writer, reader].map(Fd::new);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.peer.send(ToProfiler::Show, vec![writer.clone()]);
+        }
+        self.board = Some([writer, reader.clone()]);
+        Ok(reader)
     }
 
     /// Ends it: it has nothing to finish.
@@ -77,6 +94,9 @@ impl Master {
             self.profiling.profiler = Some(started);
             let slots: Vec<Slot> = self.workers.iter().map(|(slot, _)| slot).collect();
             slots.into_iter().for_each(|slot| self.show_to_profiler(slot));
+            if let (Some(profiler), Some([writer, _])) = (&mut self.profiling.profiler, &self.profiling.board) {
+                profiler.peer.send(ToProfiler::Show, vec![writer.clone()]);
+            }
             self.configure_profiler();
         }
         self.profiling.profiler.as_mut().ok_or_else(|| io::Error::other("the profiler has ended"))

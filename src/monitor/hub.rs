@@ -1,12 +1,15 @@
 //! What is known now: the last status with what happened in its second, and who wants to hear of the next one.
 
 use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use wire::board;
 use wire::control::FrontStatus;
 
 use super::history::{Recorder, Ring, Second};
@@ -26,6 +29,8 @@ pub struct View {
 /// See the module.
 pub struct Hub {
     ring: Arc<Ring>,
+    /// The profiler writes there.
+    slow: File,
     recorder: RefCell<Recorder>,
     latest: RefCell<Option<Rc<View>>>,
     /// Each has place for one event: who has not read the last one misses the next.
@@ -36,9 +41,10 @@ pub struct Hub {
 
 impl Hub {
     /// Nothing is known yet.
-    pub fn new(ring: Ring) -> Hub {
+    pub fn new(ring: Ring, slow: File) -> Hub {
         Hub {
             ring: Arc::new(ring),
+            slow,
             recorder: RefCell::default(),
             latest: RefCell::default(),
             listeners: RefCell::default(),
@@ -61,6 +67,13 @@ impl Hub {
     /// What the master has told last.
     pub fn latest(&self) -> Option<Rc<View>> {
         self.latest.borrow().clone()
+    }
+
+    /// The last slow requests, as JSON.
+    pub fn slow(&self) -> io::Result<String> {
+        let text = board::read(&self.slow)?;
+        // No profiler has run yet: SlowLog is off.
+        Ok(if text.is_empty() { r#"{"after_ms":null,"requests":[]}"#.to_owned() } else { text })
     }
 
     /// What was kept.

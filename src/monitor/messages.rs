@@ -8,7 +8,7 @@ use crate::status::Status;
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToMonitor {
-    /// The first message. Descriptors: the history's file, if there is one, then the listening sockets.
+    /// The first message. Descriptors: the history's file, if there is one, the board with slow requests, then the listening sockets.
     Configure(Settings),
     /// How things stand, once a second.
     Status(Box<Status>),

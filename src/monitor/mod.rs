@@ -73,7 +73,8 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
     };
     let mut fds = fds.into_iter();
     let ring = ring(&settings, &mut fds)?;
-    let hub = Rc::new(Hub::new(ring));
+    let slow = fds.next().context("no slow requests came with Configure")?;
+    let hub = Rc::new(Hub::new(ring, File::from(slow)));
     if let Some(account) = &settings.account {
         privileges::become_account(account)?;
     }

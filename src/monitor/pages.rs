@@ -101,9 +101,13 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
         "/server-status" => say(StatusCode::NOT_FOUND, "only server-status?auto is here; / is for people\n"),
         "/events" => with(Response::new(Page::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
         "/history.json" => history(hub, query).await,
+        "/slow.json" => match hub.slow() {
+            Ok(text) => whole("application/json", text),
+            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: ask again in a second\n"),
+        },
         _ => say(
             StatusCode::NOT_FOUND,
-            "here are /, /status.json, /events, /metrics, /history.json, /server-status?auto\n",
+            "here are /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
         ),
     }
 }

@@ -61,6 +61,8 @@ pub enum ToProfiler {
         /// `ErrorLogFormat json`
         log_as_json: bool,
     },
+    /// Show slow requests to the monitor. Descriptor: the board that they are written on.
+    Show,
     /// Take samples of all workers. Descriptors: a memfd for the [`Profile`], and what is closed when that is written.
     Record {
         /// For so long.
@@ -139,6 +141,7 @@ impl Profiler {
                 log::write_as_json(log_as_json);
                 self.slow.begins(slow_after_ms.map(Duration::from_millis), Instant::now());
             }
+            ToProfiler::Show => self.slow.shows_on(next()?),
             ToProfiler::Record { seconds, hertz } => {
                 let (into, done) = (next()?, next()?);
                 self.recordings.push(Recording::new(seconds, hertz, into, done, &self.workers));

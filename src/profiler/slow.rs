@@ -2,10 +2,13 @@
 //! has its stack read each time, and when the request is over a line tells of it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use libperl::Activity;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use wire::board;
 use wire::control::{GenerationNumber, Slot};
 
 use super::profile::Frame;
@@ -18,6 +21,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 const KEPT: usize = 100;
 /// So many different stacks of one request.
 const MOST_STACKS: usize = 50;
+/// Between two writings for the monitor.
+const SHOWS: Duration = Duration::from_secs(1);
+/// So much of it is other things than requests.
+const AROUND: usize = 100;
 /// So many frames of a stack stand in the log; `cameleer why` shows all.
 const FRAMES_IN_LOG: usize = 6;
 
@@ -131,16 +138,52 @@ pub struct SlowLog {
     last: VecDeque<SlowRequest>,
     /// Those that are not over yet, as last seen.
     going_on: Vec<SlowRequest>,
+    /// Where the monitor reads them, if there is one.
+    board: Option<board::Writer>,
+    /// There are others than stand there.
+    has_news: bool,
+    /// When they may be written there.
+    shows: Instant,
 }
 
 impl SlowLog {
     pub fn new(now: Instant) -> SlowLog {
-        SlowLog { after: None, due: now, under_way: HashMap::new(), last: VecDeque::new(), going_on: Vec::new() }
+        SlowLog {
+            after: None,
+            due: now,
+            under_way: HashMap::new(),
+            last: VecDeque::new(),
+            going_on: Vec::new(),
+            board: None,
+            has_news: false,
+            shows: now,
+        }
     }
 
     /// A limit is in force.
     pub fn begins(&mut self, after: Option<Duration>, now: Instant) {
         (self.after, self.due) = (after, now);
+        (self.has_news, self.shows) = (true, now);
+        self.show(now);
+    }
+
+    /// The monitor reads there what is kept.
+    pub fn shows_on(&mut self, board: OwnedFd) {
+        self.board = board::Writer::new(board)
+            .inspect_err(|error| {
+                log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"))
+            })
+            .ok();
+    }
+
+    /// Writes what is kept for the monitor, if that is another than a second ago.
+    fn show(&mut self, now: Instant) {
+        let Some(board) = self.board.as_mut().filter(|_| self.has_news && self.shows <= now) else { return };
+        (self.has_news, self.shows) = (false, now + SHOWS);
+        let shown = shown(self.after, self.going_on.iter().chain(self.last.iter().rev()));
+        if let Err(error) = board.write(&shown) {
+            log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"));
+        }
     }
 
     /// When it has something to do.
@@ -153,10 +196,13 @@ impl SlowLog {
         let Some(after) = self.after.filter(|_| self.due <= now) else { return };
         self.due = now + PERIOD;
         let now_us = since_1970();
+        self.has_news |= !self.going_on.is_empty();
         self.going_on.clear();
         for worker in workers {
             self.look_at(worker, after, now_us);
         }
+        self.has_news |= !self.going_on.is_empty();
+        self.show(now);
     }
 
     fn look_at(&mut self, worker: &mut Watched, after: Duration, now_us: u64) {
@@ -204,12 +250,27 @@ impl SlowLog {
             self.last.pop_front();
         }
         self.last.push_back(slow);
+        self.has_news = true;
     }
 
     /// The last ones, and those that go on.
     pub fn recalled(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.last.iter().chain(&self.going_on).collect::<Vec<_>>())
     }
+}
+
+/// As many as a board holds, as JSON: `{"after_ms": 2000, "requests": [...]}`.
+fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRequest>) -> String {
+    let mut room = board::MOST - AROUND;
+    let texts = requests.filter_map(|slow| serde_json::to_string(slow).ok());
+    let fitting: Vec<String> = texts
+        .take_while(|text| {
+            let fits = text.len() < room;
+            room = room.saturating_sub(text.len() + 1);
+            fits
+        })
+        .collect();
+    format!("{{\"after_ms\":{},\"requests\":[{}]}}", json!(after.map(millis)), fitting.join(","))
 }
 
 /// For the error log.

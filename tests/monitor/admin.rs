@@ -49,6 +49,30 @@ fn monitor(server: &Server) -> i32 {
 }
 
 #[test]
+fn slow_requests_are_shown_while_they_go_on_and_after_their_worker_and_the_monitor_have_ended() {
+    let (plain, port) = serve("");
+    assert_eq!(json(&get(port, "/slow.json")), serde_json::json!({ "after_ms": null, "requests": [] }));
+    drop(plain);
+    let port = free_port();
+    let app = "sub { until (-e '@DIR@/go') { select undef, undef, undef, 0.02 } [200, [], ['ok']] }";
+    let server = Site::new()
+        .file("app.psgi", app)
+        .serve(&format!("SlowLog 300ms\nAdminListen 127.0.0.1:{port}\n<Location />\nPsgiApp app.psgi\n</Location>"));
+    let mut slow = server.connect();
+    slow.raw("GET /slow?x=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    let shown = || Some(json(&ask(port, "/slow.json").filter(|answer| answer.status == 200)?));
+    until("it is seen at work", || shown().is_some_and(|shown| shown["requests"][0]["is_over"] == false));
+    signal(monitor(&server), Signal::SIGKILL);
+    server.site.write("go", "");
+    slow.response().is(200);
+    until("it is seen to be over", || shown().is_some_and(|shown| shown["requests"][0]["is_over"] == true));
+    let shown = shown().expect("an answer");
+    assert_eq!((&shown["after_ms"], &shown["requests"][0]["target"]), (&300.into(), &"/slow?x=1".into()), "{shown}");
+    assert_eq!(shown["requests"][0]["stacks"][0]["frames"][0]["name"], "sselect", "{shown}");
+    assert_eq!(shown["requests"].as_array().map(Vec::len), Some(1), "{shown}");
+}
+
+#[test]
 fn each_view_is_of_the_same_server() {
     let (server, port) = serve("");
     (0..5).for_each(|_| drop(server.text("/")));

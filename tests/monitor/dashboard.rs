@@ -12,7 +12,7 @@ const APP: &str = "sub { my $p = $_[0]{PATH_INFO}; \
 fn serve() -> (Server, u16) {
     let port = free_port();
     let conf = format!(
-        "ServerName shop.example\nAdminListen 127.0.0.1:{port}\nHistoryFile history\nStartServers 6\nMinSpareServers 2\n\
+        "ServerName shop.example\nSlowLog 1s\nAdminListen 127.0.0.1:{port}\nHistoryFile history\nStartServers 6\nMinSpareServers 2\n\
          MaxSpareServers 8\nMaxClients 8\n<Location />\nPsgiApp app.psgi\n</Location>"
     );
     let server = Site::new().file("app.psgi", APP).serve(&conf);
@@ -55,6 +55,7 @@ fn a_browser_shows_what_the_server_does_and_asks_nobody_else() {
     server.site.write("go", "");
     slow.response().is(200);
     browser.until("document.querySelector('#slow-table').innerText.includes('GET /slow')");
+    a_slow_request_says_why(&mut browser, &server);
     load.into_iter().for_each(|load| drop(load.end()));
     assert_eq!(browser.complaints, Vec::<String>::new());
     let strangers: Vec<_> =
@@ -87,6 +88,32 @@ fn a_busy_worker_shows_its_request(browser: &mut Browser) {
     browser.eval(
         "{ const f = document.querySelector('#worker-filter'); f.value = ''; f.dispatchEvent(new Event('input')) }",
     );
+}
+
+/// `/slow` was in its loop, `/report` was never slow.
+fn a_slow_request_says_why(browser: &mut Browser, server: &Server) {
+    let open = |request: &str| {
+        format!(
+            "[...document.querySelectorAll('#slow-table button.link')].find(b => b.textContent.includes('{request}')).click()"
+        )
+    };
+    let body = "document.querySelector('#why[open] #why-body')?.innerText";
+    browser.eval(&open("GET /slow"));
+    browser.until(&format!("{body}?.includes('looks')"));
+    let said = browser.eval(body);
+    let said = said.as_str().expect("a text");
+    assert!(said.contains(&server.site.filled("(sselect) at @DIR@/app.psgi line 1")), "{said}");
+    assert!(said.contains("GET shop.example/slow") && said.contains(" · CPU "), "{said}");
+    browser.picture("dashboard-why");
+    browser.eval("document.querySelector('#why-close').click()");
+    assert_eq!(browser.eval("document.querySelector('#why').open"), false);
+    // Its line may be another one's before it is there.
+    browser.until(
+        "[...document.querySelectorAll('#slow-table button.link')].some(b => b.textContent.includes('GET /report'))",
+    );
+    browser.eval(&open("GET /report"));
+    browser.until(&format!("{body}?.includes('None of the last slow requests')"));
+    browser.eval("document.querySelector('#why-close').click()");
 }
 
 fn heads_sort(browser: &mut Browser) {

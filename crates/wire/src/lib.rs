@@ -10,6 +10,7 @@
 //! Nothing here knows HTTP, Perl or the configuration. Nothing here trusts a length or an identifier that it reads:
 //! a malformed message is an [`Malformed`] error, never a panic.
 
+pub mod board;
 pub mod channel;
 pub mod control;
 pub mod frame;

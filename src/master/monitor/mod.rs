@@ -83,9 +83,9 @@ impl Monitoring {
         self.listen.drain(..).for_each(|(_, bound)| bound.remove_file());
     }
 
-    fn descriptors(&self) -> Vec<Fd> {
+    fn descriptors(&self, slow: Fd) -> Vec<Fd> {
         let listen = self.listen.iter().map(|(_, bound)| bound.fd.clone());
-        self.history.iter().map(HistoryFile::fd).chain(listen).collect()
+        self.history.iter().map(HistoryFile::fd).chain([slow]).chain(listen).collect()
     }
 }
 
@@ -146,9 +146,10 @@ impl Master {
             has_history_file: self.monitor.history.is_some(),
             account: privileges::wanted(&self.checked.config)?,
         };
+        let slow = self.profiling.shows()?;
         let mut child = start_monitor(&error_log)?;
         log::info("master", format_args!("monitor pid={} started", child.pid));
-        child.peer.send(ToMonitor::Configure(settings), self.monitor.descriptors());
+        child.peer.send(ToMonitor::Configure(settings), self.monitor.descriptors(slow));
         (self.monitor.child, self.monitor.behind, self.monitor.asked) = (Some(child), None, false);
         Ok(())
     }

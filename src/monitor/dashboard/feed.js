@@ -17,3 +17,10 @@ export async function history(from, to, step) {
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }
+
+/** `{after_ms, requests}`: SlowLog, or null where it is off, and the last requests that took longer, the newest first. */
+export async function slowRequests() {
+  const answer = await fetch("slow.json");
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}

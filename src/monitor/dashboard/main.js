@@ -4,6 +4,7 @@ import { charts } from "./charts.js";
 import { follow, history } from "./feed.js";
 import { age, clock, count, size, took } from "./format.js";
 import { FAULTS, codeTable, exitTable, slowTable, workerTable } from "./tables.js";
+import { why } from "./why.js";
 
 /** The live range, in seconds. */
 const LIVE = 300;
@@ -23,7 +24,7 @@ const shown = { span: LIVE, moment: null, points: [], asked: 0 };
 const drawn = charts(byId("charts"), (time) => clock(time, shown.span));
 const tables = {
   workers: workerTable(byId("worker-table")),
-  slow: slowTable(byId("slow-table")),
+  slow: slowTable(byId("slow-table"), why),
   exits: exitTable(byId("exit-table")),
   codes: codeTable(byId("code-table")),
 };

@@ -53,7 +53,9 @@ export class Table {
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0) * (this.descending ? -1 : 1);
     const shown = this.rows.map((row) => this.row(row)).filter(({ words }) => words.toLowerCase().includes(this.filter));
     shown.sort((a, b) => order(value(a.row), value(b.row)));
+    const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.row : null;
     this.body.replaceChildren(...shown.map(({ line }) => line));
+    if (focused != null) this.body.querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     if (!shown.length) this.empty();
   }
 

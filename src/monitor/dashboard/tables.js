@@ -41,7 +41,20 @@ export function workerTable(table) {
   });
 }
 
-export function slowTable(table) {
+/** A button with a request, which opens what is known of where it was. */
+function opens(row, open) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "link";
+  button.dataset.row = `${row.host} ${row.request} ${row.ended_s}`;
+  button.title = "Where it was in its Perl code";
+  button.textContent = [row.host, row.request].filter(Boolean).join(" ");
+  button.addEventListener("click", () => open(row.request));
+  return button;
+}
+
+/** `why` is called with the request of a row that was chosen. */
+export function slowTable(table, why) {
   return new Table(table, {
     sort: "took",
     descending: true,
@@ -53,7 +66,13 @@ export function slowTable(table) {
       number("status", "Status", (r) => r.status, String),
       minor(number("worker", "Worker", (r) => r.worker, String)),
       number("ago", "Ago", (r) => Math.max(0, Date.now() - r.ended_s * 1000), age),
-      { ...word("request", "Request", (r) => [r.host, r.request].filter(Boolean).join(" ")), wide: true },
+      {
+        key: "request",
+        name: "Request",
+        value: (r) => [r.host, r.request].filter(Boolean).join(" "),
+        text: (r) => opens(r, why),
+        wide: true,
+      },
     ],
   });
 }

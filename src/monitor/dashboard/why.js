@@ -1,0 +1,78 @@
+// Where slow requests of one path were in their Perl code, as SlowLog has seen it.
+
+import { slowRequests } from "./feed.js";
+import { clock, took } from "./format.js";
+
+/** So many requests are shown, the last ones. */
+const SHOWN = 5;
+const DAYS = 2 * 86400;
+
+const dialog = document.getElementById("why");
+const title = document.getElementById("why-title");
+const body = document.getElementById("why-body");
+
+function element(name, text, className = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}
+
+/** `GET /page` of `GET /page?x=1` */
+function withoutQuery(request) {
+  return request.split("?")[0];
+}
+
+function frame({ code, name, file, line }) {
+  return `${code === "operator" ? `(${name})` : name} at ${file} line ${line}`;
+}
+
+function stack({ looks, frames }, all) {
+  const part = document.createElement("li");
+  part.append(element("p", `${looks} of ${all} looks`, "hint"));
+  const list = document.createElement("ol");
+  list.append(...frames.map((place) => element("li", frame(place))));
+  part.append(list);
+  return part;
+}
+
+function one(slow) {
+  const part = document.createElement("article");
+  const state = slow.worker_ended ? ", until its worker ended" : slow.is_over ? "" : " so far";
+  part.append(element("h3", `${clock(slow.received_us / 1e6, DAYS)}  ${slow.method} ${slow.host}${slow.target}`));
+  const times = [
+    `${took(slow.took_ms * 1000)}${state}`,
+    `in the queue ${took(slow.queued_ms * 1000)} before`,
+    `CPU ${took(slow.cpu_ms * 1000)}`,
+    `waiting ${took(Math.max(0, slow.took_ms - slow.cpu_ms) * 1000)}`,
+    `memory ${slow.grown >= 0 ? "+" : ""}${Math.round(slow.grown / 1024)} kB`,
+    `worker ${slow.worker}`,
+  ];
+  part.append(element("p", times.join(" · ")));
+  const stacks = document.createElement("ul");
+  stacks.append(...slow.stacks.map((seen) => stack(seen, slow.looks)));
+  part.append(stacks);
+  return part;
+}
+
+function told({ after_ms, requests }, wanted) {
+  if (after_ms == null) return [element("p", "SlowLog is off: with `SlowLog 2s` in the configuration it is seen where slow requests are.")];
+  const meant = requests.filter(({ method, target }) => withoutQuery(`${method} ${target}`) === wanted);
+  if (meant.length) return meant.slice(0, SHOWN).map(one);
+  return [element("p", `None of the last slow requests was one of these: SlowLog looks at what takes longer than ${took(after_ms * 1000)}.`)];
+}
+
+/** Shows it for requests like this one, `GET /page?x=1`. */
+export async function why(request) {
+  const wanted = withoutQuery(request);
+  title.textContent = wanted;
+  body.replaceChildren(element("p", "…"));
+  dialog.showModal();
+  try {
+    body.replaceChildren(...told(await slowRequests(), wanted));
+  } catch (error) {
+    body.replaceChildren(element("p", `It cannot be told now: ${error.message}`));
+  }
+}
+
+document.getElementById("why-close").addEventListener("click", () => dialog.close());

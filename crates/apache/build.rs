@@ -68,10 +68,12 @@ fn main() {
         build.file(translate(&xs, &out));
         println!("cargo::rerun-if-changed={}", xs.display());
     }
-    build.file(format!("{PERL}/lib/Apache/xs.c"));
+    build.file(format!("{PERL}/lib/Apache/xs.c")).file(format!("{PERL}/lib/Apache/apr.c"));
     build.compile("apache_xs");
     println!("cargo::rerun-if-changed={PERL}/typemap");
     println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.c");
     println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.h");
+    println!("cargo::rerun-if-changed={PERL}/lib/Apache/apr.c");
+    println!("cargo::rerun-if-changed={PERL}/lib/APR/api.h");
     println!("cargo::rerun-if-changed=include");
 }

@@ -29,10 +29,11 @@ Apache::Table - names and values, a name perhaps more than once, its case ignore
 
     $out->{'X-Name'} = 'value';                        # also a hash
     my $mine = Apache::Table->new($r);
+    my $also = $out->apr;                              # the same as an APR::Table
 
 =head1 DESCRIPTION
 
-C<get set add merge unset clear do new>. C<do> stops when its code returns false, and takes names to limit it to. A
+C<get set add merge unset clear do new>, and C<apr> for code that wants an L<APR::Table>. C<do> stops when its code returns false, and takes names to limit it to. A
 table belongs to its request.
 
 =cut

@@ -107,6 +107,14 @@ clear(table)
     const apache_text none = {NULL, 0};
     apache_check(aTHX_ apache_table_change(table.request, table.number, APACHE_TABLE_CLEAR, none, none));
 
+SV *
+apr(table)
+    Table table
+  CODE:
+    RETVAL = apache_apr_table_object(aTHX_ table.request, table.number);
+  OUTPUT:
+    RETVAL
+
 void
 FIRSTKEY(self, ...)
     SV *self

@@ -36,6 +36,8 @@ void apache_speak(int api);
 /* A new object of the class, holding the request's number. */
 SV *apache_object(pTHX_ apache_class class, Request r);
 SV *apache_table_object(pTHX_ Request r, uint32_t number);
+/* The same table as an APR::Table, which is loaded when it is not. */
+SV *apache_apr_table_object(pTHX_ Request r, uint32_t number);
 
 /* Croaks for a status that is not APACHE_OK. */
 void apache_check(pTHX_ int status);

@@ -37,7 +37,7 @@ my %NAMES = (
         next variables sections aliases add_version_component _perl_options
     ) ],
     'Apache::Table' => [
-        qw(new get FETCH EXISTS set STORE add merge unset DELETE clear CLEAR FIRSTKEY NEXTKEY do)
+        qw(new get FETCH EXISTS set STORE add merge unset DELETE clear CLEAR FIRSTKEY NEXTKEY do apr)
     ],
     'Apache::Util'  => [qw(escape_html escape_uri)],
     'B::TerseSize'  => [qw(value_size op_sizes)],

@@ -33,8 +33,13 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
 
 /// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
 fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
-    let library = library.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], "");
-    perl.eval(&format!("unshift @INC, '{library}'; require Cameleer; require Cameleer::PSGI;"), file!(), line!())?;
+    let quoted = |folder: &Path| -> anyhow::Result<String> {
+        Ok(folder.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], ""))
+    };
+    let (library, objects) = (quoted(library)?, shared_objects()?.as_deref().map(quoted).transpose()?);
+    let objects = objects.map(|folder| format!(", '{folder}'")).unwrap_or_default();
+    let folders = format!("unshift @INC, '{library}'{objects}; require Cameleer; require Cameleer::PSGI;");
+    perl.eval(&folders, file!(), line!())?;
     if api_of(config) == apache::Api::Two {
         // mod_perl 2's modules have names that Debian's have, too: no other process may find ours.
         perl.eval(&format!("unshift @INC, '{library}2';"), file!(), line!())?;
@@ -239,6 +244,14 @@ pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> 
         }
         PsgiApp::Code(code) => perl.load_psgi(code, false),
     }
+}
+
+/// The compiled halves that Perl loads when somebody asks for them (`APR::*`): installed beside the program, or where it was built.
+fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
+    let program = std::env::current_exe().context("where this program is")?;
+    let mut near =
+        program.ancestors().skip(1).flat_map(|folder| [folder.join("perl-xs"), folder.join("lib/cameleer/perl")]);
+    Ok(near.find(|folder| folder.join("auto").is_dir()))
 }
 
 /// Our Perl modules: where `CAMELEER_PERL_LIB` says, installed beside the program, or in the source tree that it was

@@ -1,0 +1,99 @@
+//! Makes `perl-xs/auto/Cameleer/APR/APR.so` beside the program of perl/lib/APR.xs and perl/lib/APR/, with the flags of the perl that will load
+//! it and against Debian's libapr1 and libaprutil1.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LIBRARY: &str = "../../perl/lib";
+
+/// What a program prints; `hint` says what to install where there is no such program.
+fn said(program: &str, words: &[&str], hint: &str) -> String {
+    let output = Command::new(program).args(words).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}: {hint}"));
+    assert!(output.status.success(), "{program} {words:?} failed: {}: {hint}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("flags and C are ASCII")
+}
+
+fn perl(code: &str) -> String {
+    said("perl", &["-MConfig", "-MExtUtils::Embed", "-e", code], "install perl and libperl-dev")
+}
+
+fn apr(words: &[&str]) -> String {
+    said("apr-1-config", words, "install libapr1-dev") + " " + &said("apu-1-config", words, "install libaprutil1-dev")
+}
+
+/// The files of perl/lib/APR with that extension, and perl/lib/APR.xs.
+fn sources(extension: &str) -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(format!("{LIBRARY}/APR")).expect("perl/lib/APR");
+    let files = folder.flatten().map(|entry| entry.path()).chain([PathBuf::from(format!("{LIBRARY}/APR.xs"))]);
+    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == extension)).collect();
+    files.sort();
+    files
+}
+
+/// The path of the C file; xsubpp's `#line`s lead compiler messages back to the .xs.
+fn translate(xs: &Path, into: &Path) -> PathBuf {
+    let c = into.join(xs.with_extension("c").file_name().expect("a file"));
+    let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));
+    let typemap = Path::new(LIBRARY).join("APR/typemap").canonicalize().expect("perl/lib/APR/typemap");
+    let words =
+        [&xsubpp, "-noprototypes", "-noversioncheck", "-typemap", &typemap.to_string_lossy(), &xs.to_string_lossy()];
+    std::fs::write(&c, said("perl", &words, "it is not in order")).expect("OUT_DIR is writable");
+    c
+}
+
+/// `CAMELEER_SANITIZE=address`: see tests/sanitize/.
+fn sanitize(build: &mut cc::Build) {
+    println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
+    let Ok(kind) = std::env::var("CAMELEER_SANITIZE") else { return };
+    build.flag(format!("-fsanitize={kind}")).flag("-fno-omit-frame-pointer");
+}
+
+fn compiler(out: &Path) -> cc::Build {
+    let mut build = cc::Build::new();
+    build.cargo_metadata(false).std("gnu11").pic(true).warnings(false).extra_warnings(false);
+    build.flag("-Wall").flag("-Wno-unused").flag("-fvisibility=hidden");
+    build.define("VERSION", "\"0\"").define("XS_VERSION", "\"0\"").include(LIBRARY).include(format!("{LIBRARY}/APR"));
+    for flag in (perl("ccopts") + " " + &apr(&["--includes"]) + " " + &said("apr-1-config", &["--cppflags"], ""))
+        .split_whitespace()
+    {
+        build.flag(flag);
+    }
+    sanitize(&mut build);
+    build.out_dir(out);
+    build
+}
+
+fn modified(file: &Path) -> std::time::SystemTime {
+    file.metadata().and_then(|data| data.modified()).expect("a source")
+}
+
+fn main() {
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut build = compiler(&out);
+    for xs in sources("xs") {
+        build.file(translate(&xs, &out));
+    }
+    build.files(sources("c"));
+    let objects = build.compile_intermediates();
+    // Beside the program: target/debug/build/apr-0123/out is three folders below it.
+    let folder = out.ancestors().nth(3).expect("cargo's folder").join("perl-xs/auto/Cameleer/APR");
+    std::fs::create_dir_all(&folder).expect("cargo's folder is writable");
+    let object = folder.join("APR.so");
+    // A new file: a server that runs has the old one mapped.
+    let made = out.join("APR.so");
+    let mut link = build.get_compiler().to_command();
+    link.arg("-shared").arg("-o").arg(&made).args(objects).args(apr(&["--link-ld"]).split_whitespace());
+    assert!(link.status().expect("the C compiler").success(), "APR.so: the linker says above what is missing");
+    std::fs::copy(&made, folder.join("APR.so.new")).expect("cargo's folder is writable");
+    let sources: Vec<PathBuf> = ["xs", "c", "h"].iter().flat_map(|extension| sources(extension)).collect();
+    // As old as its sources: cargo runs this again when the object is gone, and takes a newer one for a change.
+    let newest = sources.iter().map(|file| modified(file)).max().expect("there are sources");
+    let copy = std::fs::File::options().write(true).open(folder.join("APR.so.new")).expect("just written");
+    copy.set_modified(newest).expect("our own file");
+    std::fs::rename(folder.join("APR.so.new"), &object).expect("cargo's folder is writable");
+
+    println!("cargo::rerun-if-changed={}", object.display());
+    println!("cargo::rerun-if-changed={LIBRARY}/APR/typemap");
+    sources.iter().for_each(|file| println!("cargo::rerun-if-changed={}", file.display()));
+}

@@ -1,0 +1,169 @@
+#include "xs.h"
+
+#include "bucket.h"
+
+enum { NEXT, PREV };
+
+static apr_bucket_brigade *brigade_of(aprxs_object *object)
+{
+    return object->it;
+}
+
+/* What an object stands for, or undef. */
+static SV *reference(pTHX_ aprxs_object *brigade, apr_bucket *bucket)
+{
+    if (bucket == APR_BRIGADE_SENTINEL(brigade_of(brigade)))
+        return newSV(0);
+    return aprxs_bucket_reference(aTHX_ bucket, aprxs_behind(aTHX_ brigade->also));
+}
+
+/* From one bucket to the next, which must be one of this brigade. */
+static apr_bucket *step(pTHX_ aprxs_object *brigade, apr_bucket *from, I32 which)
+{
+    if (aprxs_is_loose(from))
+        croak("this bucket is in no brigade: it was removed");
+    apr_bucket *const to = which == NEXT ? APR_BUCKET_NEXT(from) : APR_BUCKET_PREV(from);
+    if (to != APR_BRIGADE_SENTINEL(brigade_of(brigade)) && aprxs_is_end(aTHX_ to))
+        croak("this bucket is in another brigade");
+    return to;
+}
+
+static int has(apr_bucket_brigade *brigade, const apr_bucket *wanted)
+{
+    for (apr_bucket *at = APR_BRIGADE_FIRST(brigade); at != APR_BRIGADE_SENTINEL(brigade); at = APR_BUCKET_NEXT(at))
+        if (at == wanted)
+            return 1;
+    return 0;
+}
+
+MODULE = APR::Brigade    PACKAGE = APR::Brigade
+
+SV *
+new(CLASS, p, list)
+    SV *CLASS
+    PoolOf p
+    BucketAlloc list
+  CODE:
+    PERL_UNUSED_VAR(CLASS);
+    RETVAL = aprxs_brigade_reference(aTHX_ apr_brigade_create(p->it, list->it), p, list->inner);
+  OUTPUT:
+    RETVAL
+
+SV *
+pool(brigade)
+    Brigade brigade
+  ALIAS:
+    bucket_alloc = 1
+  CODE:
+    RETVAL = newRV_inc(ix ? brigade->also : brigade->home);
+  OUTPUT:
+    RETVAL
+
+void
+insert_head(brigade, b)
+    Brigade brigade
+    Bucket b
+  ALIAS:
+    insert_tail = 1
+  CODE:
+    apr_bucket_brigade *const bb = brigade->it;
+    apr_bucket *const bucket = b->it;
+    aprxs_check_can_join(aTHX_ bucket, bb->bucket_alloc);
+    if (ix)
+        APR_BRIGADE_INSERT_TAIL(bb, bucket);
+    else
+        APR_BRIGADE_INSERT_HEAD(bb, bucket);
+
+void
+concat(a, b)
+    Brigade a
+    Brigade b
+  CODE:
+    if (a == b)
+        croak("a brigade cannot be joined to itself");
+    if (brigade_of(a)->bucket_alloc != brigade_of(b)->bucket_alloc)
+        croak("these brigades have different APR::BucketAllocs");
+    APR_BRIGADE_CONCAT(brigade_of(a), brigade_of(b));
+
+SV *
+first(brigade)
+    Brigade brigade
+  ALIAS:
+    last = 1
+  CODE:
+    apr_bucket_brigade *const bb = brigade->it;
+    RETVAL = reference(aTHX_ brigade, ix ? APR_BRIGADE_LAST(bb) : APR_BRIGADE_FIRST(bb));
+  OUTPUT:
+    RETVAL
+
+SV *
+next(brigade, bucket)
+    Brigade brigade
+    Bucket bucket
+  ALIAS:
+    next = NEXT
+    prev = PREV
+  CODE:
+    RETVAL = reference(aTHX_ brigade, step(aTHX_ brigade, bucket->it, ix));
+  OUTPUT:
+    RETVAL
+
+int
+is_empty(brigade)
+    Brigade brigade
+  CODE:
+    RETVAL = APR_BRIGADE_EMPTY(brigade_of(brigade));
+  OUTPUT:
+    RETVAL
+
+SV *
+split(b, e)
+    Brigade b
+    Bucket e
+  CODE:
+    if (!has(b->it, e->it))
+        croak("this bucket is not in the brigade that is to be split");
+    RETVAL = aprxs_brigade_reference(aTHX_ apr_brigade_split(b->it, e->it), aprxs_home(aTHX_ b), b->also);
+  OUTPUT:
+    RETVAL
+
+IV
+length(b)
+    Brigade b
+  CODE:
+    apr_off_t length = 0;
+    aprxs_check(aTHX_ cv, apr_brigade_length(b->it, 1, &length));
+    RETVAL = (IV)length;
+  OUTPUT:
+    RETVAL
+
+IV
+flatten(...)
+  CODE:
+    aprxs_object *const object = items > 1 ? aprxs_find(aTHX_ ST(0)) : NULL;
+    if (!object || object->kind != &aprxs_kind_Brigade || items > 3)
+        croak("usage: $bb->flatten($buf, [$wanted])");
+    const IV wanted = items == 3 && SvOK(ST(2)) ? SvIV(ST(2)) : -1;
+    apr_bucket_brigade *const brigade = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "bb")->it;
+    apr_off_t there = 0;
+    aprxs_check(aTHX_ cv, apr_brigade_length(brigade, 1, &there));
+    apr_size_t length = wanted >= 0 && wanted < there ? (apr_size_t)wanted : (apr_size_t)there;
+    SV *const room = aprxs_room(aTHX_ cv, length);
+    if (length)
+        aprxs_check(aTHX_ cv, apr_brigade_flatten(brigade, SvPVX(room), &length));
+    aprxs_hand_over(aTHX_ room, length, ST(1));
+    RETVAL = (IV)length;
+  OUTPUT:
+    RETVAL
+
+void
+cleanup(brigade)
+    Brigade brigade
+  CODE:
+    aprxs_check(aTHX_ cv, apr_brigade_cleanup(brigade->it));
+
+void
+destroy(brigade)
+    Brigade brigade
+  CODE:
+    aprxs_brigade_destroy(aTHX_ brigade);

@@ -1,0 +1,30 @@
+package APR::Const;
+
+use v5.36;
+use APR              ();
+use Cameleer::Consts ();
+
+Cameleer::Consts::offer( __PACKAGE__, _all() );
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Const - the numbers of the Apache Portable Runtime
+
+=head1 SYNOPSIS
+
+    use APR::Const -compile => qw(:common TIMEUP);
+    use APR::Const qw(:table);
+
+    print APR::Const::TIMEUP, OVERLAP_TABLES_SET;
+
+=head1 DESCRIPTION
+
+With C<-compile> they are subs of C<APR::Const> only, without it also of the package that says C<use>. Groups: C<:common :error
+:fopen :filetype :finfo :flock :fprot :hook :lockmech :poll :read_type :shutdown_how :socket :status :table :uri :filepath :limit>.
+A name that there is not is an error.
+
+=cut

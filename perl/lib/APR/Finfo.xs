@@ -1,0 +1,79 @@
+#include "xs.h"
+
+#include <apr_file_info.h>
+#include <apr_strings.h>
+
+const aprxs_kind aprxs_kind_Finfo = {"APR::Finfo", NULL, NULL};
+
+enum { FIELD_PROTECTION, FIELD_FILETYPE, FIELD_USER, FIELD_GROUP, FIELD_INODE, FIELD_DEVICE, FIELD_NLINK, FIELD_SIZE, FIELD_CSIZE, FIELD_ATIME, FIELD_MTIME, FIELD_CTIME, FIELD_VALID };
+
+static IV number_of(const apr_finfo_t *finfo, I32 which)
+{
+    switch (which) {
+    case FIELD_PROTECTION: return finfo->protection;
+    case FIELD_FILETYPE: return finfo->filetype;
+    case FIELD_USER: return finfo->user;
+    case FIELD_GROUP: return finfo->group;
+    case FIELD_INODE: return (IV)finfo->inode;
+    case FIELD_DEVICE: return (IV)finfo->device;
+    case FIELD_NLINK: return finfo->nlink;
+    case FIELD_SIZE: return finfo->size;
+    case FIELD_CSIZE: return finfo->csize;
+    case FIELD_ATIME: return apr_time_sec(finfo->atime);
+    case FIELD_MTIME: return apr_time_sec(finfo->mtime);
+    case FIELD_CTIME: return apr_time_sec(finfo->ctime);
+    default: return finfo->valid;
+    }
+}
+
+MODULE = APR::Finfo    PACKAGE = APR::Finfo
+
+SV *
+stat(fname, wanted, p)
+    SV *fname
+    IV wanted
+    PoolOf p
+  CODE:
+    apr_finfo_t *const finfo = apr_pcalloc(p->it, sizeof *finfo);
+    const char *const name = apr_pstrdup(p->it, aprxs_text_of(aTHX_ fname).bytes);
+    const apr_status_t status = apr_stat(finfo, name, (apr_int32_t)wanted, p->it);
+    /* Not all that was wanted is no failure: `valid` says what is there. */
+    if (status != APR_INCOMPLETE)
+        aprxs_check(aTHX_ cv, status);
+    finfo->fname = name;
+    RETVAL = aprxs_new(aTHX_ &aprxs_kind_Finfo, finfo, p);
+  OUTPUT:
+    RETVAL
+
+IV
+protection(obj)
+    Finfo obj
+  ALIAS:
+    protection = FIELD_PROTECTION
+    filetype = FIELD_FILETYPE
+    user = FIELD_USER
+    group = FIELD_GROUP
+    inode = FIELD_INODE
+    device = FIELD_DEVICE
+    nlink = FIELD_NLINK
+    size = FIELD_SIZE
+    csize = FIELD_CSIZE
+    atime = FIELD_ATIME
+    mtime = FIELD_MTIME
+    ctime = FIELD_CTIME
+    valid = FIELD_VALID
+  CODE:
+    RETVAL = number_of(obj->it, ix);
+  OUTPUT:
+    RETVAL
+
+SV *
+fname(obj)
+    Finfo obj
+  ALIAS:
+    name = 1
+  CODE:
+    const apr_finfo_t *const finfo = obj->it;
+    RETVAL = aprxs_sv_of(aTHX_ ix ? finfo->name : finfo->fname);
+  OUTPUT:
+    RETVAL

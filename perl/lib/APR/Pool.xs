@@ -1,0 +1,128 @@
+#include "xs.h"
+
+#include <apr_strings.h>
+
+#include "pool.h"
+
+typedef struct {
+    SV *code;
+    SV *argument; /* NULL: none */
+} Cleanup;
+
+/* The Perl half catches what it throws: nothing may jump over apr, which is at work on the pool. */
+static apr_status_t run(void *data)
+{
+    dTHX;
+    Cleanup *const cleanup = data;
+    dSP;
+    ENTER;
+    SAVETMPS;
+    save_scalar(PL_errgv);
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    PUSHs(sv_2mortal(cleanup->code));
+    if (cleanup->argument)
+        PUSHs(sv_2mortal(cleanup->argument));
+    PUTBACK;
+    call_pv("APR::Pool::_run_cleanup", G_VOID | G_DISCARD | G_EVAL);
+    FREETMPS;
+    LEAVE;
+    return APR_SUCCESS;
+}
+
+/* A name is one of the package that says it. */
+static SV *code_of(pTHX_ SV *code)
+{
+    if (SvROK(code))
+        return newSVsv(code);
+    STRLEN length;
+    const char *const name = SvPV(code, length);
+    if (memchr(name, ':', length) || memchr(name, '\'', length))
+        return newSVsv(code);
+    return newSVpvf("%s::%s", CopSTASHPV(PL_curcop), name);
+}
+
+static aprxs_object *parent_of(pTHX_ SV *sv)
+{
+    aprxs_object *const object = aprxs_find(aTHX_ sv);
+    if (SvROK(sv) && (!object || object->kind != &aprxs_kind_Pool))
+        croak("parent_pool_obj is not of type APR::Pool");
+    /* One that is gone stands for none. */
+    return object && object->it ? object : NULL;
+}
+
+MODULE = APR::Pool    PACKAGE = APR::Pool    PREFIX = pool_
+
+SV *
+new(parent_pool_obj)
+    SV *parent_pool_obj
+  CODE:
+    RETVAL = aprxs_pool_new(aTHX_ parent_of(aTHX_ parent_pool_obj), APRXS_OWNED);
+    if (!SvROK(parent_pool_obj) && sv_derived_from(parent_pool_obj, "APR::Pool"))
+        sv_bless(RETVAL, gv_stashsv(parent_pool_obj, GV_ADD));
+  OUTPUT:
+    RETVAL
+
+void
+destroy(obj)
+    SV *obj
+  ALIAS:
+    DESTROY = 1
+  CODE:
+    aprxs_object *const object = aprxs_find(aTHX_ obj);
+    PERL_UNUSED_VAR(ix);
+    if (!object || object->kind != &aprxs_kind_Pool)
+        croak("obj is not of type APR::Pool");
+    if (object->it && (object->flags & APRXS_OWNED))
+        aprxs_pool_destroy(aTHX_ object);
+
+void
+clear(obj)
+    Pool obj
+  CODE:
+    /* One of the server's ends when the server says so. */
+    if ((obj->flags & APRXS_OWNED) && !aprxs_pool_clear(aTHX_ obj))
+        croak("this pool, or one below it, is being destroyed: it cannot be cleared");
+
+void
+cleanup_register(p, cv, arg = NULL)
+    Pool p
+    SV *cv
+    SV *arg
+  CODE:
+    Cleanup *const cleanup = apr_palloc(p->it, sizeof *cleanup);
+    cleanup->code = code_of(aTHX_ cv);
+    cleanup->argument = arg ? newSVsv(arg) : NULL;
+    apr_pool_cleanup_register(p->it, cleanup, run, apr_pool_cleanup_null);
+
+int
+is_ancestor(a, b)
+    Pool a
+    Pool b
+  CODE:
+    RETVAL = apr_pool_is_ancestor(a->it, b->it);
+  OUTPUT:
+    RETVAL
+
+SV *
+parent_get(child_pool)
+    Pool child_pool
+  CODE:
+    apr_pool_t *const parent = apr_pool_parent_get(child_pool->it);
+    RETVAL = parent ? aprxs_pool_reference(aTHX_ parent) : newSV(0);
+  OUTPUT:
+    RETVAL
+
+void
+tag(pool, tag)
+    Pool pool
+    SV *tag
+  CODE:
+    /* apr keeps the pointer. */
+    apr_pool_tag(pool->it, aprxs_string_in(aTHX_ pool->it, tag));
+
+void
+cleanup_for_exec(...)
+  CODE:
+    PERL_UNUSED_VAR(items);
+    apr_pool_cleanup_for_exec();

@@ -1,0 +1,34 @@
+package APR::Socket;
+
+use v5.36;
+use APR ();
+
+sub CLONE_SKIP { return 1 }
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Socket - sockets
+
+=head1 SYNOPSIS
+
+    use APR::Const -compile => qw(SO_NONBLOCK POLLIN SUCCESS);
+
+    my $socket = APR::Socket->from_fileno( $pool, fileno $handle );
+    $socket->opt_set( APR::Const::SO_NONBLOCK, 0 );
+    $socket->timeout_set(5_000_000);
+    $socket->send('text');
+    my $length = $socket->recv( my $data, 8192 );
+    print 'more' if $socket->poll( $pool, 1_000, APR::Const::POLLIN ) == APR::Const::SUCCESS;
+
+=head1 DESCRIPTION
+
+C<from_fileno> makes one over a copy of a descriptor, which is closed with the pool. C<recv(BUFFER, LENGTH)> and C<send(DATA, LENGTH)>
+return how many bytes went; C<recv> at the end returns 0; what fails throws an L<APR::Error>. Times are in microseconds: below 0
+the socket blocks, at 0 it never does. C<opt_get opt_set timeout_get fileno close local_addr remote_addr bind connect
+listen recvfrom sendto>; the last five return a status.
+
+=cut

@@ -1,0 +1,31 @@
+package APR::ThreadRWLock;
+
+use v5.36;
+use APR ();
+
+sub CLONE_SKIP { return 1 }
+
+# Called by name it does nothing: the last variable ends it.
+sub DESTROY { return }
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::ThreadRWLock - a lock for several readers or one writer
+
+=head1 SYNOPSIS
+
+    my $lock = APR::ThreadRWLock->new($pool);
+    $lock->rdlock;
+    $lock->unlock;
+    $lock->wrlock;
+    $lock->unlock;
+
+=head1 DESCRIPTION
+
+C<rdlock tryrdlock wrlock trywrlock unlock> return a status. C<pool_get> is its pool.
+
+=cut

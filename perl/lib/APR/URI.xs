@@ -1,0 +1,120 @@
+#include "xs.h"
+
+#include <apr_strings.h>
+#include <apr_uri.h>
+
+/* As apr has it, and what Apache2::RequestRec knows of where the path ends. */
+typedef struct {
+    apr_uri_t uri;
+    char *path_info;
+} ParsedURI;
+
+const aprxs_kind aprxs_kind_URI = {"APR::URI", NULL, NULL};
+
+enum { SCHEME, HOSTINFO, USER, PASSWORD, HOSTNAME, PORT, PATH, QUERY, FRAGMENT, PATH_INFO };
+
+static char **field_of(ParsedURI *parsed, I32 which)
+{
+    apr_uri_t *const uri = &parsed->uri;
+    switch (which) {
+    case SCHEME: return &uri->scheme;
+    case HOSTINFO: return &uri->hostinfo;
+    case USER: return &uri->user;
+    case PASSWORD: return &uri->password;
+    case HOSTNAME: return &uri->hostname;
+    case PORT: return &uri->port_str;
+    case PATH: return &uri->path;
+    case QUERY: return &uri->query;
+    case FRAGMENT: return &uri->fragment;
+    default: return &parsed->path_info;
+    }
+}
+
+static apr_port_t number_of(const char *port)
+{
+    const apr_int64_t number = port ? apr_atoi64(port) : 0;
+    return number > 0 && number <= 65535 ? (apr_port_t)number : 0;
+}
+
+MODULE = APR::URI    PACKAGE = APR::URI
+
+SV *
+parse(classname, p, uri_string)
+    SV *classname
+    PoolOf p
+    SV *uri_string
+  CODE:
+    ParsedURI *const parsed = apr_pcalloc(p->it, sizeof *parsed);
+    PERL_UNUSED_VAR(classname);
+    /* What is no URI has the parts that were understood, as in mod_perl. */
+    (void)apr_uri_parse(p->it, aprxs_text_of(aTHX_ uri_string).bytes, &parsed->uri);
+    RETVAL = aprxs_new(aTHX_ &aprxs_kind_URI, parsed, p);
+  OUTPUT:
+    RETVAL
+
+SV *
+scheme(obj, val = NULL)
+    URI obj
+    SV *val
+  ALIAS:
+    scheme = SCHEME
+    hostinfo = HOSTINFO
+    user = USER
+    password = PASSWORD
+    hostname = HOSTNAME
+    port = PORT
+    path = PATH
+    query = QUERY
+    fragment = FRAGMENT
+    path_info = PATH_INFO
+  CODE:
+    ParsedURI *const parsed = obj->it;
+    char **const field = field_of(parsed, ix);
+    RETVAL = sv_2mortal(aprxs_sv_of(aTHX_ *field));
+    if (val) {
+        /* The value's own code may have destroyed the pool. */
+        SV *const wanted = sv_mortalcopy(val);
+        char *const text = SvOK(wanted) ? savepv(aprxs_text_of(aTHX_ wanted).bytes) : NULL;
+        SAVEFREEPV(text);
+        obj = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_URI, "obj");
+        *field = text ? apr_pstrdup(aprxs_home(aTHX_ obj)->it, text) : NULL;
+        if (ix == PORT)
+            parsed->uri.port = number_of(*field);
+    }
+    SvREFCNT_inc(RETVAL);
+  OUTPUT:
+    RETVAL
+
+SV *
+rpath(obj)
+    URI obj
+  CODE:
+    /* The path without the path_info at its end. */
+    ParsedURI *const parsed = obj->it;
+    const char *const path = parsed->uri.path;
+    const size_t length = path ? strlen(path) : 0;
+    const size_t rest = parsed->path_info ? strlen(parsed->path_info) : 0;
+    RETVAL = !path ? newSV(0)
+             : rest <= length && !strcmp(path + length - rest, parsed->path_info ? parsed->path_info : "") ? newSVpvn(path, length - rest)
+                                                                                                         : newSVpvn(path, length);
+  OUTPUT:
+    RETVAL
+
+SV *
+unparse(uptr, flags = APR_URI_UNP_OMITPASSWORD)
+    URI uptr
+    UV flags
+  CODE:
+    apr_pool_t *const scratch = aprxs_scratch_pool(aTHX);
+    RETVAL = aprxs_sv_of(aTHX_ apr_uri_unparse(scratch, &((ParsedURI *)uptr->it)->uri, (unsigned)flags));
+    apr_pool_destroy(scratch);
+  OUTPUT:
+    RETVAL
+
+UV
+port_of_scheme(scheme_str)
+    SV *scheme_str
+  CODE:
+    RETVAL = apr_uri_port_of_scheme(aprxs_text_of(aTHX_ scheme_str).bytes);
+  OUTPUT:
+    RETVAL

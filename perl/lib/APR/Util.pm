@@ -1,0 +1,24 @@
+package APR::Util;
+
+use v5.36;
+use APR ();
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Util - passwords, and the last part of a path
+
+=head1 SYNOPSIS
+
+    print 'right' if APR::Util::password_validate( 'secret', '{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=' );
+    my $name = APR::Util::filepath_name_get('/etc/passwd');
+
+=head1 DESCRIPTION
+
+C<password_validate(PASSWORD, HASH)> knows apr's MD5, SHA1, bcrypt and those of crypt. C<password_get(PROMPT, BUFFER, SIZE)> asks at the
+terminal and returns a status.
+
+=cut

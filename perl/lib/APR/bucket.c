@@ -1,0 +1,192 @@
+/* Which Perl object stands for which bucket, so that a bucket's end is known to its object, whoever ends it; and the other way round. */
+#include "xs.h"
+
+#include "bucket.h"
+
+/* By their address: the objects of buckets, and those of brigades under their end mark. */
+typedef struct {
+    HV *objects;
+} my_cxt_t;
+#define MY_CXT_KEY "APR::Bucket::objects"
+START_MY_CXT
+
+void aprxs_boot_buckets(pTHX)
+{
+    MY_CXT_INIT;
+    MY_CXT.objects = newHV();
+}
+
+void aprxs_clone_buckets(pTHX)
+{
+    MY_CXT_CLONE;
+    MY_CXT.objects = newHV();
+}
+
+static aprxs_object *known(pTHX_ const void *address)
+{
+    dMY_CXT;
+    SV **const slot = hv_fetch(MY_CXT.objects, (const char *)&address, sizeof address, 0);
+    return slot ? INT2PTR(aprxs_object *, SvUV(*slot)) : NULL;
+}
+
+static void know(pTHX_ const void *address, aprxs_object *object)
+{
+    dMY_CXT;
+    (void)hv_store(MY_CXT.objects, (const char *)&address, sizeof address, newSVuv(PTR2UV(object)), 0);
+}
+
+static void forget(pTHX_ const void *address)
+{
+    dMY_CXT;
+    if (!PL_dirty || SvTYPE(MY_CXT.objects) == SVt_PVHV)
+        (void)hv_delete(MY_CXT.objects, (const char *)&address, sizeof address, G_DISCARD);
+}
+
+int aprxs_is_end(pTHX_ const apr_bucket *bucket)
+{
+    aprxs_object *const object = known(aTHX_ bucket);
+    return object && object->kind == &aprxs_kind_Brigade;
+}
+
+/* Buckets. */
+
+int aprxs_is_loose(const apr_bucket *bucket)
+{
+    return APR_BUCKET_NEXT(bucket) == bucket;
+}
+
+void aprxs_take_out(apr_bucket *bucket)
+{
+    APR_BUCKET_REMOVE(bucket);
+    APR_BUCKET_INIT(bucket);
+}
+
+void aprxs_check_can_join(pTHX_ apr_bucket *bucket, apr_bucket_alloc_t *list)
+{
+    if (!aprxs_is_loose(bucket))
+        croak("this bucket is in a brigade already: remove it from there first");
+    if (bucket->list != list)
+        croak("this bucket is of another APR::BucketAlloc than the brigade");
+}
+
+/* What apr calls at the end of a bucket that has an object. */
+static void free_bucket(void *bucket)
+{
+    dTHX;
+    aprxs_object *const object = known(aTHX_ bucket);
+    if (object) {
+        forget(aTHX_ bucket);
+        object->it = NULL;
+    }
+    apr_bucket_free(bucket);
+}
+
+static void bucket_lost(pTHX_ aprxs_object *object)
+{
+    apr_bucket *const bucket = object->it;
+    if (!aprxs_is_loose(bucket))
+        APR_BUCKET_REMOVE(bucket);
+    apr_bucket_destroy(bucket);
+}
+
+/* In no brigade and without an object nobody can reach it. */
+static void bucket_unused(pTHX_ aprxs_object *object)
+{
+    apr_bucket *const bucket = object->it;
+    forget(aTHX_ bucket);
+    bucket->free = apr_bucket_free;
+    if (aprxs_is_loose(bucket))
+        apr_bucket_destroy(bucket);
+}
+
+const aprxs_kind aprxs_kind_Bucket = {"APR::Bucket", bucket_lost, bucket_unused};
+
+SV *aprxs_bucket_reference(pTHX_ apr_bucket *bucket, aprxs_object *allocator)
+{
+    aprxs_object *const there = known(aTHX_ bucket);
+    if (there)
+        return aprxs_reference(aTHX_ there);
+    SV *const reference = aprxs_new(aTHX_ &aprxs_kind_Bucket, bucket, allocator);
+    know(aTHX_ bucket, aprxs_find(aTHX_ reference));
+    bucket->free = free_bucket;
+    return reference;
+}
+
+/* Brigades. */
+
+static apr_bucket *end_of(apr_bucket_brigade *brigade)
+{
+    return APR_BRIGADE_SENTINEL(brigade);
+}
+
+static void brigade_lost(pTHX_ aprxs_object *object)
+{
+    forget(aTHX_ end_of(object->it));
+}
+
+void aprxs_brigade_destroy(pTHX_ aprxs_object *object)
+{
+    apr_bucket_brigade *const brigade = object->it;
+    forget(aTHX_ end_of(brigade));
+    object->it = NULL;
+    apr_brigade_destroy(brigade);
+}
+
+const aprxs_kind aprxs_kind_Brigade = {"APR::Brigade", brigade_lost, aprxs_brigade_destroy};
+
+SV *aprxs_brigade_reference(pTHX_ apr_bucket_brigade *brigade, aprxs_object *pool, SV *allocator)
+{
+    SV *const reference = aprxs_new(aTHX_ &aprxs_kind_Brigade, brigade, pool);
+    aprxs_object *const object = aprxs_find(aTHX_ reference);
+    object->also = SvREFCNT_inc(allocator);
+    know(aTHX_ end_of(brigade), object);
+    return reference;
+}
+
+/* Allocators. */
+
+static aprxs_object *a_brigade_of(pTHX_ apr_bucket_alloc_t *list)
+{
+    dMY_CXT;
+    HE *entry;
+    hv_iterinit(MY_CXT.objects);
+    while ((entry = hv_iternext(MY_CXT.objects))) {
+        aprxs_object *const object = INT2PTR(aprxs_object *, SvUV(HeVAL(entry)));
+        if (object->kind == &aprxs_kind_Brigade && ((apr_bucket_brigade *)object->it)->bucket_alloc == list)
+            return object;
+    }
+    return NULL;
+}
+
+/* While its memory is there: before apr's own cleanup, which was registered earlier. */
+static apr_status_t allocator_ends(void *data)
+{
+    dTHX;
+    aprxs_object *const object = data;
+    apr_bucket_alloc_t *const list = object->it;
+    aprxs_object *brigade;
+    while ((brigade = a_brigade_of(aTHX_ list)))
+        aprxs_brigade_destroy(aTHX_ brigade);
+    aprxs_lose(aTHX_ object);
+    return APR_SUCCESS;
+}
+
+void aprxs_allocator_destroy(pTHX_ aprxs_object *object)
+{
+    apr_bucket_alloc_t *const list = object->it;
+    aprxs_object *const home = aprxs_home(aTHX_ object);
+    if (home && home->it)
+        apr_pool_cleanup_kill(home->it, object, allocator_ends);
+    allocator_ends(object);
+    apr_bucket_alloc_destroy(list);
+}
+
+const aprxs_kind aprxs_kind_BucketAlloc = {"APR::BucketAlloc", NULL, aprxs_allocator_destroy};
+
+SV *aprxs_allocator_new(pTHX_ aprxs_object *pool)
+{
+    apr_bucket_alloc_t *const list = apr_bucket_alloc_create(pool->it);
+    SV *const reference = aprxs_new(aTHX_ &aprxs_kind_BucketAlloc, list, pool);
+    apr_pool_cleanup_register(pool->it, aprxs_find(aTHX_ reference), allocator_ends, apr_pool_cleanup_null);
+    return reference;
+}

@@ -1,0 +1,28 @@
+/* Buckets and brigades as objects, between bucket.c and the methods. */
+#ifndef APR_BUCKET_H
+#define APR_BUCKET_H
+
+#include <apr_buckets.h>
+
+void aprxs_boot_buckets(pTHX);
+void aprxs_clone_buckets(pTHX);
+
+SV *aprxs_allocator_new(pTHX_ aprxs_object *pool);
+/* Takes all out of the brigades that have its buckets, ends those, and frees it. */
+void aprxs_allocator_destroy(pTHX_ aprxs_object *allocator);
+
+/* The object of a bucket: the one that is there, or a new one. */
+SV *aprxs_bucket_reference(pTHX_ apr_bucket *bucket, aprxs_object *allocator);
+/* A bucket over a scalar. */
+apr_bucket *aprxs_sv_bucket(pTHX_ SV *sv, size_t offset, size_t length, apr_bucket_alloc_t *list);
+int aprxs_is_loose(const apr_bucket *bucket);
+void aprxs_take_out(apr_bucket *bucket);
+/* Croaks unless the bucket is in no brigade, and made by this allocator. */
+void aprxs_check_can_join(pTHX_ apr_bucket *bucket, apr_bucket_alloc_t *list);
+
+SV *aprxs_brigade_reference(pTHX_ apr_bucket_brigade *brigade, aprxs_object *pool, SV *allocator);
+void aprxs_brigade_destroy(pTHX_ aprxs_object *object);
+/* Whether it is the end mark of a brigade. */
+int aprxs_is_end(pTHX_ const apr_bucket *bucket);
+
+#endif

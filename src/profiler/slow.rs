@@ -13,6 +13,7 @@ use wire::control::{GenerationNumber, Slot};
 
 use super::profile::Frame;
 use super::watched::Watched;
+use crate::config::Phase;
 use crate::log;
 
 /// Between two looks.
@@ -59,6 +60,10 @@ pub struct SlowRequest {
     pub worker_ended: bool,
     /// Looks that found it over the limit.
     pub looks: u64,
+    /// How long it was in which phase, to a tenth of a second: by how often it was seen there from its beginning. In the order in which
+    /// requests go through them.
+    #[serde(default)]
+    pub phases: Vec<SlowPhase>,
     /// Where it was then, what was seen most first.
     pub stacks: Vec<SlowStack>,
 }
@@ -72,6 +77,15 @@ pub struct SlowStack {
     pub frames: Vec<Frame>,
 }
 
+/// A phase of a slow request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowPhase {
+    /// `PerlHandler`; `other` for what is between phases.
+    pub phase: String,
+    /// What it took of `took_ms`.
+    pub took_ms: u64,
+}
+
 /// What is known of a request under way.
 #[derive(Debug)]
 struct Observed {
@@ -81,12 +95,27 @@ struct Observed {
     memory: u64,
     looks: u64,
     stacks: BTreeMap<String, SlowStack>,
+    /// How often it was seen in which phase, also before it was slow.
+    phases: BTreeMap<u16, u64>,
 }
 
 impl Observed {
     fn begin(activity: Activity, worker: &Watched) -> Observed {
         let (used, memory) = (worker.processor_time(), worker.anonymous_memory());
-        Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new() }
+        let phases = BTreeMap::from([(activity.phase, 1)]);
+        Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new(), phases }
+    }
+
+    /// Its time by the phases that it was seen in.
+    fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
+        let all: u64 = self.phases.values().sum();
+        let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
+        let told = |(number, looks): (&u16, &u64)| SlowPhase {
+            phase: name(*number),
+            took_ms: u64::try_from(u128::from(took_ms) * u128::from(*looks) / u128::from(all.max(1)))
+                .unwrap_or(u64::MAX),
+        };
+        self.phases.iter().map(told).collect()
     }
 
     fn age(&self, now_us: u64) -> Duration {
@@ -106,6 +135,7 @@ impl Observed {
         let Activity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
         let mut stacks: Vec<SlowStack> = self.stacks.values().cloned().collect();
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.looks));
+        let took_ms = millis(self.age(now_us));
         let cpu = worker.processor_time().saturating_sub(self.used);
         SlowRequest {
             received_us,
@@ -115,7 +145,8 @@ impl Observed {
             worker: worker.slot,
             pid: worker.pid,
             generation: worker.generation,
-            took_ms: millis(self.age(now_us)),
+            took_ms,
+            phases: self.phases(took_ms),
             queued_ms: begun_us.saturating_sub(received_us) / 1000,
             cpu_ms: millis(cpu),
             grown: worker.anonymous_memory().cast_signed() - self.memory.cast_signed(),
@@ -211,6 +242,7 @@ impl SlowLog {
         let is_the_same = |seen: &Observed| activity.as_ref().is_some_and(|now| now.request == seen.activity.request);
         let observed = match (seen, &activity) {
             (Some(mut seen), _) if is_the_same(&seen) => {
+                *seen.phases.entry(activity.as_ref().map_or(0, |now| now.phase)).or_default() += 1;
                 if seen.age(now_us) >= after {
                     seen.add(worker.stack(&seen.activity));
                 }

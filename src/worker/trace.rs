@@ -1,4 +1,4 @@
-//! The parts of a request that is traced: handlers of phases, and what is asked of databases. The front sends them to the collector.
+//! The phase of a request, which others may read; and the parts of one that is traced: handlers of phases, and what is asked of databases. The front sends them to the collector.
 
 use std::cell::RefCell;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,6 +23,14 @@ pub fn begin(is_traced: bool) {
         PHASES.set(is_traced.then(Vec::new));
         libperl::trace_statements(is_traced);
     }
+}
+
+/// Does what belongs to a phase: who looks at this process meanwhile sees which.
+pub fn within<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
+    let before = libperl::activity_phase(phase.number());
+    let said = call();
+    libperl::activity_phase(before);
+    said
 }
 
 /// Calls a phase's handler, and notes how long it took.

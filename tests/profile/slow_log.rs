@@ -48,6 +48,44 @@ fn a_slow_request_is_told_of_with_its_stack() {
 }
 
 #[test]
+fn the_time_of_each_phase_is_told() {
+    // Each stays until its file is there.
+    let module = "package My::Doors; use v5.36;
+        sub until_there ($name) { until (-e \"@DIR@/$name\") { select undef, undef, undef, 0.02 } }
+        sub enter ($r) { until_there('enter'); 0 }
+        sub page ($r) { until_there('page'); $r->send_http_header('text/plain'); $r->print('ok'); 0 }
+        1;";
+    let site = crate::support::Site::new().file("lib/My/Doors.pm", module);
+    let server = site.serve(
+        "SlowLog 200ms\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nMaxClients 1\nPerlLib lib\nPerlModule My::Doors\n\
+         <Location />\nSetHandler perl-script\nPerlAccessHandler My::Doors::enter\nPerlHandler My::Doors::page\n</Location>",
+    );
+    let phase = |slow: &Value, name: &str| {
+        let phases = slow["phases"].as_array().expect("a list").clone();
+        phases.into_iter().find(|of| of["phase"] == name).and_then(|of| of["took_ms"].as_u64())
+    };
+    let seen = |name: &str, ms: u64| {
+        eventually("it is seen there", || slow(&server).into_iter().find(|slow| phase(slow, name) > Some(ms)))
+    };
+    thread::scope(|scope| {
+        let asked = held(scope, &server, "/page");
+        let at_the_door = seen("PerlAccessHandler", 600);
+        assert_eq!(phase(&at_the_door, "PerlHandler"), None, "{at_the_door}");
+        server.site.write("enter", "");
+        let inside = seen("PerlHandler", 300);
+        assert!(phase(&inside, "PerlAccessHandler") >= Some(500), "{inside}");
+        server.site.write("page", "");
+        asked.join().expect("an answer").is(200);
+    });
+    let over = first(&server, true);
+    let of: u64 = over["phases"].as_array().expect("a list").iter().filter_map(|of| of["took_ms"].as_u64()).sum();
+    let took = over["took_ms"].as_u64().expect("a time");
+    assert!(of <= took && of + 10 >= took, "{over}");
+    let said = server.control(["why"]).succeeded().out;
+    assert!(said.contains("\n  phases PerlAccessHandler ") && said.contains(" s  PerlHandler "), "{said}");
+}
+
+#[test]
 fn work_and_waiting_are_told_apart() {
     let server = serve("SlowLog 300ms");
     thread::scope(|scope| {

@@ -88,7 +88,8 @@ pub struct Activity {
     pub received_us: u64,
     pub begun_us: u64,
     pub perl: usize,
-    pub lengths: [u16; 4],
+    pub lengths: [u16; 3],
+    pub phase: u16,
     pub texts: [u8; 440],
     pub again: u64,
 }
@@ -183,6 +184,7 @@ mod declarations {
         pub fn cml_is_late() -> c_int;
         pub fn cml_activity_begins(number: u64, received_us: u64, texts: *const Bytes);
         pub fn cml_activity_ends();
+        pub fn cml_activity_phase(phase: u16) -> u16;
         pub fn cml_activity_address() -> usize;
         pub fn cml_activity_of(memory: *const Memory, address: usize, out: *mut Activity) -> c_int;
         pub fn cml_stack_of(memory: *const Memory, perl: usize, frames: *mut Frame, room: usize) -> usize;

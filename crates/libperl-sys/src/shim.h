@@ -215,13 +215,15 @@ typedef struct {
     uint64_t request; /* its number; 0: none */
     uint64_t received_us, begun_us; /* since 1970: by the front, by this process */
     const void *perl;
-    uint16_t lengths[4]; /* of method, host, target; the last is not used */
+    uint16_t lengths[3]; /* of method, host, target */
+    uint16_t phase; /* of the request, as the worker numbers them; 0: none */
     char texts[440];
     uint64_t again; /* the request */
 } cml_activity;
 
 void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3]);
 void cml_activity_ends(void);
+uint16_t cml_activity_phase(uint16_t phase); /* the one before */
 uintptr_t cml_activity_address(void);
 int cml_activity_of(const cml_memory *memory, uintptr_t address, cml_activity *out);
 

@@ -31,6 +31,7 @@ use libperl_sys as sys;
 pub use libperl_sys::Hooks;
 pub use observe::{
     Activity, Frame, FrameCode, Memory, StackReader, activity, activity_address, activity_begins, activity_ends,
+    activity_phase,
 };
 pub use process::{
     deadline_signal, env_forget, env_put, gave_up, has_children, is_forked_child, is_late, keep_from_children,

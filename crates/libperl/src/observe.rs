@@ -32,6 +32,8 @@ pub struct Activity {
     pub host: String,
     /// Path and query as sent; a long one is cut.
     pub target: String,
+    /// The phase that it is in, as [`activity_phase`] was told it; 0: none.
+    pub phase: u16,
     perl: usize,
 }
 
@@ -40,6 +42,12 @@ pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 3]) {
     let texts = texts.map(|text| sys::Bytes { bytes: text.as_ptr().cast(), length: text.len() });
     // SAFETY: three pairs of pointer and length, which are copied.
     unsafe { sys::cml_activity_begins(number, received_us, texts.as_ptr()) }
+}
+
+/// Notes that its request is in this phase; the one before.
+pub fn activity_phase(number: u16) -> u16 {
+    // SAFETY: exchanges a word of the shim's own.
+    unsafe { sys::cml_activity_phase(number) }
 }
 
 /// Notes that this process has none.
@@ -56,8 +64,16 @@ pub fn activity_address() -> usize {
 
 /// What the process is at whose `memory` that is. `None`: at nothing.
 pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
-    let mut told =
-        sys::Activity { request: 0, received_us: 0, begun_us: 0, perl: 0, lengths: [0; 4], texts: [0; 440], again: 0 };
+    let mut told = sys::Activity {
+        request: 0,
+        received_us: 0,
+        begun_us: 0,
+        perl: 0,
+        lengths: [0; 3],
+        phase: 0,
+        texts: [0; 440],
+        again: 0,
+    };
     // SAFETY: fills a struct of the shape that the shim declares; the hook and what it is lent live during the call.
     if unsafe { sys::cml_activity_of(&hook(&memory), address, &raw mut told) } == 0 {
         return None;
@@ -68,10 +84,10 @@ pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
         rest = behind;
         String::from_utf8_lossy(text).into_owned()
     };
-    let [method, host, target, _] = told.lengths;
+    let [method, host, target] = told.lengths;
     let (method, host, target) = (text(method), text(host), text(target));
-    let sys::Activity { request, received_us, begun_us, perl, .. } = told;
-    Some(Activity { request, received_us, begun_us, method, host, target, perl })
+    let sys::Activity { request, received_us, begun_us, perl, phase, .. } = told;
+    Some(Activity { request, received_us, begun_us, method, host, target, phase, perl })
 }
 
 /// Where a perl is.

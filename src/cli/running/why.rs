@@ -69,6 +69,11 @@ fn one(slow: &SlowRequest) -> String {
         seconds(*cpu_ms),
         seconds(took_ms.saturating_sub(*cpu_ms))
     );
+    if slow.phases.len() > 1 {
+        let phases: Vec<String> =
+            slow.phases.iter().map(|of| format!("{} {}", of.phase, seconds(of.took_ms))).collect();
+        let _ = writeln!(text, "  phases {}", phases.join("  "));
+    }
     let database: u64 =
         slow.stacks.iter().filter(|stack| stack.frames.iter().any(|f| f.is_database())).map(|s| s.looks).sum();
     if database > 0 {

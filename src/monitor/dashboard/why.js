@@ -49,6 +49,9 @@ function one(slow) {
     `worker ${slow.worker}`,
   ];
   part.append(element("p", times.join(" · ")));
+  if (slow.phases.length > 1) {
+    part.append(element("p", slow.phases.map(({ phase, took_ms }) => `${phase} ${took(took_ms * 1000)}`).join(" · ")));
+  }
   const stacks = document.createElement("ul");
   stacks.append(...slow.stacks.map((seen) => stack(seen, slow.looks)));
   part.append(stacks);

@@ -108,6 +108,10 @@ impl Site {
     /// Runs a phase's handlers: those of the configuration, then those that Perl code has pushed. What the last one
     /// says counts.
     pub(super) fn phase(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
+        trace::within(phase, || self.handlers_of(location, request, phase))
+    }
+
+    fn handlers_of(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
         let mut said = DECLINED;
         if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
             let handlers = match self.handlers(location, phase) {
@@ -198,8 +202,8 @@ impl Site {
             {
                 404
             }
-            Handler::CgiScript => self.run_script(location, request),
-            Handler::Psgi => self.run_psgi(location, request),
+            Handler::CgiScript => trace::within(Phase::Handler, || self.run_script(location, request)),
+            Handler::Psgi => trace::within(Phase::Handler, || self.run_psgi(location, request)),
             Handler::Default if location.settings.asks_perl_for_folders() && names_folder(request) => {
                 self.phase(location, request, Phase::Handler)
             }

@@ -27,6 +27,7 @@ void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes 
     now->received_us = received_us;
     now->begun_us = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
     memset(now->lengths, 0, sizeof now->lengths);
+    now->phase = 0;
     for (size_t i = 0; i < 3; i++)
         keep(texts[i].bytes, texts[i].length, &now->lengths[i]);
     now->again = number;
@@ -36,6 +37,11 @@ void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes 
 void cml_activity_ends(void)
 {
     __atomic_store_n(&cml_activity_now.request, 0, __ATOMIC_SEQ_CST);
+}
+
+uint16_t cml_activity_phase(uint16_t phase)
+{
+    return __atomic_exchange_n(&cml_activity_now.phase, phase, __ATOMIC_RELAXED);
 }
 
 /* Where another process that was forked from the same one has it. */

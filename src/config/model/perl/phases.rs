@@ -80,6 +80,16 @@ impl Phase {
         }
     }
 
+    /// For who reads what a worker is at: from 1 on, since 0 is none.
+    pub fn number(self) -> u16 {
+        self as u16 + 1
+    }
+
+    /// The phase of that number.
+    pub fn numbered(number: u16) -> Option<Phase> {
+        Phase::ALL.get(usize::from(number.checked_sub(1)?)).copied()
+    }
+
     /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
     pub fn needs_worker(self) -> bool {
         !matches!(self, Phase::Handler | Phase::Cleanup) && !self.is_of_process()

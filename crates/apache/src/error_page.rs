@@ -40,7 +40,7 @@ const REASONS: &[(u16, &str, &str)] = &[
     (415, "Unsupported Media Type", "The server cannot use a request of this type."),
     (416, "Range Not Satisfiable", "The page has no such part."),
     (429, "Too Many Requests", "There were too many requests; try again later."),
-    (500, "Internal Server Error", "The server failed at this request. Its error log says more."),
+    (500, "Internal Server Error", "The server encountered an internal error. Its error log says more."),
     (501, "Not Implemented", "The server cannot do this."),
     (502, "Bad Gateway", "The program behind this page gave no proper answer."),
     (503, "Service Unavailable", "The server is busy; try again later."),

@@ -129,7 +129,10 @@ unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c
     // SAFETY: XS passes a string that lives during the call.
     let value = unsafe { value.get() };
     let Some(field) = Text::from_number(field) else { return OK };
-    let set = status(with(r, |r| r.set_text(field, value)));
+    let set = status(with(r, |r| {
+        r.set_text(field, value);
+        r.notice_type(field);
+    }));
     if field.is_of_client() {
         for_each(|r| r.set_text(field, value));
     }

@@ -59,6 +59,8 @@ pub(crate) struct Output {
     pub client_is_gone: bool,
     /// The client sends nothing more, and may have left.
     pub client_hung_up: bool,
+    /// The status of the head that has left.
+    status_sent: Option<u16>,
     sent: u64,
     front_is_gone: bool,
     packet: Vec<u8>,
@@ -78,7 +80,16 @@ impl Output {
         (self.client_is_gone, self.client_hung_up) = (false, false);
         self.owes_end = None;
         self.header_was_said = false;
+        self.status_sent = None;
         self.sent = 0;
+    }
+
+    /// The status of the head, once it is decided.
+    pub fn head_status(&self) -> Option<u16> {
+        match &self.stage {
+            Stage::Ready(head) => Some(head.status),
+            _ => self.status_sent,
+        }
     }
 
     pub fn has_head(&self) -> bool {
@@ -202,6 +213,7 @@ impl Output {
         self.packet.clear();
         self.tail.clear();
         if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
+            self.status_sent = Some(head.status);
             Reply::Head(head).put(id, &mut self.packet);
         }
         if let Some(end) = end {

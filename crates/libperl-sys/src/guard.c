@@ -35,6 +35,18 @@ void cml_throw_exit(pTHX_ int code)
     croak_sv(exit_exception);
 }
 
+/* What mod_perl 2's exit throws, which an eval of the site may catch and throw on: ModPerl::Const::EXIT. */
+static bool is_exit_of_mod_perl_2(pTHX_ SV *error)
+{
+    enum { EXIT = 120000 };
+    HV *const object = SvROK(error) && SvOBJECT(SvRV(error)) && SvTYPE(SvRV(error)) == SVt_PVHV ? (HV *)SvRV(error) : NULL;
+    const char *const class = object ? HvNAME(SvSTASH((SV *)object)) : NULL;
+    if (!class || strNE(class, "APR::Error") || SvMAGICAL((SV *)object))
+        return false;
+    SV **const code = hv_fetchs(object, "rc", 0);
+    return code && SvIOK(*code) && SvIVX(*code) == EXIT;
+}
+
 static cml_status status_of_error(pTHX)
 {
     SV *const error = ERRSV;
@@ -43,6 +55,10 @@ static cml_status status_of_error(pTHX)
         return CML_OK;
     if (exit_exception && SvROK(error) && SvRV(error) == SvRV(exit_exception))
         return CML_EXITED;
+    if (is_exit_of_mod_perl_2(aTHX_ error)) {
+        last_exit = 0;
+        return CML_EXITED;
+    }
     return CML_DIED;
 }
 

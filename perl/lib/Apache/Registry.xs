@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 int cml_go_home(void);
+int cml_is_forked_child(void);
 
 /* Changes with everything that decides whether a script may run, and which one it is. */
 struct stamp {
@@ -53,6 +54,39 @@ static SV **push_words(pTHX_ SV **sp, const char *word, const char *end)
         *SvEND(sv) = '\0';
         XPUSHs(sv);
         word = stop + 1;
+    }
+    return sp;
+}
+
+/* Whether an END block is that of the file, or was compiled into the package. */
+static bool is_of_file(pTHX_ CV *cv, const char *file)
+{
+    return CvFILE(cv) && strEQ(CvFILE(cv), file);
+}
+
+static bool is_of_package(pTHX_ CV *cv, const char *package)
+{
+    const char *const name = CvSTASH(cv) ? HvNAME(CvSTASH(cv)) : NULL;
+    return name && strEQ(name, package);
+}
+
+/* Pushes the END blocks that are taken: perl will not run them at its end. */
+static SV **push_end_blocks(pTHX_ SV **sp, bool (*is_wanted)(pTHX_ CV *, const char *), const char *name)
+{
+    const SSize_t last = PL_endav ? av_top_index(PL_endav) : -1;
+    AV *const all = PL_endav;
+    AV *const kept = last < 0 ? NULL : newAV();
+    for (SSize_t i = 0; i <= last; i++) {
+        SV **const slot = av_fetch(all, i, 0);
+        CV *const cv = slot ? (CV *)*slot : NULL;
+        if (cv && is_wanted(aTHX_ cv, name))
+            mXPUSHs(newRV_inc((SV *)cv));
+        else if (cv)
+            av_push(kept, SvREFCNT_inc((SV *)cv));
+    }
+    if (kept) {
+        PL_endav = kept;
+        SvREFCNT_dec((SV *)all);
     }
     return sp;
 }
@@ -119,26 +153,21 @@ words(r)
         XSRETURN_EMPTY;
     SP = push_words(aTHX_ SP, query.bytes, query.bytes + query.length);
 
+int
+is_forked_child()
+  CODE:
+    RETVAL = cml_is_forked_child();
+  OUTPUT:
+    RETVAL
+
 void
 take_end_blocks(file)
-    SV *file
+    const char *file
   PPCODE:
-    STRLEN length;
-    const char *const name = SvPV(file, length);
-    const SSize_t last = PL_endav ? av_top_index(PL_endav) : -1;
-    AV *const kept = newAV();
-    for (SSize_t i = 0; i <= last; i++) {
-        SV **const slot = av_fetch(PL_endav, i, 0);
-        CV *const cv = slot ? (CV *)*slot : NULL;
-        if (cv && CvFILE(cv) && strEQ(CvFILE(cv), name))
-            mXPUSHs(newRV_inc((SV *)cv));
-        else if (cv)
-            av_push(kept, SvREFCNT_inc((SV *)cv));
-    }
-    if (PL_endav) {
-        AV *const all = PL_endav;
-        PL_endav = kept;
-        SvREFCNT_dec((SV *)all);
-    } else {
-        SvREFCNT_dec((SV *)kept);
-    }
+    SP = push_end_blocks(aTHX_ SP, is_of_file, file);
+
+void
+take_end_blocks_of(package)
+    const char *package
+  PPCODE:
+    SP = push_end_blocks(aTHX_ SP, is_of_package, package);

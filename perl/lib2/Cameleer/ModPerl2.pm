@@ -26,6 +26,8 @@ sub begin {
     undef $mod_perl::VERSION;
     require mod_perl2;
     require Apache2::Process;
+    require ModPerl::Util;         # exit, in all code that is compiled from here on
+    require ModPerl::Const;
     return;
 }
 

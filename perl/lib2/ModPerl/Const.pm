@@ -9,6 +9,9 @@ Cameleer::Constants::define( __PACKAGE__, { common => 'EXIT 120000' } );
 
 sub import { goto &Cameleer::Constants::import }
 
+# Known under both names.
+sub ModPerl::EXIT () { return 120_000 }
+
 1;
 
 __END__
@@ -20,6 +23,6 @@ ModPerl::Const - EXIT: what a caught ModPerl::Util::exit is, as a number
 =head1 SYNOPSIS
 
     use ModPerl::Const -compile => 'EXIT';
-    eval { code(); 1 } or $@ == ModPerl::Const::EXIT or die $@;
+    eval { code(); 1 } or $@ == ModPerl::EXIT or die $@;
 
 =cut

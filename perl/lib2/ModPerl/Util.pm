@@ -2,8 +2,19 @@ package ModPerl::Util;
 
 use v5.36;
 
-# What ends a handler, not the process: the server takes CORE::exit so.
-sub exit { CORE::exit( $_[-1] // 0 ) }    ## no critic: the name is the API's
+# Which sub unload_package is.
+our $DEFAULT_UNLOAD_METHOD //= 'unload_package_pp';
+
+# Ends the handler, not the process: an exception that the server knows, and that an eval sees as ModPerl::EXIT. In a child that
+# was forked here it is perl's own exit.
+sub exit {    ## no critic: the name is the API's
+    require Apache::Registry;
+    CORE::exit( $_[0] // 0 ) if Apache::Registry::is_forked_child();
+    require APR::Error;
+    my ( undef, $file, $line ) = caller;
+    local $SIG{__DIE__} = 'DEFAULT';    # it is no error
+    die APR::Error->new( rc => 120_000, file => $file, line => $line, func => 'ModPerl::Util::exit' );
+}
 
 BEGIN { *CORE::GLOBAL::exit = \&ModPerl::Util::exit if !defined &CORE::GLOBAL::exit }
 
@@ -13,20 +24,21 @@ sub current_callback { my $r = Apache->request; return $r ? $r->current_callback
 # Which interpreter, among those of all workers: there is one in each.
 sub current_perl_id { return sprintf '0x%x', $$ }
 
-# The file is asked for anew by the next require, and its subs are gone.
+# What the package defined is gone, and its file is asked for anew by the next require.
 sub unload_package ($package) {
-    my $file = $package =~ s{::}{/}gr . '.pm';
-    delete $INC{$file};
-    unload_package_pp($package);
-    return;
+    no strict 'refs';
+    return $DEFAULT_UNLOAD_METHOD->($package);
 }
 
 sub unload_package_pp ($package) {
     no strict 'refs';
     my $stash = \%{"${package}::"};
     delete $stash->{$_} for grep { !/::\z/ } keys %$stash;
+    delete $INC{ $package =~ s{::}{/}gr . '.pm' };
     return;
 }
+
+*unload_package_xs = \&unload_package_pp;
 
 sub untaint { Apache->untaint($_) for @_; return }
 
@@ -44,5 +56,12 @@ ModPerl::Util - leaving a handler, unloading a package
     ModPerl::Util::current_callback();    # PerlResponseHandler
     ModPerl::Util::unload_package('My::Module');
     ModPerl::Util::untaint($text);
+
+=head1 DESCRIPTION
+
+C<exit> throws an L<APR::Error> that is C<ModPerl::EXIT> as a number; perl's own C<exit> is this one in all code that is compiled in
+the server. Whoever catches it with an eval throws it on:
+
+    eval { code(); 1 } or ref $@ && $@ == ModPerl::EXIT and die $@;
 
 =cut

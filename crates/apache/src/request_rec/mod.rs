@@ -22,6 +22,7 @@ use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
 use wire::reply::LeaveReason;
 
+use self::environment::{Api, api};
 use self::field::{Number, Text};
 use self::handler_stacks::Stacks;
 use self::script_name::Split;
@@ -259,6 +260,14 @@ impl RequestRec {
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
         if field == Text::StatusLine {
             self.status = value.and_then(status_of).unwrap_or(self.status);
+        }
+    }
+
+    /// In mod_perl 2 a handler that names the type of its answer prints no header lines, whatever ParseHeaders says.
+    pub fn notice_type(&mut self, field: Text) {
+        let answers = |name: &[u8]| name == b"PerlResponseHandler" || name == b"PerlHandler";
+        if field == Text::ContentType && api() == Api::Two && self.output.is_untouched() {
+            self.output.header_was_said |= self.known_text(Text::CurrentCallback).is_some_and(answers);
         }
     }
 

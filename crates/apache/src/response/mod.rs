@@ -12,6 +12,7 @@ use self::head::{is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
 use crate::error_page::{Page, is_bodyless, page};
 use crate::output::Stage;
+use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
 use crate::request_rec::{Finished, RequestRec};
@@ -32,8 +33,18 @@ impl RequestRec {
 
     /// A script that began a header and did not end it, or that said nothing at all.
     pub fn lacks_header(&self) -> bool {
-        let is_silent = self.place.send_header && self.output.is_untouched() && self.status == 200;
+        let said_type = api() == Api::Two && self.output.header_was_said;
+        let is_silent = self.place.send_header && self.output.is_untouched() && self.status == 200 && !said_type;
         is_silent || matches!(self.output.stage, Stage::Script)
+    }
+
+    /// mod_perl 2: an error behind a body, which the answer's end tells of. False when there is no body yet.
+    pub fn append_page(&mut self, status: u16) -> bool {
+        if self.output.bytes_sent() == 0 {
+            return false;
+        }
+        self.write(&page(status, None, ""));
+        true
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.

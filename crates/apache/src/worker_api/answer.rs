@@ -2,6 +2,7 @@
 
 use crate::error_page::Page;
 use crate::request_rec::RequestRec;
+use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::{Number, Text};
 use crate::request_stack::{speaking, with};
 
@@ -47,6 +48,9 @@ impl RequestRec {
                 return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
             }
             Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
+            Verdict::Status(status) if self.contradicts_head(status) && !self.append_page(status) => {
+                return Outcome::Error(status);
+            }
             Verdict::Status(status) => self.status = status,
             Verdict::Done | Verdict::Declined => {}
         }
@@ -54,6 +58,11 @@ impl RequestRec {
             Some(status) => Outcome::Error(status),
             None => Outcome::Answered,
         }
+    }
+
+    /// Whether mod_perl 2 takes the status for an error that came after the head; a script's own status is returned, too.
+    fn contradicts_head(&self, status: u16) -> bool {
+        api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
     }
 
     /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.

@@ -1,0 +1,38 @@
+package ModPerl::PerlRunPrefork;
+
+use v5.36;
+
+use ModPerl::PerlRun ();
+
+our @ISA = ('ModPerl::PerlRun');
+
+sub handler : method {
+    my $r     = pop;
+    my $class = shift // __PACKAGE__;
+    return $class->new($r)->default_handler;
+}
+
+*chdir_file = \&ModPerl::RegistryCooker::chdir_file_normal;
+
+1;
+
+__END__
+
+=head1 NAME
+
+ModPerl::PerlRunPrefork - PerlRun, in the folder of the script
+
+=head1 SYNOPSIS
+
+    <Location /perl>
+        SetHandler perl-script
+        PerlResponseHandler ModPerl::PerlRunPrefork
+        PerlOptions +ParseHeaders
+        Options +ExecCGI
+    </Location>
+
+=head1 DESCRIPTION
+
+As L<ModPerl::PerlRun>, but a script finds itself in its own folder.
+
+=cut

@@ -1,0 +1,386 @@
+package ModPerl::RegistryCooker;
+
+use v5.36;
+
+use Apache2::Access            ();
+use Apache2::Const -compile => qw(:common OPT_EXECCGI);
+use Apache2::Log               ();
+use Apache2::RequestIO         ();
+use Apache2::RequestRec        ();
+use Apache2::RequestUtil       ();
+use Apache2::Response          ();
+use Apache2::ServerUtil        ();
+use Apache::Registry           ();
+use Apache::Registry::Compile  ();
+use Apache::Registry::Package  ();
+use Apache::Registry::Source   ();
+use File::Basename             ();
+use ModPerl::Const -compile => 'EXIT';
+use ModPerl::Global            ();
+use ModPerl::Util              ();
+
+# Perl's messages about a script speak of its own file and lines.
+$ModPerl::Registry::MarkLine //= 1;
+
+# Scripts named by URI have packages of their own in each virtual host.
+our $NameWithVirtualHost //= 1;
+
+# For `*chdir_file = \&ModPerl::RegistryCooker::NOP` in subclasses.
+sub NOP ( @ )   { return '' }
+sub TRUE ( @ )  { return 1 }
+sub FALSE ( @ ) { return 0 }
+
+use constant NAMESPACE_ROOT => 'ModPerl::ROOT';
+use constant { D_NONE => 0, D_ERROR => 1, D_WARN => 2, D_COMPILE => 4, D_NOISE => 8, DEBUG => 0 };
+
+# --- one request
+
+sub new ( $class, $r ) {
+    my $self = bless {}, $class;
+    $self->init($r);
+    return $self;
+}
+
+sub init ( $self, $r ) {
+    @$self{qw(REQ URI FILENAME)} = ( $r, $r->uri, $r->filename );
+    return;
+}
+
+# As a function and as a method: the request comes last.
+sub handler : method {
+    my $r     = pop;
+    my $class = shift // __PACKAGE__;
+    return $class->new($r)->default_handler;
+}
+
+sub default_handler ($self) {
+    $self->make_namespace;
+    if ( $self->should_compile ) {
+        my $rc = $self->can_compile;
+        $rc = $self->convert_script_to_compiled_handler if $rc == Apache2::Const::OK;
+        return $rc if $rc != Apache2::Const::OK;
+    }
+    # A script that sets the status means the answer, while a handler returns it: what it was is put back.
+    my $before = $self->{REQ}->status;
+    my $rc     = $self->run;
+    my $after  = $self->{REQ}->status($before);
+    return $rc == Apache2::Const::OK && $after != $before ? $after : $rc;
+}
+
+sub run ( $self, @arguments ) {
+    $self->chdir_file;
+    my $resets = $self->should_reset_inc_hash;
+    my %before = $resets ? %INC : ();
+    $self->open_data if defined $self->cache_table->{ $self->{PACKAGE} }{data};
+    my $rc = $self->guarded( $self->{REQ}, @arguments );
+    delete @INC{ grep { !$before{$_} && !/\.pm\z/ } keys %INC } if $resets;
+    $self->flush_namespace;
+    $self->chdir_file( Apache2::ServerUtil::server_root() );
+    return $rc;
+}
+
+# The script, then its END blocks; the first error counts.
+sub guarded ( $self, @arguments ) {
+    my $package = $self->{PACKAGE};
+    my $code    = code_of($package);
+    my ( $rc, $rc_of_end ) = ( Apache2::Const::OK, Apache2::Const::OK );
+    eval { $code->(@arguments); 1 } or $rc = $self->error_check;
+    eval { ModPerl::Global::special_list_call( END => $package ); 1 } or $rc_of_end = $self->error_check;
+    return $rc || $rc_of_end;
+}
+
+sub code_of ($package) {
+    no strict 'refs';
+    return \&{"${package}::handler"};
+}
+
+# --- a script that is kept
+
+# By class and file: { stamp, cache, code, package } of a script that has been run and needs nothing but to be run again.
+my %KEPT;
+
+# What classes that keep scripts are called by: a file that looks as it did when it was compiled is run at once.
+sub serve ( $class, $r ) {
+    my ( undef, $file, $stamp ) = Apache::Registry::look( $r, 0 );
+    my $kept = $KEPT{$class}{$file};
+    return run_again( $class, $r, $kept ) if $kept && $kept->{stamp} eq $stamp && defined $kept->{cache}{mtime};
+    my $self = $class->new($r);
+    my $rc   = $self->default_handler;
+    keep( $class, $file, $stamp, $self->{PACKAGE} ) if $class =~ /\AModPerl::Registry(?:BB)?\z/;
+    return $rc;
+}
+
+sub keep ( $class, $file, $stamp, $package ) {
+    my $cache = $class->cache_table->{$package};
+    return if !$cache || !defined $cache->{mtime} || defined $cache->{data};
+    $KEPT{$class}{$file} = { stamp => $stamp, cache => $cache, code => code_of($package), package => $package };
+    return;
+}
+
+sub run_again ( $class, $r, $kept ) {
+    my $before = $r->status;
+    my $rc     = Apache2::Const::OK;
+    eval { $kept->{code}->($r); 1 } or $rc = $class->new($r)->error_check;
+    eval { ModPerl::Global::special_list_call( END => $kept->{package} ); 1 } or $rc ||= $class->new($r)->error_check;
+    my $after = $r->status($before);
+    return $rc == Apache2::Const::OK && $after != $before ? $after : $rc;
+}
+
+# --- may it run?
+
+# A file that is none is somebody else's business.
+sub can_compile ($self) {
+    my ( $r, $file ) = @$self{qw(REQ FILENAME)};
+    return Apache2::Const::DECLINED unless defined $file && $file !~ /\0/ && -f $file;
+    $self->{MTIME} = Apache::Registry::mtime($file);
+    return Apache2::Const::OK if $r->allow_options & Apache2::Const::OPT_EXECCGI;
+    $r->log_error("Options ExecCGI is off in this directory: $file");
+    return Apache2::Const::FORBIDDEN;
+}
+
+# --- its package
+
+sub namespace_root ($self) { return join '::', NAMESPACE_ROOT, ref $self }
+
+sub make_namespace ($self) {
+    my $name = $self->namespace_from;
+    utf8::encode($name) if utf8::is_utf8($name);
+    $name =~ s/([^A-Za-z0-9_])/sprintf '_%02x', ord $1/eg;
+    $name =~ s/\A(?=[0-9])/_/;
+    return $self->{PACKAGE} = $self->namespace_root . "::$name";
+}
+
+sub namespace_from_filename ($self) { return join '_', grep { length } split m{/}, $self->{FILENAME} }
+
+sub namespace_from_uri ($self) {
+    my ( $r, $name ) = @$self{qw(REQ URI)};
+    my $path_info = $r->path_info // '';
+    $name =~ s/\Q$path_info\E\z// if length $path_info;
+    $name = ( $r->get_server_name // '' ) . $name if $NameWithVirtualHost && $r->server->is_virtual;
+    return $name =~ s{/+\z}{/__INDEX__}r;
+}
+
+*namespace_from = \&namespace_from_filename;
+
+# Reset after each run, for those that do not keep what they compiled.
+sub flush_namespace_normal ($self) { return ModPerl::Util::unload_package( $self->{PACKAGE} ) }
+
+*flush_namespace       = \&NOP;
+*should_reset_inc_hash = \&FALSE;
+
+# --- is it known?
+
+# By package: { mtime, data }.
+sub cache_table_common (@) {
+    no warnings 'once';
+    return \%ModPerl::RegistryCache;
+}
+
+# A table of the class itself.
+sub cache_table_local ($self) {
+    no strict 'refs';
+    return \%{ ref $self || $self };
+}
+
+*cache_table = \&cache_table_common;
+
+sub cache_it ($self) {
+    $self->cache_table->{ $self->{PACKAGE} }{mtime} = $self->{MTIME};
+    return;
+}
+
+sub is_cached ($self) { return exists $self->cache_table->{ $self->{PACKAGE} }{mtime} }
+
+sub should_compile_if_modified ($self) {
+    $self->{MTIME} ||= Apache::Registry::mtime( $self->{FILENAME} ) // 0;
+    return !( $self->is_cached && $self->cache_table->{ $self->{PACKAGE} }{mtime} == $self->{MTIME} );
+}
+
+sub should_compile_once ($self) { return !$self->is_cached }
+
+*should_compile = \&should_compile_once;
+
+# For a script that wants to be compiled anew at the next request: it calls this as a function.
+sub uncache_myself {
+    my $package = caller;
+    my $known   = cache_table_common()->{$package};
+    return delete $known->{mtime} if $known && exists $known->{mtime};
+    Apache2::ServerRec::warn("ModPerl::RegistryCooker::uncache_myself: $package is not a script that is kept");
+    return;
+}
+
+# --- its text
+
+sub convert_script_to_compiled_handler ($self) {
+    my $rc = $self->read_script;
+    return $rc if $rc != Apache2::Const::OK;
+    my $switches = $self->shebang_to_perl;
+    $self->chdir_file;
+    my $line = $self->get_mark_line;
+    $self->strip_end_data_segment;
+    my $text = "package $self->{PACKAGE};sub handler {" . $self->name_setting . $self->nph . "$switches$line${ $self->{CODE} }\n}";
+    $rc = $self->compile( \$text );
+    return $rc if $rc != Apache2::Const::OK;
+    $self->chdir_file( Apache2::ServerUtil::server_root() );
+    $self->cache_table->{ $self->{PACKAGE} }{data} = $self->{DATA} if defined $self->{DATA};
+    $self->cache_it;
+    return $rc;
+}
+
+# An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
+sub name_setting ($self) {
+    my $name = ( $self->get_script_name || $0 ) =~ s/([\\'])/\\$1/gr;
+    return "local *0 = do { \\( my \$name = '$name' ) };";
+}
+
+# A script that writes its status line and all headers itself.
+sub nph ($self) { return File::Basename::basename( $self->{FILENAME} ) =~ /\Anph-/ ? '$_[0]->assbackwards(1);' : '' }
+
+sub read_script ($self) {
+    my $code = eval { $self->{REQ}->slurp_filename(0) };
+    return do { $self->{CODE} = $code; Apache2::Const::OK } if $code;
+    my $error = $@;
+    $self->log_error("$error");
+    return Apache2::Const::SERVER_ERROR unless ref $error eq 'APR::Error';
+    require APR::Status;
+    return Apache2::Const::FORBIDDEN if APR::Status::is_EACCES($error);
+    return Apache2::Const::NOT_FOUND if APR::Status::is_ENOENT($error);
+    return Apache2::Const::SERVER_ERROR;
+}
+
+# What perl's switches of the first line are as code.
+sub shebang_to_perl ($self) {
+    my ( $command, @words ) = split ' ', ${ $self->{CODE} } =~ /\A(#!.*)/ ? $1 : return '';
+    my $code = '';
+    for my $word (@words) {
+        last if $word =~ /\A--/;
+        $word =~ s/\A-// or next;
+        $code .= "use warnings;\n" if $word =~ /w/;
+        Apache2::ServerRec::warn("-T switch is ignored, enable with 'PerlSwitches -T' in httpd.conf\n") if $word =~ /T/ && !${^TAINT};
+    }
+    return $code;
+}
+
+sub get_script_name ($self) { return $self->{FILENAME} }
+
+sub get_mark_line ($self) {
+    return '' unless $ModPerl::Registry::MarkLine;
+    my $file = $self->{FILENAME} =~ tr/"\n\r\0/_/r;
+    return qq{\n#line 1 "$file"\n};
+}
+
+# From __END__ or __DATA__ on it is not code; where the script reads DATA, it begins there.
+sub strip_end_data_segment ($self) {
+    my ( $end, $data ) = Apache::Registry::Source::end_of( ${ $self->{CODE} } );
+    return unless defined $end;
+    substr ${ $self->{CODE} }, $end, length ${ $self->{CODE} }, '';
+    $self->{DATA} = $data if ${ $self->{CODE} } =~ /\bDATA\b/;
+    return;
+}
+
+# DATA begins anew for each run.
+sub open_data ($self) {
+    my $at     = $self->cache_table->{ $self->{PACKAGE} }{data};
+    my $handle = do { no strict 'refs'; \*{"$self->{PACKAGE}::DATA"} };
+    open $handle, '<', $self->{FILENAME} or die "$self->{FILENAME}: $!\n";
+    seek $handle, $at, 0;
+    return;
+}
+
+# Where scripts expect to be in their own folder.
+sub chdir_file_normal ( $self, $folder = File::Basename::dirname( $self->{FILENAME} ) ) {
+    chdir $folder or die "Can't chdir to $folder: $!";
+    return;
+}
+
+*chdir_file = \&NOP;
+
+# --- perl
+
+sub compile ( $self, $text ) {
+    my $package = $self->{PACKAGE};
+    ModPerl::Global::special_list_register( END => $package );
+    ModPerl::Global::special_list_clear( END => $package );
+    Apache::Registry::Package::forget_subs($package);
+    Apache->untaint($$text);
+    {
+        local $!;
+        Apache::Registry::Compile::evaluate($$text);
+    }
+    return $self->error_check;
+}
+
+# exit is no error.
+sub error_check ($self) {
+    my $error = $@;
+    return Apache2::Const::OK if !ref $error && $error eq '' || is_exit($error);
+    $self->log_error($error);
+    return Apache2::Const::SERVER_ERROR;
+}
+
+sub is_exit ($error) { return ref $error eq 'APR::Error' && $error == ModPerl::EXIT }
+
+sub log_error ( $self, $error ) {
+    my $r = $self->{REQ};
+    $r->log_error($error);
+    $r->notes->set( 'error-notes' => "$error" );
+    Apache::_remember($error);
+    return;
+}
+
+sub debug ( $self, @words ) {
+    $self->{REQ}->log_error( "$$: " . ref($self) . ': ' . join '', @words );
+    return;
+}
+
+# --- for subclasses
+
+# By name: the full name of the sub that it becomes in the class.
+sub install_aliases ( $class, $aliases ) {
+    no strict 'refs';
+    for my $name ( keys %$aliases ) {
+        my $code = defined &{ $aliases->{$name} } ? \&{ $aliases->{$name} } : die "$class: $name: there is no sub $aliases->{$name}\n";
+        no warnings 'redefine';
+        *{"${class}::$name"} = $code;
+    }
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+ModPerl::RegistryCooker - what the Registry classes of mod_perl 2 are made of
+
+=head1 SYNOPSIS
+
+    package My::Registry;
+    use parent 'ModPerl::RegistryCooker';
+
+    sub handler : method {
+        my $class = @_ >= 2 ? shift : __PACKAGE__;
+        return $class->new(shift)->default_handler;
+    }
+
+    *should_compile = \&ModPerl::RegistryCooker::should_compile_if_modified;
+    *chdir_file     = \&ModPerl::RegistryCooker::chdir_file_normal;
+    sub namespace_from ($self) { return $self->{URI} }
+    1;
+
+=head1 DESCRIPTION
+
+An object has C<REQ>, C<FILENAME>, C<URI>, and as it goes C<PACKAGE>, C<MTIME> and C<CODE>, a reference to the text. C<default_handler> calls
+C<make_namespace> (made of C<namespace_root> and C<namespace_from>), C<should_compile>, C<can_compile>,
+C<convert_script_to_compiled_handler> (C<read_script>, C<shebang_to_perl>, C<chdir_file>, C<get_mark_line>, C<strip_end_data_segment>,
+C<get_script_name>, C<compile>, C<cache_it>) and C<run> (C<error_check>, C<should_reset_inc_hash>, C<flush_namespace>). Each may be overridden.
+
+There is a choice of C<namespace_from_filename> and C<namespace_from_uri>; C<should_compile_once> and C<should_compile_if_modified>; C<chdir_file_normal>
+and C<NOP>; C<flush_namespace_normal> and C<NOP>; C<cache_table_common> and C<cache_table_local>. C<install_aliases> takes a hash of them.
+
+=head1 DIFFERENCES
+
+C<DATA> begins anew for each run; in mod_perl 2 there is none. A file that changed within the second is seen.
+
+=cut

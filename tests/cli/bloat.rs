@@ -28,7 +28,8 @@ fn memory_that_code_takes_is_that_of_its_process() {
     let site = Site::new();
     let all = measured(&site, ["our $kept = 'x' x 20_000_000", "my $freed = 'x' x 20_000_000; undef $freed"]);
     let [nothing, kept, freed] = all.as_slice() else { panic!("{all:?}") };
-    assert!(growth(nothing, "private") < 500_000, "{nothing}");
+    // Pages of files become private when another process that had them ends: other tests have such processes.
+    assert!(growth(nothing, "heap") < 500_000, "{nothing}");
     // Some pages that were there before may be free by now; and if perl has folded the constant, there are two of it.
     assert!((19_900_000..42_000_000).contains(&growth(kept, "heap")), "{kept}");
     assert!(growth(freed, "heap") < growth(kept, "heap"), "{freed}");

@@ -22,7 +22,8 @@ APR::Finfo - what is known of a file
 
 =head1 DESCRIPTION
 
-C<atime csize ctime device filetype fname group inode mtime name nlink protection size user valid>. Times are in seconds. C<valid> is the
+C<atime csize ctime device filetype fname group inode mtime name nlink protection size user valid>. Times are in seconds.
+C<< APR::Finfo->none(POOL) >> is that of no file. C<valid> is the
 mask of what could be had.
 
 =cut

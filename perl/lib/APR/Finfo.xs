@@ -45,6 +45,20 @@ stat(fname, wanted, p)
   OUTPUT:
     RETVAL
 
+SV *
+none(class, p)
+    SV *class
+    PoolOf p
+  CODE:
+    /* Of a file that is not there: its type says so. */
+    apr_finfo_t *const finfo = apr_pcalloc(p->it, sizeof *finfo);
+    PERL_UNUSED_VAR(class);
+    finfo->filetype = APR_NOFILE;
+    finfo->valid = APR_FINFO_TYPE;
+    RETVAL = aprxs_new(aTHX_ &aprxs_kind_Finfo, finfo, p);
+  OUTPUT:
+    RETVAL
+
 IV
 protection(obj)
     Finfo obj

@@ -63,6 +63,20 @@ new(parent_pool_obj)
   OUTPUT:
     RETVAL
 
+SV *
+_native(parent)
+    SV *parent
+  CODE:
+    RETVAL = aprxs_native_pool(aTHX_ SvOK(parent) ? parent : NULL);
+  OUTPUT:
+    RETVAL
+
+void
+_end(pool)
+    SV *pool
+  CODE:
+    aprxs_end_pool(aTHX_ pool);
+
 void
 destroy(obj)
     SV *obj

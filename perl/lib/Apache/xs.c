@@ -71,7 +71,7 @@ Table apache_table_of(pTHX_ SV *sv)
 
 static const char *const CLASSES[][5] = {
     {"Apache", "Apache::SubRequest", "Apache::Connection", "Apache::Server", "Apache::Table"},
-    {"Apache2::RequestRec", "Apache2::SubRequest", "Apache2::Connection", "Apache2::ServerRec", "Apache::Table"},
+    {"Apache2::RequestRec", "Apache2::SubRequest", "Apache2::Connection", "Apache2::ServerRec", "APR::Table"},
 };
 static const char *const *classes = CLASSES[0];
 
@@ -89,6 +89,8 @@ SV *apache_object(pTHX_ apache_class class, Request r)
 SV *apache_table_object(pTHX_ Request r, uint32_t number)
 {
     const Table table = {r, number, 0};
+    if (classes == CLASSES[1])
+        return apache_apr_table_object(aTHX_ r, number);
     HV *const stash = gv_stashpv(classes[APACHE_TABLE], GV_ADD);
     HV *const hash = newHV();
     SV *const object = sv_bless(newRV_noinc(newSVpvn((const char *)&table, sizeof table)), stash);

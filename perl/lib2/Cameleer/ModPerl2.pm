@@ -9,9 +9,10 @@ use v5.36;
 my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _configured);
 
 # An address of APR's, by its text.
-sub address ( $ip, $port ) {
+sub address ( $c, $ip, $port ) {
     require APR::SockAddr;
-    return bless { ip => $ip, port => $port }, 'Cameleer::Address';
+    require Cameleer::Pools;
+    return APR::SockAddr->new( Cameleer::Pools::of_connection($c), $ip, $port );
 }
 
 # Before the first module of the site.
@@ -71,7 +72,7 @@ sub forget {
     undef $GIVEN;
     my @pools = map { $_->{pool} // () } values %OF_REQUEST;
     %OF_REQUEST = ();
-    $_->destroy for @pools;
+    Cameleer::Pools::end($_) for @pools;
     return;
 }
 

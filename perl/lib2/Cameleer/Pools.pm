@@ -8,10 +8,13 @@ use Cameleer::ModPerl2 ();
 # Pools of APR for what has a life in the server: the process, a request.
 my $process;
 
-sub of_process { return $process //= APR::Pool->new }
+sub of_process { return $process //= APR::Pool::_native(undef) }
 
-# It ends with the request; its cleanups run then.
-sub of_request ($r) { return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool->new }
+# It ends with the request, not before; its cleanups run then.
+sub of_request ($r) { return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool::_native( of_process() ) }
+
+# For what is left of the pool in variables, too.
+sub end ($pool) { APR::Pool::_end($pool); return }
 
 # A worker keeps nothing of a connection between two requests.
 *of_connection = \&of_request;

@@ -84,10 +84,10 @@ destroy(obj)
     DESTROY = 1
   CODE:
     aprxs_object *const object = aprxs_find(aTHX_ obj);
-    PERL_UNUSED_VAR(ix);
-    if (!object || object->kind != &aprxs_kind_Pool)
+    const int is_pool = object && object->kind == &aprxs_kind_Pool;
+    if (!is_pool && !ix)
         croak("obj is not of type APR::Pool");
-    if (object->it && (object->flags & APRXS_OWNED))
+    if (is_pool && object->it && (object->flags & APRXS_OWNED))
         aprxs_pool_destroy(aTHX_ object);
 
 void

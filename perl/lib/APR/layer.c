@@ -26,6 +26,7 @@ static IV failed(PerlIO *f, apr_status_t status)
     return -1;
 }
 
+/* What was not closed before it is popped stays open, as with perl's own layers. */
 static IV file_popped(pTHX_ PerlIO *f)
 {
     APRFile *const self = self_of(f);
@@ -36,19 +37,27 @@ static IV file_popped(pTHX_ PerlIO *f)
     return PerlIOBase_popped(aTHX_ f);
 }
 
+static int descriptor_of(const APRFile *self)
+{
+    apr_os_file_t descriptor = -1;
+    return self->file && apr_os_file_get(&descriptor, self->file) == APR_SUCCESS ? descriptor : -1;
+}
+
+/* perl has two handles over one descriptor where it writes to a terminal or another device: the last one closes it. */
 static IV file_close(pTHX_ PerlIO *f)
 {
     APRFile *const self = self_of(f);
     const IV code = PerlIOBase_close(aTHX_ f);
-    const apr_status_t status = self->file ? apr_file_close(self->file) : APR_SUCCESS;
+    const int descriptor = descriptor_of(self);
+    const int is_last = descriptor >= 0 && PerlIOUnix_refcnt_dec(descriptor) <= 0;
+    const apr_status_t status = is_last ? apr_file_close(self->file) : APR_SUCCESS;
     self->file = NULL;
     return status == APR_SUCCESS ? code : failed(f, status);
 }
 
 static IV file_fileno(pTHX_ PerlIO *f)
 {
-    apr_os_file_t descriptor = -1;
-    return self_of(f)->file && apr_os_file_get(&descriptor, self_of(f)->file) == APR_SUCCESS ? descriptor : -1;
+    return descriptor_of(self_of(f));
 }
 
 static SSize_t file_read(pTHX_ PerlIO *f, void *buffer, Size_t count)
@@ -93,8 +102,10 @@ static PerlIO *file_dup(pTHX_ PerlIO *f, PerlIO *o, CLONE_PARAMS *parameters, in
 {
     APRFile *const original = self_of(o);
     f = PerlIOBase_dup(aTHX_ f, o, parameters, flags);
-    if (f && original->file && apr_pool_create(&self_of(f)->pool, NULL) == APR_SUCCESS)
-        apr_file_dup(&self_of(f)->file, original->file, self_of(f)->pool);
+    if (!f || !original->file || apr_pool_create(&self_of(f)->pool, NULL) != APR_SUCCESS)
+        return f;
+    if (apr_file_dup(&self_of(f)->file, original->file, self_of(f)->pool) == APR_SUCCESS)
+        PerlIOUnix_refcnt_inc(descriptor_of(self_of(f)));
     return f;
 }
 
@@ -121,13 +132,13 @@ static apr_int32_t flags_of(const char *mode)
 /* The file of a name, or one over a descriptor that open has made a copy of. */
 static apr_status_t open_file(pTHX_ APRFile *into, const char *mode, int descriptor, SV *name)
 {
-    const apr_int32_t flags = flags_of(mode);
-    if (!flags)
+    /* Closed by the handle's end, not by the pool's. */
+    const apr_int32_t flags = flags_of(mode) | APR_FOPEN_NOCLEANUP;
+    if (flags == APR_FOPEN_NOCLEANUP)
         return EINVAL;
     if (descriptor >= 0) {
         apr_os_file_t os = descriptor;
-        const apr_status_t status = apr_os_file_put(&into->file, &os, flags, into->pool);
-        return status;
+        return apr_os_file_put(&into->file, &os, flags, into->pool);
     }
     STRLEN length;
     const char *const path = SvPV(name, length);
@@ -167,11 +178,13 @@ static PerlIO *layer_open(pTHX_ PerlIO_funcs *self, PerlIO_list_t *layers, IV n,
     if ((f = PerlIO_push(aTHX_ f, &FILE_LAYER, mode, NULL))) {
         self_of(f)->pool = opened.pool;
         self_of(f)->file = opened.file;
+        PerlIOUnix_refcnt_inc(descriptor_of(&opened));
         PerlIOBase(f)->flags |= PERLIO_F_OPEN;
         f = PerlIO_push(aTHX_ f, self, mode, NULL);
         if (f)
             PerlIOBase(f)->flags |= PERLIO_F_OPEN;
     } else {
+        apr_file_close(opened.file);
         apr_pool_destroy(opened.pool);
     }
     return f;

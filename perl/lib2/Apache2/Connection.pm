@@ -8,11 +8,11 @@ use Cameleer::ModPerl2 ();
 Cameleer::ModPerl2::lend( 'Apache::Connection', __PACKAGE__, qw(aborted local_ip remote_host remote_logname) );
 
 *client_ip   = *remote_ip   = \&Apache::Connection::remote_ip;
-*client_addr = *remote_addr = sub ($c) { return Cameleer::ModPerl2::address( $c, $c->client_ip, Apache::Connection::remote_port($c) ) };
+*client_addr = *remote_addr = sub ($c) { return Cameleer::ModPerl2::address( $c->client_ip, Apache::Connection::remote_port($c) ) };
 *number      = \&Apache::number;
 *want_cleanup = \&Apache::want_cleanup;
 
-sub local_addr ($c) { return Cameleer::ModPerl2::address( $c, $c->local_ip, Apache::Connection::local_port($c) ) }
+sub local_addr ($c) { return Cameleer::ModPerl2::address( $c->local_ip, Apache::Connection::local_port($c) ) }
 sub local_host ($c) { return Apache::Connection::local_ip($c) }
 
 # The main server of the address that was connected to.

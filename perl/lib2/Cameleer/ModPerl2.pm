@@ -9,10 +9,21 @@ use v5.36;
 my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _configured);
 
 # An address of APR's, by its text.
-sub address ( $c, $ip, $port ) {
+sub address ( $ip, $port ) {
     require APR::SockAddr;
     require Cameleer::Pools;
-    return APR::SockAddr->new( Cameleer::Pools::of_connection($c), $ip, $port );
+    return APR::SockAddr->new( Cameleer::Pools::of_request( Apache->request ), $ip, $port );
+}
+
+# The client's own socket is the front's. Here is one on which nothing ever comes.
+sub client_socket ($c) {
+    require APR::Socket;
+    require Socket;
+    return of_request($c)->{socket} //= do {
+        socketpair my $ours, my $theirs, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or die "socketpair: $!\n";
+        of_request($c)->{peers} = [ $ours, $theirs ];
+        APR::Socket->from_fileno( $c->pool, fileno $ours );
+    };
 }
 
 # Before the first module of the site.
@@ -70,7 +81,7 @@ sub of_request ($r) {
 # Called when everything of a request is over.
 sub forget {
     undef $GIVEN;
-    my @pools = map { $_->{pool} // () } values %OF_REQUEST;
+    my @pools = map { grep { defined } @$_{qw(pool connection_pool)} } values %OF_REQUEST;
     %OF_REQUEST = ();
     Cameleer::Pools::end($_) for @pools;
     return;

@@ -10,14 +10,18 @@ my $process;
 
 sub of_process { return $process //= APR::Pool::_native(undef) }
 
-# It ends with the request, not before; its cleanups run then.
-sub of_request ($r) { return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool::_native( of_process() ) }
+# It ends with the request, not before; its cleanups run then. Above it stands the connection's, of which a worker keeps nothing between two
+# requests.
+sub of_request ($r) {
+    return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool::_native( of_connection($r) );
+}
+
+sub of_connection ($r) {
+    return Cameleer::ModPerl2::of_request($r)->{connection_pool} //= APR::Pool::_native( of_process() );
+}
 
 # For what is left of the pool in variables, too.
 sub end ($pool) { APR::Pool::_end($pool); return }
-
-# A worker keeps nothing of a connection between two requests.
-*of_connection = \&of_request;
 
 1;
 

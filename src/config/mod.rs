@@ -31,7 +31,7 @@ pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};
 pub use model::options::{Options, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
-pub use model::perl::api::{self as perl_api, Generation, PerlFilter, PerlFilters, PerlOptions};
+pub use model::perl::api::{self as perl_api, Generation, PerlFilters, PerlOptions};
 pub use model::perl::phases::{self, Phase, Phases};
 pub use model::server::{
     AdminAddress, History, Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,

@@ -115,6 +115,7 @@ const LAYERS: &[Layers] = &[
         order: &[
             &["exports"],
             &["internal_request", "response", "worker_api"],
+            &["filters"],
             &["request_stack"],
             &["request_rec"],
             &["engine", "error_page", "output", "place"],

@@ -11,6 +11,7 @@
 enum {
     APACHE_OK = 0,
     APACHE_STALE = 1, /* that request is over */
+    APACHE_FAILED = 2, /* a filter of the answer did not do its work */
 };
 
 /* No bytes (NULL): undef. */
@@ -163,6 +164,13 @@ int apache_memory_file(apache_text text);
 
 int apache_write(uint64_t r, const char *bytes, size_t length);
 int apache_rflush(uint64_t r);
+/* What is written passes filters, which are Perl code: it runs within apache_write and apache_rflush, and those that print for
+ * perl. What comes out of the last filter goes on by these. */
+int apache_filter_answer(uint64_t r);
+int apache_filter_body(uint64_t r);
+int apache_write_filtered(uint64_t r, const char *bytes, size_t length);
+int apache_flush_filtered(uint64_t r);
+int apache_filter_failed(uint64_t r, int64_t status);
 int apache_send_http_header(uint64_t r, apache_text content_type);
 int apache_send_cgi_header(uint64_t r, apache_text header);
 int apache_cgi_header_out(uint64_t r, apache_text name, apache_text value);

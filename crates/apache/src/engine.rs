@@ -3,6 +3,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// What stands behind a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceEnd {
+    /// More, at some time.
+    More,
+    /// The program wants what it said to leave now.
+    Flush,
+    /// Nothing: it is the last.
+    Eos,
+}
+
 /// The worker, as the API sees it. Its methods run Perl code; no record is borrowed then.
 pub trait Engine {
     /// Makes the record of a subrequest for a URI, relative to that of `from`, and runs its phases up to Fixup.
@@ -15,6 +26,8 @@ pub trait Engine {
     fn translate(&self, request: u64) -> i32;
     /// What a client of that request gets for an error, if it is not the plain page.
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>>;
+    /// Has the filters of an answer see a piece of it.
+    fn filter(&self, request: u64, piece: &[u8], end: PieceEnd);
     /// Answers `from` with what another URI answers.
     fn redirect(&self, from: u64, target: &[u8], keeps_type: bool);
 }

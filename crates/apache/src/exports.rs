@@ -15,6 +15,7 @@ use crate::request_stack::{current, for_each, place, server, speaking, with};
 
 const OK: c_int = 0;
 const STALE: c_int = 1;
+const FAILED: c_int = 2;
 
 /// `apache_text`
 #[repr(C)]
@@ -56,6 +57,15 @@ unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
 fn status<T>(result: Result<T, crate::request_stack::Stale>) -> c_int {
     match result {
         Ok(_) => OK,
+        Err(_) => STALE,
+    }
+}
+
+/// Whether the answer's filters have failed is told to whoever prints.
+fn filtered(result: Result<bool, crate::request_stack::Stale>) -> c_int {
+    match result {
+        Ok(false) => OK,
+        Ok(true) => FAILED,
         Err(_) => STALE,
     }
 }
@@ -213,12 +223,39 @@ fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
 unsafe extern "C" fn apache_write(r: u64, bytes: *const c_char, length: usize) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     let bytes = unsafe { slice(bytes, length) };
-    status(speaking(r, |r| r.write(bytes)))
+    filtered(crate::filters::write(r, bytes))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_rflush(r: u64) -> c_int {
-    status(crate::request_stack::flush_record(r))
+    filtered(crate::filters::flush_record(r))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_filter_answer(r: u64) -> c_int {
+    status(with(r, |_| ()).inspect(|()| crate::filter_answer(r)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_filter_body(r: u64) -> c_int {
+    status(crate::filters::filter_body(r))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_write_filtered(r: u64, bytes: *const c_char, length: usize) -> c_int {
+    // SAFETY: XS passes a string that lives during the call.
+    status(crate::filters::written(r, unsafe { slice(bytes, length) }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_flush_filtered(r: u64) -> c_int {
+    status(crate::request_stack::flush_answer(r))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_filter_failed(r: u64, code: i64) -> c_int {
+    let code = u16::try_from(code).ok().filter(|code| (400..600).contains(code)).unwrap_or(500);
+    status(crate::filters::failed(r, code))
 }
 
 #[unsafe(no_mangle)]

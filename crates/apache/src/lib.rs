@@ -29,8 +29,8 @@ pub use request_rec::{Ended, Finished, Incoming};
 // All records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
-    begin, child_terminate, end, finish, flush, generation, leave_after, output, program_env, psgi_env, run, servers,
-    tell_parts, version_components, want_cleanup,
+    begin, child_terminate, end, finish, generation, leave_after, program_env, psgi_env, run, servers, tell_parts,
+    version_components, want_cleanup,
 };
 
 // Subrequests and redirects: records beside the client's.
@@ -43,7 +43,7 @@ pub use worker_api::*;
 
 // What the worker does for them.
 mod engine;
-pub use engine::{Engine, engine_is};
+pub use engine::{Engine, PieceEnd, engine_is};
 
 // What a program prints, as an answer.
 mod response;
@@ -51,6 +51,12 @@ mod response;
 // What was said so far, on its way to the front.
 mod output;
 pub use output::Client;
+
+// Filters of answers.
+mod filters;
+pub use filters::{
+    end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output,
+};
 
 // The page for an error that nobody else makes.
 mod error_page;

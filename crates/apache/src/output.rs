@@ -30,11 +30,25 @@ pub(crate) enum Stage {
     Ended,
 }
 
+/// What an answer's bytes go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Filtering {
+    /// Nothing.
+    #[default]
+    Off,
+    /// What the program says is for the filters.
+    On,
+    /// The filters run, or have seen the end: what is said now goes out as it is.
+    Passing,
+}
+
 /// What a request has said and the front does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub stage: Stage,
     pub body: Vec<u8>,
+    /// What filters are to see first: see [`crate::filters`].
+    pub unfiltered: Vec<u8>,
     /// An informational response, until it is flushed or the next head begins.
     pub info: Option<Head>,
     /// The response cannot be what its program wants: this status goes out instead.
@@ -72,6 +86,7 @@ impl Output {
     pub fn reset(&mut self) {
         self.stage = Stage::Open;
         self.body.clear();
+        self.unfiltered.clear();
         self.info = None;
         self.failed = None;
         self.elsewhere = None;
@@ -122,6 +137,7 @@ impl Output {
             return false;
         }
         self.body.clear();
+        self.unfiltered.clear();
         self.stage = Stage::Open;
         (self.failed, self.elsewhere, self.file) = (None, None, None);
         true
@@ -129,7 +145,7 @@ impl Output {
 
     /// No word of the program yet, neither head nor body.
     pub fn is_untouched(&self) -> bool {
-        matches!(self.stage, Stage::Open | Stage::Script) && self.body.is_empty()
+        matches!(self.stage, Stage::Open | Stage::Script) && self.body.is_empty() && self.unfiltered.is_empty()
     }
 
     pub fn bytes_sent(&self) -> u64 {

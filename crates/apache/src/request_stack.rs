@@ -108,18 +108,8 @@ pub fn servers(places: Vec<Rc<Place>>) {
     STACK.with_borrow_mut(|stack| stack.servers = places);
 }
 
-/// Output of the program: what it printed, or a part of the response's body.
-pub fn output(bytes: &[u8]) {
-    let _ = speaking(generation(), |r| r.write(bytes));
-}
-
-/// What was said so far leaves now.
-pub fn flush() {
-    let _ = flush_record(generation());
-}
-
 /// What a record has said leaves; of a subrequest by its main request.
-pub(crate) fn flush_record(generation: u64) -> Result<(), Stale> {
+pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
     with_stack(|stack| {
         let mut at = stack.at(generation)?;
         stack.speak(at, RequestRec::flush)?;

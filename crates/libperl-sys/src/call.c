@@ -63,6 +63,22 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
     return status;
 }
 
+/* The same in the middle of what perl does, be it its own print: perl's stack stays where it is. */
+cml_status cml_call_aside(const char *sub, const char *bytes, size_t length)
+{
+    dTHXa(cml_perl);
+    dSP;
+    named_call call = {sub, argument_of(aTHX_ bytes, length), NULL};
+    const int is_within = cml_is_guarded();
+    if (is_within)
+        PUSHSTACKi(PERLSI_MAGIC);
+    const cml_status status = cml_guarded_whole(aTHX_ call_name_body, &call);
+    if (is_within)
+        POPSTACK;
+    SvREFCNT_dec(call.argument);
+    return status;
+}
+
 /* The same for a sub that returns text: bytes that stay until the next such call. */
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out)
 {

@@ -135,6 +135,7 @@ mod declarations {
         pub fn cml_require(file: *const c_char, length: usize) -> Status;
         pub fn cml_require_module(name: *const c_char, length: usize) -> Status;
         pub fn cml_call_name(sub: *const c_char, argument: *const c_char, length: usize) -> Status;
+        pub fn cml_call_aside(sub: *const c_char, bytes: *const c_char, length: usize) -> Status;
         pub fn cml_ask_name(sub: *const c_char, argument: *const c_char, length: usize, out: *mut Bytes) -> Status;
         pub fn cml_resolve_handler(
             name: *const c_char,

@@ -111,6 +111,7 @@ cml_status cml_eval(const char *code, size_t length, const char *file, unsigned 
 cml_status cml_require(const char *file, size_t length);
 cml_status cml_require_module(const char *name, size_t length);
 cml_status cml_call_name(const char *sub, const char *argument, size_t length);
+cml_status cml_call_aside(const char *sub, const char *bytes, size_t length);
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out);
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
 /* The class of $r that handlers get; Apache where nobody says. */

@@ -207,6 +207,12 @@ impl Interpreter {
         done(unsafe { sys::cml_call_name(sub.as_ptr(), pointer, length) })
     }
 
+    /// Calls the named sub with bytes, in the middle of whatever perl does.
+    pub fn call_aside(&self, sub: &'static std::ffi::CStr, bytes: &[u8]) -> Result {
+        // SAFETY: `sub` is terminated, the bytes are pointer and length.
+        done(unsafe { sys::cml_call_aside(sub.as_ptr(), bytes.as_ptr().cast(), bytes.len()) })
+    }
+
     /// Calls the named sub with one string; what it returns, as text.
     pub fn ask(&self, sub: &'static std::ffi::CStr, argument: &str) -> Result<String> {
         let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };

@@ -35,6 +35,41 @@ rflush(r)
   CODE:
     apache_check(aTHX_ apache_rflush(r));
 
+# For Cameleer::Filters: from now on what is printed passes filters; what has come out of them; one has failed.
+void
+_filter_answer(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_filter_answer(r));
+
+void
+_filter_body(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_filter_body(r));
+
+void
+_write_filtered(r, bytes)
+    Request r
+    SV *bytes
+  CODE:
+    const apache_text text = apache_text_of(aTHX_ bytes);
+    if (text.bytes)
+        apache_check(aTHX_ apache_write_filtered(r, text.bytes, text.length));
+
+void
+_flush_filtered(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_flush_filtered(r));
+
+void
+_filter_failed(r, status)
+    Request r
+    IV status
+  CODE:
+    apache_check(aTHX_ apache_filter_failed(r, status));
+
 void
 send_http_header(r, type = &PL_sv_undef)
     Request r

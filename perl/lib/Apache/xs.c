@@ -103,6 +103,8 @@ void apache_check(pTHX_ int status)
 {
     if (status == APACHE_STALE)
         croak("this request is over: a request object kept from an earlier request was used");
+    if (status == APACHE_FAILED)
+        croak("a filter of this answer has failed: the error log says why");
 }
 
 SV *apache_sv_of(pTHX_ apache_text text)

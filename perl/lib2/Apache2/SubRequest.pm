@@ -10,12 +10,12 @@ use Cameleer::ModPerl2  ();
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(internal_redirect internal_redirect_handler) );
 
-    # Filters that the subrequest's answer passes cannot be named: it passes those of its own place.
-    sub lookup_uri  ( $r, $uri,  @ ) { return Apache::lookup_uri( $r, $uri ) }
-    sub lookup_file ( $r, $file, @ ) { return Apache::lookup_file( $r, $file ) }
+    # What the subrequest answers passes the filters of its own place, then that one and those behind it.
+    sub lookup_uri  ( $r, $uri,  $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_uri( $r, $uri ) ) }
+    sub lookup_file ( $r, $file, $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_file( $r, $file ) ) }
 
-    sub lookup_method_uri ( $r, $method, $uri, @ ) {
-        my $sub = Apache::lookup_uri( $r, $uri );
+    sub lookup_method_uri ( $r, $method, $uri, $filter = undef ) {
+        my $sub = $r->lookup_uri( $uri, $filter );
         $sub->method($method);
         return $sub;
     }

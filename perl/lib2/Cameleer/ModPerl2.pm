@@ -115,9 +115,20 @@ sub global_request (@new) {
 sub read_body {
     my ( $r, undef, $length, $offset ) = @_;
     croak("The LENGTH argument can't be negative") if $length < 0;
+    my $kept = $OF_REQUEST{ $r->number };
+    goto &Cameleer::Filters::read_body if $kept && $kept->{filters} && $kept->{filters}{input};
     $_[1] //= '';
     my $pieces = 0;
     return Apache::read( $r, $_[1], $length, $offset // 0 );
+}
+
+# The server has filters to check, or to put in.
+sub check_filters  ($words) { require Cameleer::Filters; return Cameleer::Filters::check($words) }
+sub insert_filters ($words) { require Cameleer::Filters; return Cameleer::Filters::insert($words) }
+
+sub passing ( $filter, $sub ) {
+    Cameleer::Filters::beyond( $sub, $filter ) if $sub && $filter;
+    return $sub;
 }
 
 sub has_option ( $r, $name ) { return _is_among( $name, Apache::_perl_options($r) ) }

@@ -100,6 +100,10 @@ settings! {
 impl Settings {
     /// A worker has to run the phases of requests that come here.
     pub fn has_perl_phases(&self) -> bool {
+        !self.perl_filters.output.is_empty() || self.has_perl_handlers()
+    }
+
+    fn has_perl_handlers(&self) -> bool {
         self.phases.said().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
     }
 

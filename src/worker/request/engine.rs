@@ -1,6 +1,6 @@
 //! What the Apache:: API asks of the worker: other requests, beside or instead of the one that runs.
 
-use apache::{InternalRequest, Target};
+use apache::{InternalRequest, PieceEnd, Target};
 
 use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::subrequest::{NO_URI, beside};
@@ -52,6 +52,10 @@ impl apache::Engine for Site {
         let translated = self.translate_path(request, &apache::set_by_handlers(request).uri, None);
         let location = translated.key.ok().and_then(|key| self.location(key, &translated.filename).ok())?;
         self.response_for(request, &location, status)
+    }
+
+    fn filter(&self, request: u64, piece: &[u8], end: PieceEnd) {
+        self.pass(request, piece, end);
     }
 
     fn redirect(&self, from: u64, uri: &[u8], keeps_type: bool) {

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::phases::OK;
 use apache::{InternalRequest, Page};
 
 use crate::config::Named;
@@ -16,6 +17,12 @@ impl Site {
     pub(super) fn conclude_with_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) {
         let takes_more = location.settings.response.path_info == Some(PathInfo::On);
         let file = if takes_more { apache::filename(request) } else { path.to_vec() };
+        if let Some(said) = self.filtered_file(request, location, &file) {
+            return match said {
+                OK => apache::commit(request),
+                status => self.conclude_with_error(request, location, u16::try_from(status).unwrap_or(500)),
+            };
+        }
         if Path::new(OsStr::from_bytes(&file)).exists() {
             return apache::send_file(request, path);
         }

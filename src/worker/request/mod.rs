@@ -4,6 +4,7 @@ mod access_control;
 mod actions;
 mod engine;
 mod error_document;
+mod filters;
 mod phases;
 mod program;
 mod redirect;
@@ -189,6 +190,7 @@ impl Site {
             Err(Stop(said)) => (first, said),
         };
         self.perl.drain_output();
+        apache::end_filtered_answer(request, said);
         self.conclude(request, &location, said);
         location
     }

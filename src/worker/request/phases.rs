@@ -194,6 +194,9 @@ impl Site {
 
     /// Runs who answers: the one that the configuration or an earlier phase names.
     pub(super) fn respond(&self, location: &ResolvedLocation, request: u64) -> i32 {
+        if let Err(interrupted) = self.insert_filters(location, request) {
+            return self.left(request, interrupted);
+        }
         match self.handler_of(location, request) {
             Handler::PerlScript | Handler::ModPerl => self.phase(location, request, Phase::Handler),
             Handler::CgiScript

@@ -19,6 +19,8 @@ use crate::worker::site::Site;
 pub(super) const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
 /// A subrequest's file is copied in pieces of this size.
 const PIECE: usize = 32 * 1024;
+/// One that passes filters, in larger ones: they see most files at once.
+const FILTERED_PIECE: u64 = 1024 * 1024;
 
 impl Site {
     /// What a URI means that a request names, relative to its own.
@@ -69,18 +71,27 @@ impl Site {
     pub(super) fn run_sub(&self, sub: u64) -> i32 {
         let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
         let Some(location) = known else { return i32::from(apache::status(sub)) };
-        self.within(sub, || match self.respond(&location, sub) {
-            DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
-            said => said,
+        self.within(sub, || {
+            let said = match self.respond(&location, sub) {
+                DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
+                said => said,
+            };
+            if apache::is_filtered(sub) {
+                self.perl.drain_output();
+                apache::end_filtered_answer(sub, said);
+            }
+            said
         })
     }
 
-    fn copy_file(&self, sub: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
+    /// Makes a file the answer of a request, or its part; says the status.
+    pub(super) fn copy_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
         let file = Path::new(OsStr::from_bytes(path));
-        let root = root(&self.config, apache::requested(sub).host, file);
+        let root = root(&self.config, apache::requested(request).host, file);
         let way = Way { root, path: file, links: Links::of(location.settings.options) };
         match self.opener.open(way, Patience::Unlimited) {
-            Ok(opened) if opened.kind.is_file() => copy(sub, &opened.file),
+            Ok(opened) if opened.kind.is_file() && apache::is_filtered(request) => copy_filtered(request, &opened.file),
+            Ok(opened) if opened.kind.is_file() => copy(request, &opened.file),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
                 404
@@ -104,6 +115,23 @@ pub(super) fn too_deep() {
 pub(super) fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
     let folder = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     [&path[..folder], name].concat()
+}
+
+/// Has a file pass the filters, a small one in one piece.
+fn copy_filtered(request: u64, file: &File) -> i32 {
+    apache::begin_body(request);
+    let mut piece = Vec::new();
+    loop {
+        piece.clear();
+        match file.take(FILTERED_PIECE).read_to_end(&mut piece) {
+            Ok(length) if length as u64 == FILTERED_PIECE => apache::output(&piece),
+            Ok(_) => {
+                apache::end_filtered_file(request, &piece);
+                return OK;
+            }
+            Err(_) => return 403,
+        }
+    }
 }
 
 /// Makes a file a part of the answer.

@@ -195,7 +195,21 @@ impl Site {
 
     /// mod_perl 2's phases of the start: one that fails ends it.
     fn begin_second_generation(&self) -> Result<(), Interrupted> {
-        [Phase::OpenLogs, Phase::PostConfig].into_iter().try_for_each(|phase| self.run_with_pools(phase))
+        [Phase::OpenLogs, Phase::PostConfig].into_iter().try_for_each(|phase| self.run_with_pools(phase))?;
+        self.check_filters()
+    }
+
+    /// Filters are loaded before the fork; one that cannot be had, or is of another kind, ends the start.
+    fn check_filters(&self) -> Result<(), Interrupted> {
+        for filters in self.config.sections.iter().map(|section| &section.said.perl_filters) {
+            for (way, names) in [("output", &filters.output), ("input", &filters.input)] {
+                if !names.is_empty() {
+                    let words = format!("{way}\0{}", names.join("\0"));
+                    self.perl.call(c"Cameleer::ModPerl2::check_filters", Some(&words))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The worker ends: its handlers, then END blocks, then its connections to databases.

@@ -31,7 +31,7 @@ use self::slashes::{beyond, uri_as_sent};
 use self::tables::{Id, Tables};
 use self::translation::Translation;
 use crate::error_page;
-use crate::output::{Client, Output};
+use crate::output::{Client, Filtering, Output};
 use crate::place::Place;
 
 /// A request as it arrives from the wire.
@@ -80,6 +80,13 @@ pub(crate) struct RequestRec {
     pub client: Box<dyn Client>,
     pub tables: Tables,
     pub output: Output,
+    pub filtering: Filtering,
+    /// What is read of the body passes filters.
+    pub filters_body: bool,
+    /// Of the body that filters have made.
+    body_length: Option<u64>,
+    /// The Content-Length that was said when the filters began, once they have.
+    pub length_before_filters: Option<Option<Vec<u8>>>,
     pub status: u16,
     pub no_cache: bool,
     pub leaving: Option<LeaveReason>,
@@ -119,6 +126,10 @@ impl RequestRec {
             client: incoming.client,
             tables,
             output,
+            filtering: Filtering::Off,
+            filters_body: false,
+            body_length: None,
+            length_before_filters: None,
             status: 200,
             no_cache: false,
             leaving: None,
@@ -328,12 +339,16 @@ impl RequestRec {
             Number::Unheard => i64::from(self.is_unheard()),
             Number::Proxyreq => self.proxyreq,
             Number::HasFile => i64::from(self.has_set(Text::Filename) || self.translation == Translation::Done),
-            Number::BodyLength => self.frame.body_length() as i64,
+            Number::BodyLength => self.body_length() as i64,
             Number::Satisfies => self.place.satisfies as i64,
             Number::SomeAuthRequired => i64::from(self.requires_user()),
             Number::Allowed => self.allowed,
             Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
         }
+    }
+
+    pub fn body_length(&self) -> u64 {
+        self.body_length.unwrap_or_else(|| self.frame.body_length())
     }
 
     /// What the program says goes nowhere.
@@ -356,6 +371,7 @@ impl RequestRec {
             Number::Status => self.status = u16::try_from(value).unwrap_or(0),
             Number::MethodNumber => self.method_number = Some(value),
             Number::Allowed => self.allowed = value,
+            Number::BodyLength => self.body_length = u64::try_from(value).ok(),
             Number::NoCache => self.set_no_cache(value != 0),
             Number::Proxyreq => self.proxyreq = value,
             Number::SentHeader => self.output.header_was_said = value != 0,

@@ -5,7 +5,7 @@ use wire::reply::Head;
 use super::script_headers::{self, Scan, ScriptHeader};
 use super::size_limits::{self, MAX_HEADERS, fits};
 use crate::error_page::is_bodyless;
-use crate::output::Stage;
+use crate::output::{Filtering, Stage};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
 use crate::request_rec::{RequestRec, status_of};
@@ -19,7 +19,18 @@ impl RequestRec {
         if content_type.is_some() {
             self.set_text(Text::ContentType, content_type);
         }
-        self.commit();
+        self.end_header();
+    }
+
+    /// The program has said its headers; where filters follow, which may say others, the head stays open.
+    pub fn end_header(&mut self) {
+        if self.filtering != Filtering::On {
+            return self.commit();
+        }
+        self.output.header_was_said = true;
+        if matches!(self.output.stage, Stage::Script) {
+            self.output.stage = Stage::Open;
+        }
     }
 
     /// Decides the head from status and tables; afterwards they change nothing.
@@ -52,7 +63,8 @@ impl RequestRec {
             headers.push((b"Content-Encoding".to_vec(), encoding.to_vec()));
         }
         for id in [Id::HeadersOut, Id::ErrHeadersOut] {
-            headers.extend(self.tables.of(id).iter().map(|(name, value)| (name.to_vec(), value.to_vec())));
+            let said = self.tables.of(id).iter().filter(|(name, value)| !self.is_stale_length(name, value));
+            headers.extend(said.map(|(name, value)| (name.to_vec(), value.to_vec())));
         }
         headers
     }
@@ -142,7 +154,7 @@ impl RequestRec {
         for (name, value) in header.others {
             self.tables.of_mut(Id::HeadersOut).add(&name, &value);
         }
-        self.commit();
+        self.end_header();
     }
 
     /// A script that names a path of this server, and no status, wants the server to answer with that path itself

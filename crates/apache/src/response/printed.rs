@@ -1,7 +1,7 @@
 //! What a program prints: from the first piece, which may hold a header, to the pieces that leave.
 
 use super::script_headers::{self, Scan};
-use crate::output::Stage;
+use crate::output::{Filtering, Stage};
 use crate::request_rec::RequestRec;
 use crate::request_rec::field::Text;
 use wire::transport::Presence;
@@ -21,9 +21,25 @@ impl RequestRec {
         }
         match self.output.stage {
             Stage::Script => self.write_header(bytes),
-            _ if self.output.has_room_for(bytes.len()) => self.output.body.extend_from_slice(bytes),
-            _ => self.write_through(bytes),
+            _ if self.filtering == Filtering::On => self.output.unfiltered.extend_from_slice(bytes),
+            _ => self.write_body(bytes),
         }
+    }
+
+    fn write_body(&mut self, bytes: &[u8]) {
+        match self.output.has_room_for(bytes.len()) {
+            true => self.output.body.extend_from_slice(bytes),
+            false => self.write_through(bytes),
+        }
+    }
+
+    /// What has come out of the filters of the answer.
+    pub fn write_filtered(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() || self.output.is_in_vain() {
+            return;
+        }
+        self.send_info();
+        self.write_body(bytes);
     }
 
     /// `$r->basic_http_header`: what is printed next begins with header lines, whatever PerlSendHeader says.
@@ -114,10 +130,7 @@ impl RequestRec {
         }
         self.send_info();
         self.commit();
-        match self.output.has_room_for(bytes.len()) {
-            true => self.output.body.extend_from_slice(bytes),
-            false => self.write_through(bytes),
-        }
+        self.write_body(bytes);
     }
 
     /// Whoever makes a long response for nobody shall learn it.

@@ -65,6 +65,12 @@ impl RequestRec {
         api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
     }
 
+    /// Whether what the handlers said is the answer, when the last of them said `code`.
+    pub fn will_answer(&mut self, code: i32) -> bool {
+        let is_ours = !self.output.is_handed_over && !self.output.is_settled() && self.output.failed.is_none();
+        is_ours && (!self.output.is_untouched() || matches!(Verdict::of(code), Verdict::Done))
+    }
+
     /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
     fn declined_file(&mut self) -> Option<Vec<u8>> {
         if self.number(Number::HasFile) == 0 {
@@ -107,6 +113,11 @@ pub fn send_file(request: u64, path: &[u8]) {
     let _ = with(request, |r| r.output.file = Some(path.to_vec()));
 }
 
+/// What was said is the answer: its head is decided.
+pub fn commit(request: u64) {
+    let _ = with(request, RequestRec::commit);
+}
+
 /// The answer is a page that tells the status.
 pub fn send_page(request: u64, status: u16, page: Page<'_>) {
     let _ = with(request, |r| r.send_page(status, page));
@@ -117,9 +128,23 @@ pub fn fail(request: u64, status: u16) {
     let _ = with(request, |r| r.output.failed = Some(status));
 }
 
+/// The status that goes out in the place of what was said, if that is so.
+pub fn failed(request: u64) -> Option<u16> {
+    with(request, |r| r.output.failed).ok().flatten()
+}
+
+/// The type of the file that is the answer, where no handler said another.
+pub fn say_type(request: u64, kind: &str) {
+    let _ = with(request, |r| {
+        if !kind.is_empty() && !r.has_set(Text::ContentType) {
+            r.set_text(Text::ContentType, Some(kind.as_bytes()));
+        }
+    });
+}
+
 /// What is said from now on is body, however it begins.
 pub fn begin_body(request: u64) {
-    let _ = speaking(request, RequestRec::commit);
+    let _ = speaking(request, RequestRec::end_header);
 }
 
 /// Throws away what was said and has not left; false when some of it has.

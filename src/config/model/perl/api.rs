@@ -89,22 +89,13 @@ impl PerlOptions {
     }
 }
 
-/// A filter of mod_perl 2, in the place that a line gives it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PerlFilter {
-    /// `PerlInputFilterHandler`, `PerlOutputFilterHandler`: Perl code by its name.
-    Code(String),
-    /// `PerlSetInputFilter`, `PerlSetOutputFilter`: one of the server's own by its name.
-    Own(String),
-}
-
-/// What bodies and answers pass on their way through the worker. An inner section's list takes the place of the outer's.
+/// Handlers that bodies and answers pass on their way through the worker, by their names. An inner section's list takes the place of the outer's.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct PerlFilters {
-    /// Of request bodies.
-    pub input: Vec<PerlFilter>,
-    /// Of answers.
-    pub output: Vec<PerlFilter>,
+    /// `PerlInputFilterHandler`, of request bodies: the first one hands its bytes to the program.
+    pub input: Vec<String>,
+    /// `PerlOutputFilterHandler`, of answers: the first one gets the program's bytes.
+    pub output: Vec<String>,
 }
 
 impl PerlFilters {

@@ -142,13 +142,13 @@ pub static ROWS: &[Row] = &[
 ];
 
 /// `SetOutputFilter filter[;filter…]|None`
-fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
+pub fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
     draft.said().response.compress.all = Some(codings(draft, names));
     Ok(())
 }
 
 /// `SetInputFilter filter[;filter…]|None`
-fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
+pub fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
     draft.said().response.inflate.all = Some(inflates(draft, names));
     Ok(())
 }

@@ -4,9 +4,10 @@
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::Class;
-use crate::config::model::perl::api::{Generation, PerlFilter};
+use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
+use crate::config::table::content::filters;
 use crate::config::table::perl::{phases, switches};
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
 
@@ -102,13 +103,12 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             phases::name(d, names);
-            let filters = names.iter().cloned().map(PerlFilter::Code);
-            d.said().perl_filters.input.extend(filters);
+            d.said().perl_filters.input.extend_from_slice(names);
             Ok(())
         }),
         because: "programs read what clients send",
         effect: Effect::Generation,
-        about: "Filters of request bodies, in the order in which the client's bytes pass them.",
+        about: "Filters of request bodies. The first one hands its bytes to the program, the last one gets the client's.",
         ..ROW
     },
     Row {
@@ -116,8 +116,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             phases::name(d, names);
-            let filters = names.iter().cloned().map(PerlFilter::Code);
-            d.said().perl_filters.output.extend(filters);
+            d.said().perl_filters.output.extend_from_slice(names);
             Ok(())
         }),
         because: "clients get what programs print",
@@ -129,26 +128,24 @@ pub static ROWS: &[Row] = &[
         name: "PerlSetInputFilter",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("filter[;filter…]", |d, names| {
-            let filters = own_filters(names);
-            d.said().perl_filters.input.extend(filters);
-            Ok(())
+            are_known(names)?;
+            filters::set_input_filter(d, names)
         }),
         because: "see PerlInputFilterHandler",
         effect: Effect::Generation,
-        about: "As SetInputFilter, in one list with PerlInputFilterHandler: DEFLATE unpacks.",
+        about: "As SetInputFilter: DEFLATE unpacks, before the bytes come to any PerlInputFilterHandler.",
         ..ROW
     },
     Row {
         name: "PerlSetOutputFilter",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("filter[;filter…]", |d, names| {
-            let filters = own_filters(names);
-            d.said().perl_filters.output.extend(filters);
-            Ok(())
+            are_known(names)?;
+            filters::set_output_filter(d, names)
         }),
         because: "see PerlOutputFilterHandler",
         effect: Effect::Generation,
-        about: "As SetOutputFilter, in one list with PerlOutputFilterHandler: DEFLATE packs.",
+        about: "As SetOutputFilter: DEFLATE packs what any PerlOutputFilterHandler has made of the answer.",
         ..ROW
     },
     Row {
@@ -269,8 +266,16 @@ pub fn contradiction(directive: &Directive, generation: Generation) -> Option<St
     })
 }
 
-fn own_filters(names: &str) -> Vec<PerlFilter> {
-    names.split(';').filter(|name| !name.is_empty()).map(|name| PerlFilter::Own(name.to_owned())).collect()
+/// The server's own filters stand behind those of Perl code; INCLUDES is none of them.
+fn are_known(names: &str) -> Result<(), String> {
+    match names.split(';').find(|name| name.trim().eq_ignore_ascii_case("includes")) {
+        Some(_) => {
+            Err("there are no server-side includes here: a PerlOutputFilterHandler can put parts into an answer, with \
+            `$f->r->lookup_uri(…)->run` where a part belongs"
+                .to_owned())
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,303 @@
+package Apache2::Filter;
+
+use v5.36;
+
+use Apache2::FilterRec     ();
+use Apache2::RequestRec    ();
+use Cameleer::ModPerl2     ();
+use Cameleer::Filters      ();
+use Hash::Util::FieldHash  ();
+use Scalar::Util           ();
+
+use constant { OK => Cameleer::Filters::OK(), DECLINED => Cameleer::Filters::DECLINED(), FAILED => Cameleer::Filters::FAILED() };
+
+# What `sub filter : FilterRequestHandler` said, by the code; it goes with it.
+Hash::Util::FieldHash::fieldhash my %ATTRIBUTES;
+
+my $CONNECTION = "is a connection filter, and a client's connection belongs to the front, which speaks HTTP: write FilterRequestHandler, if "
+    . "bodies are all that it changes\n";
+
+package Apache2::RequestRec {
+    sub add_input_filter  ( $r, $handler ) { return Cameleer::Filters::add( $r, 'input',  Apache2::Filter::_named( $handler, scalar caller ) ) }
+    sub add_output_filter ( $r, $handler ) { return Cameleer::Filters::add( $r, 'output', Apache2::Filter::_named( $handler, scalar caller ) ) }
+}
+
+package Apache2::Connection {
+    sub add_input_filter  { return Apache2::Filter::_refuse('add_input_filter') }
+    sub add_output_filter { return Apache2::Filter::_refuse('add_output_filter') }
+}
+
+sub _refuse ($method) { return Cameleer::ModPerl2::croak("\$c->$method: the filter $CONNECTION") }
+
+# --- what a handler is
+
+sub MODIFY_CODE_ATTRIBUTES ( $package, $code, @words ) {
+    my @unknown;
+    for my $word (@words) {
+        if    ( $word =~ /\AFilter(?:Request|Connection|Init)Handler\z/ ) { $ATTRIBUTES{$code}{$word} = 1 }
+        elsif ( $word =~ /\AFilterHasInitHandler\((.*)\)\z/s )            { $ATTRIBUTES{$code}{init} = "package $package; $1" }
+        else                                                              { push @unknown, $word }
+    }
+    return @unknown;
+}
+
+sub FETCH_CODE_ATTRIBUTES ( $package, $code ) { return grep { /\AFilter/ } sort keys %{ $ATTRIBUTES{$code} // {} } }
+
+# Code, and that of its FilterInitHandler, of a handler that has no other attributes than a filter of requests.
+sub resolved ($handler) {
+    my $code = Apache::Phases::code( ref $handler ? $handler : $handler =~ s/\A-//r );
+    my $said = $ATTRIBUTES{$code} // {};
+    die $CONNECTION if $said->{FilterConnectionHandler};
+    return $code unless defined $said->{init};
+    my $init = eval $said->{init} // die "FilterHasInitHandler: $@";    ## no critic: it is the attribute's
+    die "FilterHasInitHandler: expected a reference to code with the attribute FilterInitHandler\n"
+        if ref $init ne 'CODE' || !( $ATTRIBUTES{$init} // {} )->{FilterInitHandler};
+    return ( $code, $init );
+}
+
+# A bare name is that of a sub of the caller's package.
+sub _named ( $handler, $package ) {
+    return $handler if ref $handler || $handler =~ /\W/;
+    return $package->can($handler) // $handler;
+}
+
+# --- the objects
+
+sub _new ( $number, $way, %fields ) { return bless { number => $number, way => $way, %fields }, __PACKAGE__ }
+
+# $r->output_filters and the like: the first filter, or the server's end of the chain.
+sub of_request ( $r, $chain, @new ) {
+    my $way = $chain =~ s/\Aproto_//r;
+    return Cameleer::Filters::core( $r, $way ) if $way ne $chain;
+    my $before = Cameleer::Filters::first( $r, $way );
+    Cameleer::Filters::of($r)->{$way} = $new[0] if @new && !$new[0]{core};
+    return $before;
+}
+
+sub of_connection ( $c, $chain, @ ) { return _refuse("${chain}_filters") }
+
+sub r    ($f) { return bless \( my $number = $f->{number} ), 'Apache2::RequestRec' }
+sub c    ($f) { return $f->r->connection }
+sub next ($f) { return $f->{next} }    ## no critic: the name is the API's
+
+sub ctx {
+    my ( $f, @new ) = @_;
+    $f->{ctx} = $new[0] if @new;
+    return $f->{ctx};
+}
+
+sub frec ($f) {
+    my $name = $f->{core} ? ( $f->{way} eq 'output' ? 'core' : 'core_in' ) : "modperl_request_$f->{way}";
+    return bless \$name, 'Apache2::FilterRec';
+}
+
+sub remove ($f) { return Cameleer::Filters::remove($f) }
+
+# --- brigades
+
+sub pass_brigade ( $f, $brigade ) {
+    my $status = $f->{core} ? Cameleer::Filters::write_answer( $f, $brigade ) : _filter_answer( $f, $brigade );
+    Cameleer::Filters::raise( $status, 'Apache2::Filter::pass_brigade' ) if $status != OK && !defined wantarray;
+    return $status;
+}
+
+sub get_brigade ( $f, $brigade, $mode = Cameleer::Filters::MODE_READBYTES(), $block = 0, $length = 8192 ) {
+    my $status =
+          $f->{core}
+        ? Cameleer::Filters::read_sent( $f, $brigade, $mode, $length )
+        : _filter_body( $f, $brigade, $mode, $block, $length );
+    Cameleer::Filters::raise( $status, 'Apache2::Filter::get_brigade' ) if $status != OK && !defined wantarray;
+    return $status;
+}
+
+# Within a filter: what it has goes on to the next one.
+sub fflush ( $f, $brigade ) {
+    $brigade->insert_tail( APR::Bucket::flush_create( $brigade->bucket_alloc ) );
+    my $status = ( $f->{run} ? $f->{next} : $f )->pass_brigade($brigade);
+    Cameleer::Filters::raise( $status, 'Apache2::Filter::fflush' ) if $status != OK && !defined wantarray;
+    return $status;
+}
+
+# What comes behind the end that a filter has said goes nowhere.
+sub _filter_answer ( $f, $brigade ) {
+    return OK if $f->{has_ended};
+    my ( $status, $run ) = _run( $f, $brigade );
+    return $f->{next}->pass_brigade($brigade) if $status == DECLINED;
+    return $status if $status != OK;
+    $status = _send( $f, $run, $run->{flush} ? 'flush_create' : () ) if length $run->{out} || $run->{flush};
+    return $status if $status != OK || !$run->{eos};
+    $f->{has_ended} = 1;
+    return _send( $f, $run, 'eos_create' );
+}
+
+sub _filter_body ( $f, $brigade, @how ) {
+    my ( $status, $run ) = $f->{has_ended} ? ( OK, { eos => 1, out => '' } ) : _run( $f, $brigade, @how );
+    if ( $status == DECLINED ) {
+        return $f->{next}->get_brigade( $brigade, @how ) if !$run->{source};
+        Apache::log_error('an input filter that has called $f->read must not return DECLINED: what it has read would be lost');
+        return FAILED;
+    }
+    return $status if $status != OK;
+    my $alloc = $brigade->bucket_alloc;
+    $brigade->insert_tail( APR::Bucket->new( $alloc, $run->{out} ) ) if length $run->{out};
+    $brigade->insert_tail( APR::Bucket::flush_create($alloc) )       if $run->{flush};
+    return OK unless $run->{eos};
+    $f->{has_ended} = 1;
+    $brigade->insert_tail( APR::Bucket::eos_create($alloc) );
+    return OK;
+}
+
+# Has the handler see a brigade; what it says, and what it has read and printed.
+sub _run ( $f, $brigade, @how ) {
+    die "a filter has handed a brigade to itself: \$f->next is the one to hand it to\n" if $f->{run};
+    my $run = { brigade => $brigade, how => \@how, in => '', at => 0, out => '', eos => 0, flush => 0 };
+    local $f->{run} = $run;
+    my $status;
+    if ( !eval { $status = $f->{code}->( $f, $brigade, @how ); 1 } ) {
+        my $error = $@;
+        $status = Scalar::Util::blessed($error) && $error->isa('Cameleer::Exit') ? OK : _died($error);
+    }
+    $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 200;
+    return ( $status, $run );
+}
+
+sub _died ($error) {
+    Apache::log_error( "$error" =~ s/\s+\z//r );
+    return FAILED;
+}
+
+# --- streams
+
+# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read.
+sub read {    ## no critic: the name is the API's
+    my ( $f, undef, $wanted ) = @_;
+    my $run = $f->{run} // _idle('read');
+    $wanted //= 8192;
+    $run->{source} //= $f->{way} eq 'output' ? $run->{brigade} : _fetch( $f, $run );
+    my $text = '';
+    while ( ( my $missing = $wanted - length $text ) > 0 ) {
+        if ( $run->{at} < length $run->{in} ) {
+            $text .= substr $run->{in}, $run->{at}, $missing;
+            $run->{at} += $missing;
+        }
+        else { _advance($run) or last }
+    }
+    $_[1] = $text;
+    Apache->taint( $_[1] );
+    return length $text;
+}
+
+sub _fetch ( $f, $run ) {
+    my $source = Cameleer::Filters::new_brigade( $f->r );
+    my $status = $f->{next}->get_brigade( $source, @{ $run->{how} } );
+    Cameleer::Filters::raise( $status, 'Apache2::Filter::read' ) if $status != OK;
+    return $source;
+}
+
+# To the next bucket that has bytes.
+sub _advance ($run) {
+    while ( !$run->{has_read} ) {
+        my $bucket = $run->{bucket} = $run->{bucket} ? $run->{source}->next( $run->{bucket} ) : $run->{source}->first;
+        if ( !$bucket )                     { $run->{has_read} = 1 }
+        elsif ( $bucket->is_eos )           { $run->{has_read} = $run->{eos} = 1 }
+        elsif ( $bucket->is_flush )         { $run->{flush} = 1 }
+        elsif ( $bucket->read( my $bytes ) ) {
+            @$run{qw(in at)} = ( $bytes, 0 );
+            return 1;
+        }
+    }
+    return 0;
+}
+
+sub seen_eos {
+    my ( $f, @new ) = @_;
+    my $run = $f->{run} // _idle('seen_eos');
+    $run->{eos} = $new[0] ? 1 : 0 if @new;
+    return $run->{eos};
+}
+
+# How many bytes that were. An answer's go on as soon as they are worth it.
+sub print {    ## no critic: the name is the API's
+    my $f   = shift;
+    my $run = $f->{run} // _idle('print');
+    my $sent = 0;
+    for my $text (@_) {
+        my $bytes = $text // '';
+        utf8::encode($bytes) if utf8::is_utf8($bytes) && !utf8::downgrade( $bytes, 1 );
+        $run->{out} .= $bytes;
+        $sent += length $bytes;
+    }
+    if ( $f->{way} eq 'output' && length $run->{out} >= Cameleer::Filters::PIECE() ) {
+        my $status = _send( $f, $run );
+        Cameleer::Filters::raise( $status, 'Apache2::Filter::print' ) if $status != OK;
+    }
+    return $sent;
+}
+
+# What has been printed goes to the next filter, with one of those buckets behind it.
+sub _send ( $f, $run, @behind ) {
+    my $brigade = $f->{brigade} //= Cameleer::Filters::new_brigade( $f->r );
+    my $alloc   = $brigade->bucket_alloc;
+    my $bytes   = delete $run->{out};
+    $run->{out} = '';
+    $brigade->insert_tail( APR::Bucket->new( $alloc, $bytes ) ) if length $bytes;
+    $brigade->insert_tail( APR::Bucket->can($_)->($alloc) ) for @behind;
+    my $status = $f->{next}->pass_brigade($brigade);
+    $brigade->cleanup;
+    return $status;
+}
+
+sub _idle ($method) {
+    require Carp;
+    Carp::croak("\$f->$method: this filter is not at work, its handler has returned");
+}
+
+# tie *STDOUT, $f: what is no method there stands in a class of its own, because programs define it.
+our @ISA = ('Apache2::Filter::Tied');
+
+sub TIEHANDLE { return $_[0] }
+sub PRINT     { goto &print }
+
+package Apache2::Filter::Tied {
+    sub PRINTF { my ( $f, $format, @values ) = @_; return $f->print( sprintf $format, @values ) }
+    sub UNTIE  { return }
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::Filter - Perl code that changes what clients send and get
+
+=head1 SYNOPSIS
+
+    package My::LowerCase;
+    use Apache2::Filter ();
+    use Apache2::Const -compile => qw(OK);
+
+    sub handler {
+        my $f = shift;
+        while ( $f->read( my $buffer, 1024 ) ) { $f->print( lc $buffer ) }
+        $f->print("the end\n") if $f->seen_eos;
+        return Apache2::Const::OK;
+    }
+
+    # PerlOutputFilterHandler My::LowerCase
+
+=head1 DESCRIPTION
+
+Streams: C<read print seen_eos>. Brigades: C<get_brigade pass_brigade fflush>, on C<< $f->next >>. Both: C<ctx c r frec next remove>. The
+handler's attributes C<FilterRequestHandler>, C<FilterInitHandler> and C<FilterHasInitHandler(\&init)> are those of packages that inherit
+from this one. C<add_input_filter> and C<add_output_filter> are methods of the request.
+
+A filter that dies, or that returns a status of an error, ends the answer: with that status where nothing of it has left, else visibly
+truncated. A Content-Length that was said before the filters is not sent.
+
+=head1 DIFFERENCES
+
+A client's connection belongs to the front: there are no connection filters. What DEFLATE and its kin do happens there, too, behind all
+filters of answers and before those of bodies. What a PSGI application answers passes no filters.
+
+=cut

@@ -1,0 +1,233 @@
+package Cameleer::Filters;
+
+use v5.36;
+
+use constant {
+    OK       => 0,
+    DECLINED => -1,
+    FAILED   => 500,
+    PIECE    => 8192,
+
+    # Apache2::Const's
+    MODE_READBYTES   => 0,
+    MODE_GETLINE     => 1,
+    MODE_SPECULATIVE => 3,
+};
+
+use APR::Brigade        ();
+use APR::Bucket         ();
+use APR::BucketAlloc    ();
+use Apache2::Connection ();
+use Apache2::Filter     ();
+use Apache2::RequestRec ();
+use Cameleer::ModPerl2  ();
+
+# The filters of requests. A chain is a list of Apache2::Filter objects, linked by {next}; behind the last stands the server itself, an
+# Apache2::Filter that is {core}. The first one is next to the program: it gets what the program prints, and hands it what it reads.
+
+# --- what the server calls, for the request that runs
+
+# For Cameleer::ModPerl2: `output` or `input`, then the configured handlers. They can be had, and are filters of requests.
+sub check ($words) {
+    my ( $way, @names ) = split /\0/, $words;
+    for my $name ( grep { !/\A-/ } @names ) {
+        my $directive = $way eq 'output' ? 'PerlOutputFilterHandler' : 'PerlInputFilterHandler';
+        eval { Apache2::Filter::resolved($name); 1 } or die "$directive $name: $@";
+    }
+    return;
+}
+
+sub insert ($words) {
+    my ( $way, @names ) = split /\0/, $words;
+    my $r = Apache->request;
+    add( $r, $way, $_ ) for @names;
+    return;
+}
+
+# A piece of the answer, and what stands behind it: nothing, a flush, the end. Without signatures: it is not copied.
+sub pass  { return _pass( $_[0] ) }
+sub flush { return _pass( $_[0], 'flush_create' ) }
+sub end   { return _pass( $_[0], 'eos_create' ) }
+
+sub _pass {
+    my $r       = Apache->request;
+    my $brigade = of($r)->{brigade} //= new_brigade($r);
+    my $alloc   = $r->connection->bucket_alloc;
+    $brigade->insert_tail( APR::Bucket->new( $alloc, $_[0] ) ) if length $_[0];
+    $brigade->insert_tail( APR::Bucket->can( $_[1] )->($alloc) ) if $_[1];
+    my $status = first( $r, 'output' )->pass_brigade($brigade);
+    Apache::_filter_failed( $r, $status ) if $status != OK;
+    $brigade->cleanup;
+    return;
+}
+
+# A program that reads STDIN, or starts others that do, finds there what the filters make of the body.
+sub spool_body ($argument) {
+    my $r = Apache->request;
+    require POSIX;
+    open my $file, '+>', undef or die "a file for the filtered body: $!\n";
+    my $length = 0;
+    while ( read_body( $r, my $piece, 65536 ) ) {
+        print {$file} $piece or die "the filtered body: $!\n";
+        $length += length $piece;
+    }
+    close_gently($file);
+    POSIX::dup2( fileno $file, 0 ) // die "the filtered body: $!\n";
+    seek STDIN, 0, 0;
+    Apache::body_length( $r, $length );
+    delete @{ of($r) }{qw(input core_input unread has_ended)};
+    return;
+}
+
+sub close_gently ($file) {
+    $file->flush or die "the filtered body: $!\n";
+    return;
+}
+
+# --- the chains of a request
+
+sub of ($r) { return Cameleer::ModPerl2::of_request($r)->{filters} //= {} }
+
+sub first ( $r, $way ) { return of($r)->{$way} // core( $r, $way ) }
+
+sub core ( $r, $way ) {
+    my $of = of($r);
+    return $of->{"core_$way"} //= Apache2::Filter::_new( $r->number, $way, core => 1, next => $of->{beyond} );
+}
+
+# What a subrequest's answer passes behind its own filters.
+sub beyond ( $r, $filter ) {
+    of($r)->{beyond} = $filter;
+    Apache::_filter_answer($r);
+    return;
+}
+
+sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }
+
+sub add ( $r, $way, $handler ) {
+    my ( $code, $init ) = Apache2::Filter::resolved($handler);
+    my $filter = Apache2::Filter::_new( $r->number, $way, code => $code, next => core( $r, $way ) );
+    my $of     = of($r);
+    if ( my $last = $of->{$way} ) {
+        $last = $last->{next} until $last->{next}{core};
+        $last->{next} = $filter;
+    }
+    else { $of->{$way} = $filter }
+    $way eq 'output' ? Apache::_filter_answer($r) : Apache::_filter_body($r);
+    return unless $init;
+    my $status = $init->($filter) // OK;
+    die "the FilterInitHandler of a filter returned $status\n" if $status ne OK;
+    return;
+}
+
+sub remove ($filter) {
+    my $of = of( $filter->r );
+    for ( my $at = \$of->{ $filter->{way} } ; $$at && !$$at->{core} ; $at = \$$at->{next} ) {
+        next if $$at != $filter;
+        $$at = $filter->{next};
+        delete $of->{ $filter->{way} } if $of->{ $filter->{way} }{core};
+        last;
+    }
+    return;
+}
+
+# --- the ends of the chains
+
+# What has come out of the last filter of an answer.
+sub write_answer ( $core, $brigade ) {
+    my $r    = $core->r;
+    my $next = $core->{next};
+    my $end;
+    for ( my $bucket = $brigade->first ; $bucket && !$end ; $bucket = $brigade->next($bucket) ) {
+        if    ( $bucket->is_eos ) { $end = $bucket }
+        elsif ($next)             { next }
+        elsif ( $bucket->is_flush )            { Apache::_flush_filtered($r) }
+        elsif ( $bucket->read( my $bytes ) )   { Apache::_write_filtered( $r, $bytes ) }
+    }
+    # The end of a subrequest is not that of the request that it is a part of.
+    $end->remove if $end && $next;
+    return $next->pass_brigade($brigade) if $next && !$brigade->is_empty;
+    $brigade->cleanup;
+    return OK;
+}
+
+# The next bytes of the body as it was sent, up to a line's end in one of the modes, and the end behind the last of them.
+sub read_sent ( $core, $brigade, $mode, $length ) {
+    my ( $r, $alloc ) = ( $core->r, $brigade->bucket_alloc );
+    my $is_line = $mode == MODE_GETLINE;
+    my $is_ahead = $mode == MODE_SPECULATIVE;
+    $length = PIECE if $length <= 0 || $is_line;
+    $core->{unread} //= '';
+    if ( length $core->{unread} < $length && !$core->{has_ended} ) {
+        my $wanted = $length - length $core->{unread};
+        Apache::read_body( $r, my $bytes, $wanted );
+        $core->{read} += length $bytes;
+        $core->{has_ended} = length $bytes < $wanted || $core->{read} >= Apache::body_length($r);
+        $core->{unread} .= $bytes;
+    }
+    $length = 1 + index $core->{unread}, "\n" if $is_line && $core->{unread} =~ /\n/;
+    my $piece = substr $core->{unread}, 0, $length;
+    substr( $core->{unread}, 0, $length ) = '' unless $is_ahead;
+    $brigade->insert_tail( APR::Bucket->new( $alloc, $piece ) ) if length $piece;
+    my $is_last = $core->{has_ended} && ( $is_ahead ? length $piece == length $core->{unread} : !length $core->{unread} );
+    $brigade->insert_tail( APR::Bucket::eos_create($alloc) ) if $is_last;
+    return OK;
+}
+
+# $r->read, where the body passes filters.
+sub read_body {
+    my ( $r, undef, $length, $offset ) = @_;
+    my $of = of($r);
+    $of->{unread} //= '';
+    pull( $r, $of, $length ) until length $of->{unread} >= $length || $of->{has_ended};
+    $_[1] //= '';
+    my $have = length $_[1];
+    $offset //= 0;
+    $offset += $have if $offset < 0;
+    Cameleer::ModPerl2::croak('Offset outside string') if $offset < 0;
+    my $before = substr $_[1], 0, $offset;
+    my $piece  = substr $of->{unread}, 0, $length, '';
+    $_[1] = $before . "\0" x ( $offset - length $before ) . $piece;
+    Apache->taint( $_[1] );
+    return length $piece;
+}
+
+sub pull ( $r, $of, $length ) {
+    my $brigade = $of->{body} //= new_brigade($r);
+    my $wanted  = $length < PIECE ? PIECE : $length;
+    my $status  = first( $r, 'input' )->get_brigade( $brigade, MODE_READBYTES, 0, $wanted );
+    raise( $status, 'Apache2::RequestIO::read' ) if $status != OK;
+    for ( my $bucket = $brigade->first ; $bucket && !$of->{has_ended} ; $bucket = $brigade->next($bucket) ) {
+        if ( $bucket->is_eos ) { $of->{has_ended} = 1 }
+        elsif ( $bucket->read( my $bytes ) ) { $of->{unread} .= $bytes }
+    }
+    $brigade->cleanup;
+    return;
+}
+
+# An APR::Error, of the line that called the API.
+sub raise ( $status, $function ) {
+    require APR::Error;
+    my ( $file, $line ) = ( caller 1 )[ 1, 2 ];
+    die bless { rc => 0 + $status, file => $file, line => $line, func => $function }, 'APR::Error';
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Filters - the filters of requests, between programs and the server
+
+=head1 SYNOPSIS
+
+    Cameleer::Filters::add( $r, 'output', \&filter );
+    my $status = Cameleer::Filters::first( $r, 'output' )->pass_brigade($brigade);
+
+=head1 DESCRIPTION
+
+What stands behind L<Apache2::Filter>. The server gathers what a program prints and hands it over in pieces of 8 KiB or more, where the
+program flushes, and at the end; a file comes in pieces of 1 MiB.
+
+=cut

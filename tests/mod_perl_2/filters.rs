@@ -167,3 +167,44 @@ fn what_cannot_be_ends_the_start_with_its_reason() {
     refused("PerlOutputFilterHandler My::Missing", "My::Missing has no sub handler");
     refused("PerlSetOutputFilter INCLUDES", "there are no server-side includes here");
 }
+
+#[test]
+fn exit_ends_a_filter_s_turn_only() {
+    let code = "sub leaves { my $f = shift; while ($f->read(my $t, 99)) { $f->print($t) } $f->print('!') if $f->seen_eos; exit }";
+    assert_eq!(filtered(code, "PerlOutputFilterHandler My::leaves").text("/my"), "Hello!");
+}
+
+#[test]
+fn a_redirect_goes_on_without_the_filters_of_the_first_place() {
+    let code = "use Apache2::SubRequest ();\n\
+        sub leads { my $r = shift; $r->print('first '); $r->internal_redirect('/second'); 0 }\n\
+        sub second { $_[0]->print('second'); 0 }";
+    let inside = "PerlOutputFilterHandler My::upper\n</Location>\n<Location /second>\nSetHandler modperl\nPerlResponseHandler My::second";
+    assert_eq!(filtered(code, &other("leads", inside)).text("/my/other"), "FIRST second");
+}
+
+#[test]
+fn printing_to_stdout_passes_the_filters_in_the_middle_of_perl_s_own_print() {
+    let code = "sub says { my @all = map { \"$_,\" } 1 .. 5000; print STDOUT @all; print 'end'; 0 }\n\
+        sub deep { my $f = shift; my @stack = map { $_ } 1 .. 50_000; while ($f->read(my $t, 99)) { $f->print($t) } 0 }";
+    let server = filtered(code, &other("says", "SetHandler perl-script\nPerlOutputFilterHandler My::deep"));
+    let expected: String = (1..=5000).map(|n| format!("{n},")).collect();
+    assert_eq!(server.text("/my/other"), expected + "end");
+}
+
+#[test]
+fn a_large_bucket_passes() {
+    let code = "sub large { my $r = shift; $r->print('x' x 100_000_000); 0 }";
+    let server = filtered(code, &other("large", "PerlOutputFilterHandler 'sub { -1 }'"));
+    assert_eq!(server.get("/my/other").body.len(), 100_000_000);
+}
+
+#[test]
+fn an_error_page_of_a_filtered_place_is_its_own_answer() {
+    let code = "sub misses { $_[0]->print('lost'); 404 }";
+    let inside = "PerlOutputFilterHandler 'sub { 0 }'\nErrorDocument 404 /page\n</Location>\n<Location /page>\nSetHandler modperl\n\
+        PerlOptions +ParseHeaders\nPerlResponseHandler 'sub { $_[0]->print(qq(X-Page: yes\\n\\npage)); 0 }'";
+    let response = filtered(code, &other("misses", inside)).get("/my/other");
+    assert_eq!((response.status, response.text().as_str()), (404, "page"));
+    assert_eq!(response.header("X-Page"), Some("yes".to_owned()));
+}

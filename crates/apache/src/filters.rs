@@ -83,10 +83,15 @@ pub fn is_filtered(request: u64) -> bool {
 /// what is left. Nothing happens where a page for a status is the answer, or the answer is not this record's.
 pub fn end_filtered_answer(request: u64, said: i32) {
     if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
-        if with(request, |r| !r.output.unfiltered.is_empty()).unwrap_or(false) {
-            filter(request, PieceEnd::More);
-        }
+        pass_what_was_said(request);
         filter(request, PieceEnd::Eos);
+    }
+}
+
+/// What was said so far passes the filters before another request goes on with the answer.
+pub fn pass_what_was_said(request: u64) {
+    if with(request, |r| r.filtering == Filtering::On && !r.output.unfiltered.is_empty()).unwrap_or(false) {
+        filter(request, PieceEnd::More);
     }
 }
 

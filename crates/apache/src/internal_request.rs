@@ -8,7 +8,7 @@ use wire::reply::Outgoing;
 use wire::transport::Presence;
 
 use crate::Client;
-use crate::output::Output;
+use crate::output::{Filtering, Output};
 use crate::request_rec::environment;
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::{Id, Tables};
@@ -89,6 +89,11 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
     std::mem::swap(&mut from.output, &mut to.output);
     std::mem::swap(&mut from.client, &mut to.client);
     from.output.is_handed_over = true;
+    if from.filtering != Filtering::Off {
+        // What was said to the filters of one place says nothing to those of another.
+        to.output.header_was_said = false;
+        to.output.unfiltered.clear();
+    }
     to.status = from.status;
     to.no_cache = from.no_cache;
     *to.tables.of_mut(Id::ErrHeadersOut) = from.tables.of(Id::ErrHeadersOut).clone();

@@ -56,6 +56,7 @@ pub use output::Client;
 mod filters;
 pub use filters::{
     end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output,
+    pass_what_was_said,
 };
 
 // The page for an error that nobody else makes.

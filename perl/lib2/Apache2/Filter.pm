@@ -155,10 +155,16 @@ sub _run ( $f, $brigade, @how ) {
     my $status;
     if ( !eval { $status = $f->{code}->( $f, $brigade, @how ); 1 } ) {
         my $error = $@;
-        $status = Scalar::Util::blessed($error) && $error->isa('Cameleer::Exit') ? OK : _died($error);
+        $status = _is_exit($error) ? OK : _died($error);
     }
     $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 200;
     return ( $status, $run );
+}
+
+# That of perl within a request, and ModPerl::EXIT.
+sub _is_exit ($error) {
+    return 0 unless Scalar::Util::blessed($error);
+    return $error->isa('Cameleer::Exit') || $error->isa('APR::Error') && $error->{rc} == 120_000;
 }
 
 sub _died ($error) {

@@ -11,6 +11,7 @@ use libperl::Interrupted;
 use super::phases::OK;
 use crate::config::Handler;
 use crate::mime;
+use crate::path::Text;
 use crate::worker::location::ResolvedLocation;
 use crate::worker::log_context::report;
 use crate::worker::site::Site;
@@ -20,7 +21,8 @@ impl Site {
     /// is no output of a program.
     pub(super) fn insert_filters(&self, location: &ResolvedLocation, request: u64) -> Result<(), Interrupted> {
         let filters = &location.settings.perl_filters;
-        if apache::api() == apache::Api::One || self.handler_of(location, request) == Handler::Psgi {
+        let is_needed = !filters.is_empty() || apache::has_filtered_body(request);
+        if !is_needed || self.handler_of(location, request) == Handler::Psgi {
             return Ok(());
         }
         for (way, names) in [("output", &filters.output), ("input", &filters.input)] {
@@ -64,7 +66,7 @@ impl Site {
         if !apache::is_filtered(request) || !reads || !file.is_file() {
             return None;
         }
-        if location.settings.handler_of(file) == Some(&Handler::CgiScript) {
+        if location.settings.handler_of(file) == Some(&Handler::CgiScript) || self.hides_named_file(request, file) {
             return Some(403);
         }
         apache::say_type(request, &mime::describe(&self.config, &location.settings, file).mime.unwrap_or_default());
@@ -72,5 +74,12 @@ impl Site {
             OK => i32::from(apache::failed(request).unwrap_or_default()),
             said => said,
         })
+    }
+
+    /// Whether a handler has named a file that the configuration keeps from clients. The front has looked at the one that was asked for.
+    fn hides_named_file(&self, request: u64, file: &Path) -> bool {
+        let said = apache::set_by_handlers(request);
+        let host = apache::requested(request).host;
+        said.filename.is_some() && self.key(host, false, &Text::new(&said.uri), file).is_err()
     }
 }

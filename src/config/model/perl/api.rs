@@ -99,6 +99,11 @@ pub struct PerlFilters {
 }
 
 impl PerlFilters {
+    /// Nothing passes any.
+    pub fn is_empty(&self) -> bool {
+        self.input.is_empty() && self.output.is_empty()
+    }
+
     /// Takes over what an inner section says.
     pub fn merge(&mut self, inner: &PerlFilters) {
         for (outer, inner) in [(&mut self.input, &inner.input), (&mut self.output, &inner.output)] {

@@ -52,7 +52,7 @@ sub as_string ($r) {
 
 # Where a PerlTransHandler has named no file, the URI stands for its name, and is none.
 sub finfo ($r) {
-    stat( $r->has_file ? $r->filename : '' );
+    stat( has_file($r) ? $r->filename : '' );
     return \*main::_;
 }
 

@@ -2,6 +2,7 @@
 
 mod filters;
 mod generation;
+mod modules;
 mod pools;
 mod registry;
 

@@ -23,7 +23,7 @@ sub menu_item ( $class, $name, $title, $code ) {
 
 sub handler {
     my $r = $_[-1];
-    my ( $of, $kind, $what ) = Apache::Status::Address::parts( $r->path_info // '', $r->query_string // '' );
+    my ( $of, $kind, $what ) = Apache::Status::Address::parts( path($r), $r->query_string // '' );
     my ($item) = grep { $_->[0] eq $what } items($r);
     my $page =
           $item     ? $item->[2]->( $r, query($r) )
@@ -44,7 +44,7 @@ sub registry_cache ( $class, @cache ) {
 }
 
 # A path names something; a word of a query may, when there is such a package.
-sub is_there ( $r, $of ) { return $of ne '' && ( ( $r->path_info // '' ) ne '' || Apache::Status::Package::exists_package($of) ) }
+sub is_there ( $r, $of ) { return $of ne '' && ( path($r) ne '' || Apache::Status::Package::exists_package($of) ) }
 
 sub items ($r) {
     my $has_summary = $INC{'B/TerseSize.pm'} && is_on( $r, 'StatusTerseSizeMainSummary' );
@@ -58,9 +58,15 @@ sub query ($r) {
     return CGI->new( $r->query_string // '' );
 }
 
+# What stands behind the address of the pages.
+sub path ($r) {
+    my ( $uri, $place ) = ( $r->uri, ( $r->location // '' ) =~ s{/+\z}{}r );
+    return $place ne '' && $uri =~ s{\A\Q$place\E(?=/|\z)}{} ? $uri : $r->path_info // '';
+}
+
 # Where the pages are: what was asked for without what stands behind it.
 sub base ($r) {
-    my $path = $r->path_info // '';
+    my $path = path($r);
     return escape( $r->uri =~ s{\Q$path\E\z}{}r );
 }
 
@@ -76,7 +82,7 @@ sub menu ($r) {
 
 sub head ($r) {
     my $perl = sprintf 'v%vd', $^V;
-    my $server = escape( Apache->server->server_software // '' );
+    my $server = escape( Apache::Server::server_software( Apache->server ) // '' );
     my $since  = localtime $^T;
     return <<"END";
 <!DOCTYPE html>

@@ -27,6 +27,7 @@ sub for_this_request ( $self, $name, $kb ) {
 }
 
 sub look_later ( $self, $r ) {
+    return $self->look($r) if ( $r->current_callback // '' ) eq 'PerlCleanupHandler';
     return if $self->{watching}++;
     $r->register_cleanup( sub { $self->look($r) } );
     return;

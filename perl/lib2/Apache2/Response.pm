@@ -16,7 +16,7 @@ package Apache2::RequestRec {
     }
 
     # The newest of what the answer is made of.
-    sub update_mtime ( $r, $time ) {
+    sub update_mtime ( $r, $time = 0 ) {
         my $fields = Cameleer::ModPerl2::of_request($r);
         $fields->{mtime} = $time if $time > ( $fields->{mtime} // 0 );
         return;

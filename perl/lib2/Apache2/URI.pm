@@ -5,11 +5,10 @@ use v5.36;
 use APR::URI               ();
 use Apache2::RequestRec    ();
 use Apache2::RequestUtil   ();
-use Apache::Util           ();
 use Cameleer::ModPerl2     ();
 
 # In place.
-sub unescape_url { return $_[0] = Apache::Util::unescape_uri( $_[0] ) }
+sub unescape_url { return $_[0] = Apache::unescape_url( $_[0] ) }
 
 package Apache2::RequestRec {
     sub construct_server ( $r, $host = $r->get_server_name, $port = $r->get_server_port, @ ) {

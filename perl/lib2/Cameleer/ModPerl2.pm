@@ -53,6 +53,10 @@ sub lend ( $from, $to, @names ) {
     return;
 }
 
+# The same request as an object of mod_perl 1's API, for modules that are written for that one, and back.
+sub as_mod_perl_1 ($r) { return bless \( my $number = $$r ), $r->isa('Apache2::SubRequest') ? 'Apache::SubRequest' : 'Apache' }
+sub as_mod_perl_2 ($r) { return bless \( my $number = $$r ), 'Apache2::RequestRec' }
+
 # Values of a request that nothing but Perl code asks for: `$r->assbackwards` and the like. They get the default first.
 sub fields ( $class, %defaults ) {
     no strict 'refs';

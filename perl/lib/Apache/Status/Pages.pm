@@ -83,9 +83,9 @@ sub module_row ( $r, $name ) {
     ];
 }
 
-# The packages below Apache::ROOT that scripts were compiled into.
+# The packages below Apache::ROOT, or in mod_perl 2 ModPerl::ROOT, that scripts were compiled into.
 sub rgysubs ( $r, $q ) {
-    my @found = sort( scripts('Apache::ROOT') );
+    my @found = sort( map { scripts($_) } qw(Apache::ROOT ModPerl::ROOT) );
     return ['<p>No script was compiled in this process.</p>'] if !@found;
     return [ "<b>Click on a package name to see its symbol table</b><br>\n",
         map { link_to( $r, $_ ) . "<br>\n" } @found ];

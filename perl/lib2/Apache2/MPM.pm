@@ -1,0 +1,41 @@
+package Apache2::MPM;
+
+use v5.36;
+
+# What httpd's prefork answers, by the numbers of Apache2::Const's group :mpmq: one thread in each of many processes.
+my %ANSWERS = (
+    2  => 0,    # MPMQ_IS_THREADED
+    3  => 2,    # MPMQ_IS_FORKED: as many as are needed
+    5  => 1,    # MPMQ_HARD_LIMIT_THREADS
+    6  => 0,    # MPMQ_MAX_THREADS
+    8  => 0,    # MPMQ_MIN_SPARE_THREADS
+    10 => 0,    # MPMQ_MAX_SPARE_THREADS
+    13 => 1,    # MPMQ_MPM_STATE: running
+    14 => 0,    # MPMQ_IS_ASYNC
+);
+
+# undef for what is not known: how many workers there may be is the master's affair, and changes.
+sub query ( $class, $number ) { return $ANSWERS{$number} }
+
+sub is_threaded ($class) { return 0 }
+
+# Code that asks wants to know whether there are threads.
+sub show ($class) { return 'Prefork' }
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::MPM - processes, not threads
+
+=head1 SYNOPSIS
+
+    use Apache2::MPM ();
+
+    die 'not with threads' if Apache2::MPM->is_threaded;
+    print Apache2::MPM->show;                                       # Prefork
+    Apache2::MPM->query(Apache2::Const::MPMQ_IS_FORKED);            # 2
+
+=cut

@@ -1,0 +1,114 @@
+package Apache2::Reload;
+
+use v5.36;
+
+use Apache2::Const -compile => qw(OK);
+use Apache2::Log            ();
+use Apache2::RequestUtil    ();
+use Time::HiRes             ();
+
+our $VERSION = '0.13';
+
+# By the name in %INC: when the file changed last, as far as it was looked at.
+my %mtime;
+my $loaded = Time::HiRes::time();
+
+# Modules that have asked for it: `use Apache2::Reload` in them.
+my %registered;
+
+sub import ( $class, @names ) {
+    $class->register_module($_) for @names ? @names : scalar caller;
+    return;
+}
+
+sub register_module ( $class, $package, $file = undef ) {
+    my $name = $package =~ s{::}{/}gr . '.pm';
+    $registered{$name} = 1;
+    $INC{$name} //= $file if defined $file;
+    return;
+}
+
+sub unregister_module ( $class, $package ) {
+    delete $registered{ $package =~ s{::}{/}gr . '.pm' };
+    return;
+}
+
+# PerlInitHandler or PerlPreConnectionHandler: what changed on disk is loaded again.
+sub handler {
+    my $r = $_[-1];
+    my %said = map { $_ => scalar $r->dir_config("Reload$_") } qw(All Modules Directories ByModuleName Debug ConstantRedefineWarnings);
+    touched( $r->dir_config('ReloadTouchFile') ) or return Apache2::Const::OK;
+    for my $name ( grep { has_changed( $INC{$_} ) } wanted(%said) ) {
+        reload( $name, is_on( $said{Debug} ) );
+    }
+    return Apache2::Const::OK;
+}
+
+sub is_on ( $said, $default = 'Off' ) { return ( $said // $default ) !~ /\A(?:off|no|0)?\z/i }
+
+# All, unless ReloadAll is Off: then those that were registered or are named. ReloadDirectories bounds both.
+sub wanted (%said) {
+    my @folders  = split ' ', $said{Directories} // '';
+    my @patterns = map { quotemeta($_) =~ s/\\\*/.*/gr =~ s{\\:\\:}{/}gr } split ' ', $said{Modules} // '';
+    my @names    = grep { defined $INC{$_} && !ref $INC{$_} } keys %INC;
+    @names = grep { my $name = $_; $registered{$name} || grep { $name =~ /\A$_\.pm\z/ } @patterns } @names if !is_on( $said{All}, 'On' );
+    @names = grep { my $file = $INC{$_}; grep { index( $file, s{/*\z}{/}r ) == 0 } @folders } @names       if @folders;
+    return sort @names;
+}
+
+# ReloadTouchFile: nothing is looked at until this file has changed.
+sub touched ($file) {
+    return 1 if !defined $file;
+    my $now = ( Time::HiRes::stat($file) )[9] // return 0;
+    my $before = $mtime{"touch $file"} // $loaded;
+    $mtime{"touch $file"} = $now;
+    return $now > $before;
+}
+
+# A file counts as unchanged since this module was loaded until it was looked at once.
+sub has_changed ($file) {
+    my $now    = ( Time::HiRes::stat($file) )[9] // return;
+    my $before = $mtime{$file} // $loaded;
+    $mtime{$file} = $now;
+    return $now > $before;
+}
+
+# Code that cannot be compiled leaves the old in place.
+sub reload ( $name, $is_told ) {
+    my $file = delete $INC{$name};
+    local $^W = 0;
+    no warnings 'redefine';
+    if ( eval { require $name } ) {
+        Apache2::ServerRec::warn("Apache2::Reload: process $$ loaded $name again") if $is_told;
+        return;
+    }
+    Apache2::ServerRec::warn("Apache2::Reload: $name stays as it was: $@");
+    delete $INC{$name};    # perl left a mark there that nothing can be assigned to
+    $INC{$name} = $file;
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::Reload - modules that changed on disk are loaded again
+
+=head1 SYNOPSIS
+
+    PerlModule Apache2::Reload
+    PerlInitHandler Apache2::Reload
+    PerlSetVar ReloadAll Off
+    PerlSetVar ReloadModules "My::* Other::Module"
+    PerlSetVar ReloadDirectories "/srv/site/lib"
+    PerlSetVar ReloadTouchFile /srv/site/touch
+    PerlSetVar ReloadDebug On
+
+=head1 DESCRIPTION
+
+With C<ReloadAll Off> only modules that say C<use Apache2::Reload>, or that C<ReloadModules> names, are looked at. For the time of development: each
+worker loads the changed modules for itself, and shares them no more. A reload of the server loads everything anew.
+
+=cut

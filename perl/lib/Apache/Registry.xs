@@ -154,7 +154,7 @@ words(r)
     SP = push_words(aTHX_ SP, query.bytes, query.bytes + query.length);
 
 int
-is_forked_child()
+_is_forked_child()
   CODE:
     RETVAL = cml_is_forked_child();
   OUTPUT:
@@ -167,7 +167,7 @@ take_end_blocks(file)
     SP = push_end_blocks(aTHX_ SP, is_of_file, file);
 
 void
-take_end_blocks_of(package)
+_take_end_blocks_of(package)
     const char *package
   PPCODE:
     SP = push_end_blocks(aTHX_ SP, is_of_package, package);

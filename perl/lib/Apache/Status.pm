@@ -23,7 +23,7 @@ sub menu_item ( $class, $name, $title, $code ) {
 
 sub handler {
     my $r = $_[-1];
-    my ( $of, $kind, $what ) = Apache::Status::Address::parts( path($r), $r->query_string // '' );
+    my ( $of, $kind, $what ) = Apache::Status::Address::parts( _path($r), $r->query_string // '' );
     my ($item) = grep { $_->[0] eq $what } items($r);
     my $page =
           $item     ? $item->[2]->( $r, query($r) )
@@ -44,7 +44,7 @@ sub registry_cache ( $class, @cache ) {
 }
 
 # A path names something; a word of a query may, when there is such a package.
-sub is_there ( $r, $of ) { return $of ne '' && ( path($r) ne '' || Apache::Status::Package::exists_package($of) ) }
+sub is_there ( $r, $of ) { return $of ne '' && ( _path($r) ne '' || Apache::Status::Package::exists_package($of) ) }
 
 sub items ($r) {
     my $has_summary = $INC{'B/TerseSize.pm'} && is_on( $r, 'StatusTerseSizeMainSummary' );
@@ -59,14 +59,14 @@ sub query ($r) {
 }
 
 # What stands behind the address of the pages.
-sub path ($r) {
+sub _path ($r) {
     my ( $uri, $place ) = ( $r->uri, ( $r->location // '' ) =~ s{/+\z}{}r );
     return $place ne '' && $uri =~ s{\A\Q$place\E(?=/|\z)}{} ? $uri : $r->path_info // '';
 }
 
 # Where the pages are: what was asked for without what stands behind it.
 sub base ($r) {
-    my $path = path($r);
+    my $path = _path($r);
     return escape( $r->uri =~ s{\Q$path\E\z}{}r );
 }
 

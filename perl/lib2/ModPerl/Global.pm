@@ -30,7 +30,7 @@ sub special_list_clear ( $list, $package ) {
 # With those that were compiled since the last time.
 sub _blocks ( $list, $package ) {
     my $blocks = $list eq 'END' ? $END_BLOCKS{$package} : undef;
-    unshift @$blocks, Apache::Registry::take_end_blocks_of($package) if $blocks;
+    unshift @$blocks, Apache::Registry::_take_end_blocks_of($package) if $blocks;
     return $blocks;
 }
 

@@ -9,7 +9,7 @@ our $DEFAULT_UNLOAD_METHOD //= 'unload_package_pp';
 # was forked here it is perl's own exit.
 sub exit {    ## no critic: the name is the API's
     require Apache::Registry;
-    CORE::exit( $_[0] // 0 ) if Apache::Registry::is_forked_child();
+    CORE::exit( $_[0] // 0 ) if Apache::Registry::_is_forked_child();
     require APR::Error;
     my ( undef, $file, $line ) = caller;
     local $SIG{__DIE__} = 'DEFAULT';    # it is no error

@@ -208,3 +208,13 @@ fn an_error_page_of_a_filtered_place_is_its_own_answer() {
     assert_eq!((response.status, response.text().as_str()), (404, "page"));
     assert_eq!(response.header("X-Page"), Some("yes".to_owned()));
 }
+
+#[test]
+fn every_request_flushes_as_start_up_code_wanted() {
+    let code = "$| = 1;\nsub counts { my $r = shift; $r->print('a'); $r->print('b'); 0 }\n\
+        sub calls { my $f = shift; my $text = ''; while ($f->read(my $t, 99)) { $text .= $t } $f->print(\"<$text>\"); 0 }";
+    let server = filtered(code, &other("counts", "PerlOutputFilterHandler My::calls"));
+    for _ in 0..3 {
+        assert_eq!(server.text("/my/other"), "<a><b><>");
+    }
+}

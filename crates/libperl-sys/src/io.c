@@ -8,6 +8,14 @@
 GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 int cml_mute_flush, cml_stdout_logs;
 static PerlIO *out_handle, *err_handle;
+/* $| of STDOUT, as start-up code left it: mod_perl 1 takes it away from every request, mod_perl 2 does not. */
+static int keeps_autoflush;
+static U8 born_autoflush;
+
+void cml_keep_autoflush(void)
+{
+    keeps_autoflush = 1;
+}
 
 void cml_say(const char *bytes, size_t count)
 {
@@ -135,6 +143,7 @@ void cml_worker_boot(pTHX)
     if (!out_handle) /* the mold may have been a worker */
         out_handle = new_handle(aTHX_ &out_layer);
     point(io_of(aTHX_ cml_stdout_gv), out_handle, IoTYPE_WRONLY);
+    born_autoflush = keeps_autoflush ? IoFLAGS(io_of(aTHX_ cml_stdout_gv)) & IOf_FLUSH : 0;
     if (PL_defoutgv != cml_stdout_gv)
         PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
     cml_put_stdin_back(1);
@@ -268,8 +277,8 @@ unsigned cml_restore_handles(pTHX)
         cml_put_stderr_back();
         left |= CML_LEFT_STDERR;
     }
-    if (IoFLAGS(out) & IOf_FLUSH) {
-        IoFLAGS(out) &= ~IOf_FLUSH;
+    if ((IoFLAGS(out) & IOf_FLUSH) != born_autoflush) {
+        IoFLAGS(out) ^= IOf_FLUSH;
         left |= CML_LEFT_AUTOFLUSH;
     }
     if (PL_defoutgv != cml_stdout_gv) {

@@ -144,6 +144,7 @@ mod declarations {
             invocant: *mut *mut c_void,
         ) -> Status;
         pub fn cml_request_class(name: *const c_char);
+        pub fn cml_keep_autoflush();
         pub fn cml_call_handler(code: *mut c_void, invocant: *mut c_void, request: u64, result: *mut c_int) -> Status;
         pub fn cml_load_psgi(source: *const c_char, length: usize, is_file: c_int, app: *mut *mut c_void) -> Status;
         pub fn cml_error(out: *mut Bytes);

@@ -116,6 +116,8 @@ cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cm
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
 /* The class of $r that handlers get; Apache where nobody says. */
 void cml_request_class(const char *name);
+/* $| of STDOUT stays in each request what start-up code made of it. */
+void cml_keep_autoflush(void);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 
 /* psgi.c: load an application; for a call put pairs into a new environment, then run. */

@@ -250,6 +250,12 @@ impl Interpreter {
         own(app, std::ptr::null_mut())
     }
 
+    /// `$|` of STDOUT stays in each request what start-up code made of it.
+    pub fn keep_autoflush(&self) {
+        // SAFETY: sets a flag.
+        unsafe { sys::cml_keep_autoflush() }
+    }
+
     /// The class of the `$r` that handlers get.
     pub fn request_class_is(&self, name: &'static std::ffi::CStr) {
         // SAFETY: `name` is terminated; no Perl code runs now.

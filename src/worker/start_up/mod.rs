@@ -49,6 +49,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
         perl.call(c"Cameleer::start_mod_perl", Some(api.mod_perl()))?;
         if api == apache::Api::Two {
             perl.request_class_is(c"Apache2::RequestRec");
+            perl.keep_autoflush();
             perl.call(c"Cameleer::ModPerl2::configuration_is", Some(&config.outline))?;
         }
         perl.call(c"Cameleer::define", Some(&defined(facts)))?;

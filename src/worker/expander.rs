@@ -40,7 +40,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         Generation::One => Waiting::Never,
         Generation::Two => Waiting::Steps(Vec::new()),
     };
-    let mut expander = Expander { master, perl, facts, within, sections: 1, waiting };
+    let mut expander = Expander { master, perl, facts, within, sections: 1, hosts: 0, in_made: false, waiting };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
     expander.master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
@@ -56,6 +56,10 @@ struct Expander {
     within: Within,
     /// Sections so far; the main server is the first.
     sections: u16,
+    /// Virtual hosts so far, of those that the files have.
+    hosts: u16,
+    /// Whether what is looked at now was made by Perl: its hosts are none that Perl can know yet.
+    in_made: bool,
     /// What waits for perl to be started, as mod_perl 2 has it.
     waiting: Waiting,
 }
@@ -73,8 +77,7 @@ impl Expander {
         let mut tree = self.all(tree)?;
         let said = self.take_waiting()?;
         let end = At { file: "what start-up code added".into(), line: 0 };
-        let made = self.read(&said, &end)?;
-        tree.extend(self.all(made)?);
+        tree.extend(self.made(&said, &end)?);
         Ok(Bundle { tree, facts: self.facts.clone() })
     }
 
@@ -107,18 +110,34 @@ impl Expander {
             said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
         }
         expanded.push(directive);
-        let made = self.read(&said, &at)?;
-        expanded.extend(self.all(made)?);
+        expanded.extend(self.made(&said, &at)?);
         Ok(())
+    }
+
+    /// What Perl has said, read and expanded in its turn.
+    fn made(&mut self, said: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
+        let made = self.read(said, at)?;
+        let outer = std::mem::replace(&mut self.in_made, true);
+        let expanded = self.all(made);
+        self.in_made = outer;
+        expanded
     }
 
     fn section(&mut self, directive: &Directive, inside: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
         self.sections = self.sections.saturating_add(1);
         let is_host = directive.name.eq_ignore_ascii_case("VirtualHost");
         let server = if is_host { self.sections } else { self.within.server };
+        let host = match (is_host, self.in_made) {
+            (false, _) => self.within.host,
+            (true, true) => 0,
+            (true, false) => {
+                self.hosts = self.hosts.saturating_add(1);
+                self.hosts
+            }
+        };
         let path = if is_host { String::new() } else { directive.args.last().cloned().unwrap_or_default() };
         let kind = if is_host { String::new() } else { directive.name.clone() };
-        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, kind, path });
+        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, host, kind, path });
         let expanded = self.all(inside);
         self.within = outer;
         expanded
@@ -163,8 +182,12 @@ impl Expander {
 
     /// Does it; the directives that it says.
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
-        if let StartUpStep::Section(code) = &step.step {
-            return start_up::section(&self.perl, code, &step.at);
+        if let StartUpStep::Section { code, .. } = &step.step {
+            let api = match self.facts.generation() {
+                Generation::One => apache::Api::One,
+                Generation::Two => apache::Api::Two,
+            };
+            return start_up::section(&self.perl, code, &step.at, self.within.host, api);
         }
         if let StartUpStep::PostConfigRequire(_) = &step.step {
             return Ok(String::new()); // the configuration is complete then

@@ -1,7 +1,6 @@
 package Apache::PerlSections;
 
 use v5.36;
-use Data::Dumper ();
 
 our $VERSION = '1.31';
 
@@ -30,6 +29,7 @@ sub dump ($) {    ## no critic: the name is the API's
 }
 
 sub assignment ( $sigil, $name, $value ) {
+    require Data::Dumper;
     return Data::Dumper->new( [$value], ["$sigil$name"] )->Sortkeys(1)->Indent(1)->Quotekeys(1)->Dump . "\n";
 }
 

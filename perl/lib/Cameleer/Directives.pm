@@ -10,6 +10,9 @@ my %OWN;
 # Their values: class, then section, then the object that the module's subs fill. Sections are numbered by the server.
 my ( %DIR, %SERVER, %MERGED );
 
+# The section of a virtual host, by the host's number: of those that have such directives.
+my %BASE;
+
 # What the modules' subs get to know of a directive; mod_perl 2's have a class of their own.
 our $PARMS = 'Apache::CmdParms';
 
@@ -87,15 +90,16 @@ sub by_prototype ($class) {
 sub knows ($name) { return $OWN{ lc $name } ? 1 : '' }
 
 # One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
-# of the section, of the server's section, path of the section, and the words of the line.
+# of the section, of the server's section, of the server, what the section is, its path, and the words of the line.
 sub apply ($packed) {
-    my ( $file, $line, $name, $rest, $inside, $section, $server, $in, $path, @words ) = split /\0/, $packed, -1;
+    my ( $file, $line, $name, $rest, $inside, $section, $server, $host, $in, $path, @words ) = split /\0/, $packed, -1;
     my $row   = $OWN{ lc $name } or die "$name: the module that defines it is not loaded\n";
     my $class = $row->{class};
     local $CURRENT = $server;
+    $BASE{$host} = $server if $host;
     my $parms = bless {
         cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
-        server => Apache->server, override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
+        server => bless( \( my $number = 0 + $host ), ref Apache->server ), override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
         file => $file, line => $line, in => $in, section => $section,
     }, $PARMS;
     $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
@@ -153,6 +157,16 @@ sub value ( $class, $of ) {
     return $values && $values->{$CURRENT} if defined $CURRENT && $of eq 'server';
     my @sections = Apache::Server::sections();
     @sections = 1 unless @sections;
+    return merged( $class, $merge, $values, @sections );
+}
+
+# The same of a server that is named by its number, whoever is asked now.
+sub of_server ( $class, $host ) {
+    return value( $class, 'server' ) if defined $CURRENT;
+    return merged( $class, 'SERVER_MERGE', $SERVER{$class}, 1, grep { defined } $BASE{$host} );
+}
+
+sub merged ( $class, $merge, $values, @sections ) {
     my $key = join ',', $class, $merge, @sections;
     return $MERGED{$key} //= do {
         my $merged;

@@ -22,10 +22,34 @@ sub begin ($directives) {
     return;
 }
 
+# mod_perl 2: the package of the section at work, the number of the server that it stands in, the packages that sections have left.
+our ( $PACKAGE, $HOST, @SAVED );
+
+# A section of mod_perl 2 begins: the package for its code, made from file and line.
+sub package_of ($place) {
+    ( $HOST, my $line, my $file ) = split /\0/, $place, 3;
+    $PACKAGE = join '::', 'Apache2::ReadConfig', ( map { s/\W/_/gr } grep { length } split m{/}, $file ), "line_$line";
+    require Apache2::PerlSections;
+    forget($PACKAGE);    # a file that is included twice
+    return $PACKAGE;
+}
+
 # What the section that has just run says: the variables of its package, as text. The package is empty afterwards.
 sub said ($) {
+    return said_2() if defined $PACKAGE;
     my $text = handed() . Cameleer::Sections::Text::of( 'Apache::ReadConfig', \%DIRECTIVES );
     forget('Apache::ReadConfig') unless $Apache::Server::SaveConfig;
+    return $text;
+}
+
+# The package that all sections share is an older way to say it, and is always emptied: it would be said again.
+sub said_2 () {
+    my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
+    forget('Apache2::ReadConfig');
+    @SAVED = grep { $_ ne $PACKAGE } @SAVED;
+    if   ($Apache2::PerlSections::Save) { push @SAVED, $PACKAGE }
+    else                                { forget($PACKAGE) }
+    ( $PACKAGE, $HOST ) = ();
     return $text;
 }
 

@@ -46,7 +46,8 @@ sub add ( $class, $rows ) {
 
 # What the module's directives have made of the server, or of the request's place.
 sub get_config ( $class, $server, @place ) {
-    return Cameleer::Directives::value( ref $class || $class, @place ? 'place' : 'server' );
+    return Cameleer::Directives::value( ref $class || $class, 'place' ) if @place;
+    return Cameleer::Directives::of_server( ref $class || $class, $$server );
 }
 
 1;

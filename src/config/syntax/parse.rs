@@ -160,6 +160,11 @@ impl<'a> Reader<'a> {
         if stack.is_skipping() {
             return Ok(());
         }
+        if let Some(code) = perl_line(text) {
+            let args = vec![code.to_owned()];
+            stack.inside().push(Directive { name: "Perl".to_owned(), args, at: at.clone(), section: Some(Vec::new()) });
+            return Ok(());
+        }
         if let Some(directive) = self.unknown(text, at) {
             stack.inside().push(directive);
             return Ok(());
@@ -245,6 +250,12 @@ impl<'a> Reader<'a> {
         }
         words::split(&replaced)
     }
+}
+
+/// `Perl code`: a section of one line.
+fn perl_line(line: &str) -> Option<&str> {
+    let (name, code) = line.split_once(char::is_whitespace)?;
+    name.eq_ignore_ascii_case("Perl").then(|| code.trim())
 }
 
 /// Apache 1.3 wants the text of an error document to begin with a quotation mark that is never closed.

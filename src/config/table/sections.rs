@@ -74,13 +74,15 @@ pub(super) static ROWS: &[Row] = &[
         name: "Perl",
         contexts: ANYWHERE,
         takes: Takes::Section("", 0..=1, |d, code, _| {
-            code.iter().for_each(|code| d.start_up(StartUpStep::Section(code.clone())));
+            let host = d.position.host;
+            code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
             Ok(None)
         }),
         because: "the site says which",
         effect: Effect::Generation,
-        about: "Perl code, run in package Apache::ReadConfig while the configuration is read: its variables become directives and sections \
-            here, `$Port`, `@PerlModule`, `%Location`. See docs/guide/perl-in-the-configuration.md.",
+        about: "Perl code, run in package Apache::ReadConfig (with mod_perl 2: one of its own) while the configuration is read: its variables become \
+            directives and sections here, `$Port`, `@PerlModule`, `%Location`. A line `Perl code` is a section of one line. See \
+            docs/guide/perl-in-the-configuration.md.",
         ..ROW
     },
     Row {

@@ -29,7 +29,7 @@ impl std::error::Error for Mistakes {}
 
 /// The line for a step that failed.
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
-    let in_section = matches!(step.step, StartUpStep::Section(_));
+    let in_section = matches!(step.step, StartUpStep::Section { .. });
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
     let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
     ConfigError { at: Some(at), message }

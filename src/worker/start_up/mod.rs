@@ -166,7 +166,7 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
             apps.insert(app.clone(), Rc::new(code));
             Ok(())
         }
-        StartUpStep::Section(code) => section(perl, code, &step.at).map(drop),
+        StartUpStep::Section { code, host } => section(perl, code, &step.at, *host, api_of(config)).map(drop),
         _ => load(perl, step),
     }
 }
@@ -181,7 +181,7 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
         }
         StartUpStep::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
         StartUpStep::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
-        StartUpStep::Psgi(_) | StartUpStep::Registry { .. } | StartUpStep::Section(_) | StartUpStep::Own { .. } => {
+        StartUpStep::Psgi(_) | StartUpStep::Registry { .. } | StartUpStep::Section { .. } | StartUpStep::Own { .. } => {
             Ok(())
         }
     }
@@ -192,6 +192,8 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
 pub struct Within {
     pub section: u16,
     pub server: u16,
+    /// Of the server, as `Apache->server` numbers them.
+    pub host: u16,
     /// `Location`; empty outside of sections.
     pub kind: String,
     pub path: String,
@@ -202,7 +204,7 @@ impl Within {
         let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
         let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
         let kind = scope.map(Scope::kind).unwrap_or_default().to_owned();
-        Within { section, server, kind, path: scope.map(Scope::argument).unwrap_or_default() }
+        Within { section, server, host, kind, path: scope.map(Scope::argument).unwrap_or_default() }
     }
 }
 
@@ -213,16 +215,27 @@ pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), In
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
     let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];
     fields.push(inside.clone().unwrap_or_default());
-    fields.extend([within.section.to_string(), within.server.to_string(), within.kind.clone(), within.path.clone()]);
+    fields.extend([within.section, within.server, within.host].map(|number| number.to_string()));
+    fields.extend([within.kind.clone(), within.path.clone()]);
     fields.extend(words);
     perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
 }
 
-/// Runs a `<Perl>` section; the directives that it says, as text.
-pub fn section(perl: &Interpreter, code: &str, at: &At) -> Result<String, Interrupted> {
+/// Runs a `<Perl>` section of a host; the directives that it says, as text.
+pub fn section(perl: &Interpreter, code: &str, at: &At, host: u16, api: apache::Api) -> Result<String, Interrupted> {
     perl.call(c"Cameleer::begin_section", Some(&table::for_perl()))?;
-    // The section's own first line stands where its tag does.
-    perl.eval(&format!("package Apache::ReadConfig;\n{code}"), &at.file, at.line)?;
+    let begin = match api {
+        apache::Api::One => "package Apache::ReadConfig;".to_owned(),
+        // A package of its own for each, and the file's name for code that asks how it was called.
+        apache::Api::Two => {
+            let place = format!("{host}\0{}\0{}", at.line, at.file);
+            let package = perl.ask(c"Cameleer::Sections::package_of", &place)?;
+            format!("package {package}; local $0 = __FILE__;")
+        }
+    };
+    // The section's own first line stands where its tag does; the code of a `Perl` line, on that line.
+    let line_end = if code.ends_with('\n') { "\n" } else { " " };
+    perl.eval(&format!("{begin}{line_end}{code}"), &at.file, at.line)?;
     perl.ask(c"Cameleer::Sections::said", "")
 }
 

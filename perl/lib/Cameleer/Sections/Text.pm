@@ -15,7 +15,7 @@ my %LEAST = ( Redirect => 2, RedirectMatch => 2 );
 sub of ( $package, $known ) {
     no strict 'refs';
     my $stash = \%{"${package}::"};
-    my @names = grep { ref \$stash->{$_} eq 'GLOB' } keys %$stash;
+    my @names = grep { !/::\z/ && ref \$stash->{$_} eq 'GLOB' } keys %$stash;
     my $text  = join '', map { raw( *{ $stash->{$_} } ) } grep { $_ eq 'PerlConfig' } @names;
     for my $name ( in_order( grep { $_ ne 'PerlConfig' } @names ) ) {
         $text .= variable( $name, *{ $stash->{$name} }, $known );
@@ -98,8 +98,17 @@ sub sections ( $row, $hash, $known ) {
 }
 
 sub section ( $row, $key, $inside, $known ) {
+    $inside = named_hash($inside) unless ref $inside;
     ref $inside eq 'HASH' or die "\$$row->{name}\{'$key'}: expected a hash of directives\n";
     return "<$row->{name} " . argument($key) . ">\n" . inside( $inside, $known ) . "</$row->{name}>\n";
+}
+
+# mod_perl 2: a text is the name of a hash, of the section's package or of main.
+sub named_hash ($name) {
+    my $package = $Cameleer::Sections::PACKAGE;
+    return $name unless defined $package && $name =~ /\A\w+(?:::\w+)*\z/;
+    no strict 'refs';
+    return \%{ %{"${package}::$name"} ? "${package}::$name" : "main::$name" };
 }
 
 # `~ regex` and several addresses are more than one word.
@@ -144,7 +153,7 @@ sub code_name ($code) {
     my $name = Sub::Util::subname($code);
     no strict 'refs';
     return $name if $name !~ /::__ANON__\z/ && defined &$name && \&$name == $code;
-    $name = 'Apache::ReadConfig::anonymous_' . ++$anonymous;
+    $name = ( defined $Cameleer::Sections::PACKAGE ? 'Apache2' : 'Apache' ) . '::ReadConfig::anonymous_' . ++$anonymous;
     *$name = $code;
     return $name;
 }

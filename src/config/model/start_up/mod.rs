@@ -31,7 +31,12 @@ pub enum StartUpStep {
     /// `PerlEval code` (`cameleer run -e` for a handler)
     Eval(String),
     /// `<Perl>`: its code. What it says as configuration stands behind it in the tree.
-    Section(String),
+    Section {
+        /// As written; without a line end when it is that of a `Perl` line.
+        code: String,
+        /// Index into `Config::hosts`.
+        host: u16,
+    },
     /// A directive that a Perl module of the site defines.
     Own {
         /// As written.
@@ -67,7 +72,7 @@ impl StartUpStep {
     /// Whether mod_perl 2 does it where it stands, and has to start perl for that if nothing has yet.
     pub fn starts_perl(&self) -> bool {
         use StartUpStep::{ConfigRequire, LoadModule, Own, Section};
-        matches!(self, LoadModule(_) | ConfigRequire(_) | Section(_) | Own { .. })
+        matches!(self, LoadModule(_) | ConfigRequire(_) | Section { .. } | Own { .. })
     }
 
     /// What mod_perl 2 does first, of all that stands before perl is started.

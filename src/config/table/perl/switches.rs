@@ -54,6 +54,9 @@ pub static ROWS: &[Row] = &[
 pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        if word.eq_ignore_ascii_case("+inherit") {
+            continue; // there is one interpreter
+        }
         let switches = word.strip_prefix('-').ok_or_else(|| format!("expected a switch like -w, got \"{word}\""))?;
         one_word(draft, switches, &mut words)?;
     }

@@ -28,9 +28,9 @@ sub variables ($package) {
     for my $name ( grep { !/::\z/ && ref \$stash->{$_} eq 'GLOB' } sort keys %$stash ) {
         my $glob = *{ $stash->{$name} };
         my ( $scalar, $array, $hash ) = ( ${ *$glob{SCALAR} }, *$glob{ARRAY}, *$glob{HASH} );
-        $text .= Apache::PerlSections::assignment( "\$$name", $scalar ) if defined $scalar;
-        $text .= Apache::PerlSections::assignment( "*$name",  $array )  if $array && @$array;
-        $text .= Apache::PerlSections::assignment( "*$name",  $hash )   if $hash && %$hash;
+        $text .= Apache::PerlSections::assignment( '$', $name, $scalar ) if defined $scalar;
+        $text .= Apache::PerlSections::assignment( '*', $name, $array )  if $array && @$array;
+        $text .= Apache::PerlSections::assignment( '*', $name, $hash )   if $hash && %$hash;
     }
     return $text;
 }

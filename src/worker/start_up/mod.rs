@@ -226,11 +226,12 @@ pub fn section(perl: &Interpreter, code: &str, at: &At, host: u16, api: apache::
     perl.call(c"Cameleer::begin_section", Some(&table::for_perl()))?;
     let begin = match api {
         apache::Api::One => "package Apache::ReadConfig;".to_owned(),
-        // A package of its own for each, and the file's name for code that asks how it was called.
+        // A package of its own for each, and the file's name for code that asks how it was called: another scalar, since what is
+        // assigned to perl's own becomes the process's name.
         apache::Api::Two => {
             let place = format!("{host}\0{}\0{}", at.line, at.file);
             let package = perl.ask(c"Cameleer::Sections::package_of", &place)?;
-            format!("package {package}; local $0 = __FILE__;")
+            format!("package {package}; local *0 = \\do {{ my $file = __FILE__ }};")
         }
     };
     // The section's own first line stands where its tag does; the code of a `Perl` line, on that line.

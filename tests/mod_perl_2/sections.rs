@@ -59,15 +59,12 @@ fn the_shared_package_and_lines_work_too_and_a_text_names_a_hash() {
 }
 
 #[test]
-fn a_section_knows_its_server_and_pushes_handlers_onto_it() {
+fn a_section_knows_its_server() {
     let server = serve(
         "<Perl>\n$Say::main = Apache2::PerlSections->server->is_virtual;\n</Perl>\n<VirtualHost *>\nServerName own.example\n\
          <Perl>\nuse Apache2::ServerUtil ();\nmy $s = Apache2::PerlSections->server;\n$Say::own = $s->is_virtual . $s->server_hostname;\n\
-         $s->push_handlers(PerlFixupHandler => sub { $_[0]->notes->add(seen => 'anonymous'); -1 });\n\
-         $s->push_handlers(PerlFixupHandler => 'Say::named');\n\
-         sub Say::named { $_[0]->notes->add(seen => 'named'); -1 }\n</Perl>\n</VirtualHost>\n",
+         </Perl>\n</VirtualHost>\n",
     );
     assert_eq!(says(&server, "$Say::main+0"), "0");
     assert_eq!(says(&server, "$Say::own"), "1own.example");
-    assert_eq!(says(&server, "join(',',$r->notes->get('seen'))"), "anonymous,named");
 }

@@ -17,11 +17,11 @@ sub server ($class) { return bless \( my $number = 0 + ( $Cameleer::Sections::HO
 
 # The variables of all sections that were saved, as Perl code.
 sub dump ($) {    ## no critic: the name is the API's
-    my $text = join '', map { variables($_) } @Cameleer::Sections::SAVED;
+    my $text = join '', map { _variables($_) } @Cameleer::Sections::SAVED;
     return "${text}1;\n__END__\n";
 }
 
-sub variables ($package) {
+sub _variables ($package) {
     no strict 'refs';
     my $stash = \%{"${package}::"};
     my $text  = '';

@@ -58,14 +58,9 @@ package Apache2::RequestRec {
 
     sub is_perl_option_enabled ( $r, $name ) { return Cameleer::ModPerl2::has_option( $r, $name ) }
 
-    # What a place of that path would say is merged into this request's settings.
-    sub location_merge ( $r, $path ) { return Cameleer::ModPerl2::location_merge( $r, $path ) }
-
-    # Directives for this request, as a .htaccess file could have them.
-    sub add_config {
-        my ( $r, $lines, @how ) = @_;
-        return Cameleer::ModPerl2::add_config( $r, $lines, @how );
-    }
+    # Not offered: a request's settings are those of its place.
+    sub location_merge { Cameleer::ModPerl2::croak('$r->location_merge is not offered: lead the request there with $r->uri in a PerlTransHandler') }
+    sub add_config { Cameleer::ModPerl2::croak('$r->add_config is not offered: write the lines in a <Location>, or in a .htaccess file') }
 }
 
 # The request that is being answered; with an argument, from now on that one.
@@ -93,8 +88,9 @@ Apache2::RequestUtil - what requests have beside httpd's own record
 
 =head1 DESCRIPTION
 
-C<add_config as_string child_terminate default_type dir_config document_root get_handlers get_limit_req_body get_server_name
-get_server_port get_status_line is_initial_req is_perl_option_enabled location location_merge no_cache pnotes pnotes_kill
-psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>.
+C<as_string child_terminate default_type dir_config document_root get_handlers get_limit_req_body get_server_name
+get_server_port get_status_line is_initial_req is_perl_option_enabled location no_cache pnotes pnotes_kill
+psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>. C<add_config> and C<location_merge> die: a
+request's settings are those of its place.
 
 =cut

@@ -295,6 +295,12 @@ want_cleanup(r)
     apache_check(aTHX_ apache_want_cleanup(r));
 
 void
+_add_cgi_variables(r)
+    Request r
+  CODE:
+    apache_check(aTHX_ apache_add_cgi_variables(r));
+
+void
 child_terminate(r)
     Request r
   CODE:

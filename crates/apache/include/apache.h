@@ -178,6 +178,7 @@ int apache_expect_header(uint64_t r);
 int apache_give_up(uint64_t r, apache_text reason);
 int apache_extend_timeout(uint64_t r, double seconds);
 int apache_want_cleanup(uint64_t r);
+int apache_add_cgi_variables(uint64_t r);
 int apache_child_terminate(uint64_t r);
 
 /* Of a server, 0 the main one and the others virtual hosts: they need no request. */

@@ -302,6 +302,11 @@ extern "C" fn apache_want_cleanup(r: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn apache_add_cgi_variables(r: u64) -> c_int {
+    status(with(r, |r| r.add_cgi_variables()))
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn apache_child_terminate(r: u64) -> c_int {
     status(with(r, |_| ()).inspect(|()| crate::child_terminate()))
 }

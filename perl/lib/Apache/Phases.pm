@@ -11,6 +11,9 @@ my %STACKS;
 # Mistakes are those of the code that calls Apache's methods.
 our @CARP_NOT = ('Apache');
 
+# mod_perl 2's phases that end with the first answer; in mod_perl 1 all are asked.
+our %ONE_IS_ENOUGH;
+
 # The same for the phases of a process, which belong to no request.
 my %OF_PROCESS = map { $_ => [] } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler PerlOpenLogsHandler
     PerlPostConfigHandler);
@@ -84,13 +87,14 @@ sub of ( $r, $phase ) {
 # Called by the server in the phase that runs: its handlers until one says something else than OK and DECLINED. One that
 # is left by exit ends only itself: the server calls again, for the rest.
 sub run ($r) {
-    my $list   = $STACKS{ $r->number }{list}{ $r->current_callback } // return DECLINED;
+    my $phase  = $r->current_callback;
+    my $list   = $STACKS{ $r->number }{list}{$phase} // return DECLINED;
     my $status = DECLINED;
-    while ( defined( my $handler = shift @$list ) ) {
-        $status = call( $r, $handler );
+    for ( my $at = \( $STACKS{ $r->number }{at}{$phase} //= 0 ) ; $$at < @$list ; ) {
+        $status = call( $r, $list->[ $$at++ ] );
         $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 1 || $status == 200 || $status > 600;
-        next if $status == OK || $status == DECLINED;
-        @$list = ();
+        next if $status == DECLINED || $status == OK && !$ONE_IS_ENOUGH{$phase};
+        $$at = @$list;
         last;
     }
     return $status;

@@ -46,9 +46,8 @@ sub pnotes {
     my ( $c, @words ) = @_;
     my $notes = Cameleer::ModPerl2::of_request($c)->{connection_pnotes} //= {};
     return $notes unless @words;
-    my $before = $notes->{ $words[0] };
     $notes->{ $words[0] } = $words[1] if @words > 1;
-    return $before;
+    return $notes->{ $words[0] };
 }
 
 sub pnotes_kill ($c) { %{ $c->pnotes } = (); return }

@@ -7,24 +7,23 @@ use Cameleer::ModPerl2  ();
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
-        qw(PRINT PRINTF WRITE READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE rflush setup_client_block should_client_block
+        qw(READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE rflush setup_client_block should_client_block
             get_client_block) );
 
     sub UNTIE { return }
 
     # How many bytes that were, `0E0` for none: true in any case.
     sub print ( $r, @texts ) {
-        my $count = Apache::write_client( $r, @texts );
+        my $count = _write( $r, 'print', @texts );
         Apache::rflush($r) if $|;
-        return $count || '0E0';
+        return $count;
     }
 
-    sub puts ( $r, @texts ) { return Apache::write_client( $r, @texts ) }
+    sub puts ( $r, @texts ) { return 0 + _write( $r, 'puts', @texts ) }
 
     sub printf {    ## no critic: the first argument is the format
         my ( $r, $format, @values ) = @_;
-        my $count = Apache::write_client( $r, sprintf $format, @values );
-        return $count || '0E0';
+        return _write( $r, 'printf', sprintf $format, @values );
     }
 
     # A part of the buffer: all of it for a length of -1.
@@ -35,7 +34,19 @@ package Apache2::RequestRec {
             $length = length($buffer) - $offset if $length == -1;
             $buffer = substr $buffer, $offset, $length;
         }
-        return Apache::write_client( $r, $buffer ) || '0E0';
+        return _write( $r, 'write', $buffer );
+    }
+
+    *PRINT  = \&print;
+    *PRINTF = \&printf;
+    *WRITE  = \&write;
+
+    # Before the response nobody can know what the answer will be.
+    my %IS_EARLY = map { ( "Perl${_}Handler" => 1 ) } qw(PostReadRequest Trans MapToStorage Init HeaderParser Access Authen Authz Type Fixup);
+
+    sub _write ( $r, $name, @texts ) {
+        Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if $IS_EARLY{ $r->current_callback // '' };
+        return Apache::write_client( $r, @texts ) || '0E0';
     }
 
     # Of a file, by its name: all of it, or so many bytes behind an offset.

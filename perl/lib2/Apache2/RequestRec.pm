@@ -5,11 +5,22 @@ use v5.36;
 use Cameleer::ModPerl2 ();
 
 Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method method_number uri unparsed_uri filename path_info
-    hostname content_type content_encoding status status_line user handler proxyreq bytes_sent request_time allowed
+    hostname content_type content_encoding status status_line user proxyreq bytes_sent request_time allowed
     connection server main prev next) );
 
 # What httpd keeps in request_rec and only Perl code looks at.
 Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, clength => 0, no_local_copy => 0, range => undef );
+
+# perl-script and modperl differ in what a program finds: while it runs, none becomes the other.
+sub handler ( $r, @new ) {
+    my $before = Apache::handler($r);
+    if ( @new && ( $r->current_callback // '' ) eq 'PerlResponseHandler' && defined $before && $before ne $new[0] ) {
+        Cameleer::ModPerl2::croak("Can't switch from '$before' to '$new[0]' response handler")
+            if $before =~ /\A(?:modperl|perl-script)\z/ && $new[0] =~ /\A(?:modperl|perl-script)\z/;
+    }
+    Apache::handler( $r, @new ) if @new;
+    return $before;
+}
 
 *ap_auth_type = \&Apache::Connection::auth_type;
 *args         = \&Apache::query_string;
@@ -30,6 +41,7 @@ sub subprocess_env {
     my ( $r, @words ) = @_;
     return Apache::env_table( $r, @words ) if @words && !ref $words[0];
     if ( !@words && !defined wantarray ) {
+        Apache::_add_cgi_variables($r);
         my %added = Apache::cgi_env($r);
         @ENV{ keys %added } = values %added;
         return;

@@ -11,12 +11,20 @@ my $given;
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(as_string child_terminate document_root get_server_name get_server_port
-        is_initial_req push_handlers get_handlers location no_cache pnotes) );
+        is_initial_req push_handlers get_handlers location no_cache) );
 
     sub dir_config {
         my ( $r, @words ) = @_;
         return $r->Apache::dir_config if @words == 0 && !wantarray;
         return scalar $r->Apache::dir_config(@words);
+    }
+
+    # A setter gives the new value.
+    sub pnotes {
+        my ( $r, @words ) = @_;
+        return $r->Apache::pnotes(@words) if @words < 2;
+        $r->Apache::pnotes(@words);
+        return $words[1];
     }
 
     # The list is emptied by undef.

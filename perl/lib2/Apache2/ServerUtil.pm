@@ -33,7 +33,16 @@ sub server_shutdown_cleanup_register ( $code, @arguments ) {
 }
 
 package Apache2::ServerRec {
-    sub push_handlers { my ( $s, $phase, @handlers ) = @_; return Apache::push_handlers( $s, $phase, @handlers ) }
+    # Of a process's phase: code that it runs. Of a request's: a line of the configuration, where this is said.
+    sub push_handlers {
+        my ( $s, $phase, @handlers ) = @_;
+        return Apache::push_handlers( $s, $phase, @handlers ) if $phase =~ /\APerl(?:OpenLogs|PostConfig|ChildInit|ChildExit)Handler\z/;
+        require Cameleer::Sections;
+        my @names = map { ref eq 'CODE' ? Cameleer::Sections::Text::code_name($_) : $_ } map { ref eq 'ARRAY' ? @$_ : $_ } @handlers;
+        Cameleer::Sections::hand("$phase @names\n");
+        return 1;
+    }
+
     sub set_handlers ( $s, $phase, $handlers ) { return Apache::set_handlers( $s, $phase, $handlers ) }
     sub get_handlers ( $s, $phase ) { return Apache::get_handlers( $s, $phase ) }
 

@@ -32,10 +32,13 @@ sub begin {
     require Apache;
     Apache::_speak(2);
     @Apache2::SubRequest::ISA = ('Apache2::RequestRec');
+    %Apache::Phases::ONE_IS_ENOUGH = map { ( "Perl${_}Handler" => 1 ) } qw(Trans MapToStorage Authen Authz Type Response);
     lend( 'Apache', 'Apache2::RequestRec', @INNER );
     *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
     delete $INC{'mod_perl.pm'};    # which asks for generation 1
     undef $mod_perl::VERSION;
+    $Apache2::__T = ${^TAINT} ? 1 : 0;
+    Internals::SvREADONLY( $Apache2::__T, 1 );
     require mod_perl2;
     require Apache2::Process;
     require ModPerl::Util;         # exit, in all code that is compiled from here on
@@ -79,7 +82,16 @@ my %OF_REQUEST;
 
 sub of_request ($r) {
     my $number = $r->number;
-    return $OF_REQUEST{$number} //= do { $r->want_cleanup; {} };
+    return $OF_REQUEST{$number} //= do { _sweep() if keys %OF_REQUEST > 16; {} };
+}
+
+# Most requests leave nothing that somebody waits for: what they had is forgotten with a later one.
+sub _sweep () {
+    for my $number ( keys %OF_REQUEST ) {
+        my $r = bless \( my $copy = $number ), 'Apache2::RequestRec';
+        delete $OF_REQUEST{$number} unless eval { Apache::status($r); 1 };
+    }
+    return;
 }
 
 # Called when everything of a request is over.

@@ -17,7 +17,7 @@ sub of_request ($r) {
 }
 
 sub of_connection ($r) {
-    return Cameleer::ModPerl2::of_request($r)->{connection_pool} //= APR::Pool::_native( of_process() );
+    return Cameleer::ModPerl2::of_request($r)->{connection_pool} //= do { $r->want_cleanup; APR::Pool::_native( of_process() ) };
 }
 
 # For what is left of the pool in variables, too.

@@ -75,13 +75,6 @@ pub fn differ(one: &dyn Debug, other: &dyn Debug) -> bool {
     format!("{one:?}") != format!("{other:?}")
 }
 
-/// What is said takes the place of what was; an empty text takes it back.
-pub fn keep_unless_empty(outer: &mut Option<String>, inner: &Option<String>) {
-    if let Some(inner) = inner {
-        *outer = Some(inner.clone()).filter(|text| !text.is_empty());
-    }
-}
-
 /// What is said takes the place of what was; there is always a value.
 pub fn replace<T: Clone>(outer: &mut T, inner: &Option<T>) {
     if let Some(inner) = inner {

@@ -43,7 +43,7 @@ pub(super) struct ResolvedLocation {
     pub place: Rc<apache::Place>,
     pub app: Option<Rc<Code>>,
     /// The handlers of each phase, found when they are first needed.
-    pub(super) handlers: [OnceCell<Vec<Code>>; Phase::ALL.len()],
+    pub(super) handlers: [OnceCell<Box<[OnceCell<Code>]>>; Phase::ALL.len()],
 }
 
 impl ResolvedLocation {

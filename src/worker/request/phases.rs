@@ -114,11 +114,12 @@ impl Site {
     fn handlers_of(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
         let mut said = DECLINED;
         if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
-            let handlers = match self.handlers(location, phase) {
-                Ok(handlers) => handlers,
-                Err(error) => return self.left(request, error),
-            };
-            for handler in handlers {
+            for at in 0.. {
+                let handler = match self.handler(location, phase, at) {
+                    Some(Ok(handler)) => handler,
+                    Some(Err(error)) => return self.left(request, error),
+                    None => break,
+                };
                 said = trace::phase(phase, || self.call(handler, request)).0;
                 let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
                 if is_emptied || ends(phase, said) {
@@ -148,8 +149,7 @@ impl Site {
         let result = self.perl.call_handler(handler, request);
         self.end_forked_child(result.as_ref().err());
         match result {
-            Ok(1 | 200 | 601..) => (OK, true),
-            Ok(said) => (said, true),
+            Ok(said) => (meant(said), true),
             Err(interrupted) => {
                 let status = status_said(&interrupted);
                 let exited = matches!(interrupted, Interrupted::Exited(_)) && status.is_none();
@@ -232,6 +232,15 @@ impl Site {
             Ok(registry) => self.call(registry, request).0,
             Err(error) => self.left(request, error),
         }
+    }
+}
+
+/// What a handler's number means. mod_perl 1 takes some that are no statuses for OK, mod_perl 2 for a mistake.
+fn meant(said: i32) -> i32 {
+    match (said, apache::api()) {
+        (1 | 200 | 601.., apache::Api::One) => OK,
+        (-2..=0 | 100..=103 | 200..=208 | 226 | 300..=308 | 400..=451 | 500..=511, _) | (_, apache::Api::One) => said,
+        _ => 500,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The places of a site, as its requests come to them: looked up once per worker.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -75,23 +76,24 @@ impl Site {
         })
     }
 
-    /// The handlers of a phase.
-    pub(in crate::worker) fn handlers<'a>(
+    /// One of a phase's handlers; it is looked for when its turn comes.
+    pub(in crate::worker) fn handler<'a>(
         &self,
         location: &'a ResolvedLocation,
         phase: Phase,
-    ) -> Result<&'a [Code], Interrupted> {
-        let known = &location.handlers[phase as usize];
-        if let Some(handlers) = known.get() {
-            return Ok(handlers);
+        at: usize,
+    ) -> Option<Result<&'a Code, Interrupted>> {
+        let names = location.names(phase);
+        let known = location.handlers[phase as usize].get_or_init(|| names.iter().map(|_| OnceCell::new()).collect());
+        let (name, known) = (names.get(at)?, known.get(at)?);
+        if let Some(code) = known.get() {
+            return Some(Ok(code));
         }
-        let dispatcher = location.settings.phases.dispatch.as_deref();
-        let resolve = |name: &String| match dispatcher {
+        let found = match location.settings.phases.dispatch.as_deref() {
             Some(dispatcher) => self.perl.resolve_handler(&format!("{dispatcher}\0{name}")),
             None => self.perl.resolve_handler(name),
         };
-        let handlers = location.names(phase).iter().map(resolve).collect::<Result<_, _>>()?;
-        Ok(known.get_or_init(|| handlers))
+        Some(found.map(|code| known.get_or_init(|| code)))
     }
 
     fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {

@@ -81,18 +81,23 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
         each(b"PATH", r.place.path.as_bytes());
     }
     if r.place.setup_env {
-        variables(&r.frame, each);
-        r.split();
-        of_server(r, each);
-        of_request(r, each);
-        of_client(r, each);
-        of_script(r, each);
-        body(&r.frame, each);
-        headers(&r.frame, httpd_hides, each);
+        of_cgi(r, each);
     }
     for (name, value) in &r.place.set_env {
         each(name.as_bytes(), value.as_bytes());
     }
+}
+
+/// The variables of CGI, whether the place sets them up or not.
+pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
+    variables(&r.frame, each);
+    r.split();
+    of_server(r, each);
+    of_request(r, each);
+    of_client(r, each);
+    of_script(r, each);
+    body(&r.frame, each);
+    headers(&r.frame, httpd_hides, each);
 }
 
 /// The request's keys of a PSGI environment; the `psgi.*` keys are the adapter's.

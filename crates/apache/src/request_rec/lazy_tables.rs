@@ -23,6 +23,15 @@ impl RequestRec {
         self.tables.number_mut(number)
     }
 
+    /// What mod_perl 2 does where a handler asks for it: the variables of CGI join the table.
+    pub fn add_cgi_variables(&mut self) {
+        self.fill(Id::SubprocessEnv as u32);
+        let mut pairs = Table::default();
+        environment::of_cgi(self, &mut |key, value| pairs.set(key, value));
+        let table = self.tables.of_mut(Id::SubprocessEnv);
+        pairs.iter().for_each(|(name, value)| table.set(name, value));
+    }
+
     fn fill(&mut self, number: u32) {
         if !self.tables.must_fill(number) {
             return;

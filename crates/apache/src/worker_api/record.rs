@@ -6,7 +6,7 @@ use wire::frame::{Field, Flags};
 
 use crate::Place;
 use crate::request_rec::RequestRec;
-use crate::request_rec::environment;
+use crate::request_rec::environment::{self, Api, api};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::table::Table;
 use crate::request_rec::tables::Id;
@@ -153,7 +153,10 @@ pub fn set_location(request: u64, url: &[u8]) {
 
 /// A note for whoever makes the page: `$r->notes`.
 pub fn set_note(request: u64, name: &[u8], value: &[u8]) {
-    let _ = with(request, |r| r.tables.of_mut(Id::Notes).set(name, value));
+    let _ = with(request, |r| match api() {
+        Api::One => r.tables.of_mut(Id::Notes).set(name, value),
+        Api::Two => r.tables.of_mut(Id::Notes).merge(name, value),
+    });
 }
 
 /// The content type that a handler set goes along with the request to where it is redirected.

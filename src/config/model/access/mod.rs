@@ -3,7 +3,7 @@
 //! What a section says is [`PartialAccess`]; merged it is [`AccessRules`]. What they mean for a request is the business of
 //! the module `access`.
 
-use crate::config::model::merge::{keep, keep_unless_empty, replace, settings};
+use crate::config::model::merge::{keep, replace, settings};
 mod hosts;
 mod methods;
 mod require;
@@ -28,7 +28,7 @@ settings! {
     /// `Satisfy`
     satisfy: Option<Satisfy> => Option<Satisfy>, keep;
     /// `AuthType`
-    auth_type: Option<String> => Option<String>, keep_unless_empty;
+    auth_type: Option<String> => Option<String>, keep;
     /// `AuthName`
     auth_name: Option<String> => Option<String>, keep;
     /// `AuthUserFile`

@@ -139,11 +139,8 @@ fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `AuthType Basic`, or None, which takes back an outer section's; another name needs Perl code that knows what to do with it.
 fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
-    if name.eq_ignore_ascii_case("None") {
-        draft.said().access.auth_type = Some(String::new());
-        return Ok(());
-    }
-    if !name.eq_ignore_ascii_case("Basic") && !draft.config.perl_access {
+    let is_known = ["Basic", "None"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    if !is_known && !draft.config.perl_access {
         return Err(format!(
             "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and there is none in this configuration"
         ));

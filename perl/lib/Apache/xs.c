@@ -69,9 +69,9 @@ Table apache_table_of(pTHX_ SV *sv)
     return table;
 }
 
-static const char *const CLASSES[][5] = {
-    {"Apache", "Apache::SubRequest", "Apache::Connection", "Apache::Server", "Apache::Table"},
-    {"Apache2::RequestRec", "Apache2::SubRequest", "Apache2::Connection", "Apache2::ServerRec", "APR::Table"},
+static const char *const CLASSES[][4] = {
+    {"Apache", "Apache::SubRequest", "Apache::Connection", "Apache::Server"},
+    {"Apache2::RequestRec", "Apache2::SubRequest", "Apache2::Connection", "Apache2::ServerRec"},
 };
 static const char *const *classes = CLASSES[0];
 
@@ -88,10 +88,10 @@ SV *apache_object(pTHX_ apache_class class, Request r)
 /* A blessed reference to a tied hash: both $t->get('x') and $t->{x} are 1.x. */
 SV *apache_table_object(pTHX_ Request r, uint32_t number)
 {
-    const Table table = {r, number, 0};
-    if (classes == CLASSES[1])
+    if (classes != CLASSES[0])
         return apache_apr_table_object(aTHX_ r, number);
-    HV *const stash = gv_stashpv(classes[APACHE_TABLE], GV_ADD);
+    const Table table = {r, number, 0};
+    HV *const stash = gv_stashpvs("Apache::Table", GV_ADD);
     HV *const hash = newHV();
     SV *const object = sv_bless(newRV_noinc(newSVpvn((const char *)&table, sizeof table)), stash);
     sv_magic((SV *)hash, object, PERL_MAGIC_tied, NULL, 0);

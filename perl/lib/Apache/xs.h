@@ -30,7 +30,7 @@ Table apache_table_of(pTHX_ SV *sv);
 Table *apache_table_at(pTHX_ SV *sv);
 
 /* What objects are called, in each of mod_perl's APIs. */
-typedef enum { APACHE_REQUEST, APACHE_SUBREQUEST, APACHE_CONNECTION, APACHE_SERVER, APACHE_TABLE } apache_class;
+typedef enum { APACHE_REQUEST, APACHE_SUBREQUEST, APACHE_CONNECTION, APACHE_SERVER } apache_class;
 /* From now on objects have the names of that API, 1 or 2. */
 void apache_speak(int api);
 /* A new object of the class, holding the request's number. */

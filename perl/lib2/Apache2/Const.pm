@@ -2,9 +2,9 @@ package Apache2::Const;
 
 use v5.36;
 
-use Cameleer::Constants ();
+use Cameleer::Consts ();
 
-# By group, `NAME number` each; what is no number is a text.
+# By group, `NAME number` each; what is no number is a text, in which `\x0d` is a byte.
 my %GROUPS = (
     cmd_how => '
         RAW_ARGS 0 TAKE1 1 TAKE2 2 ITERATE 3 ITERATE2 4 FLAG 5 NO_ARGS 6 TAKE12 7 TAKE3 8 TAKE23 9 TAKE123 10 TAKE13 11
@@ -67,9 +67,13 @@ my %GROUPS = (
         DIR_MAGIC_TYPE httpd/unix-directory',
 );
 
-Cameleer::Constants::define( __PACKAGE__, \%GROUPS );
-
-sub import { goto &Cameleer::Constants::import }
+for my $group ( keys %GROUPS ) {
+    my @words = split ' ', $GROUPS{$group};
+    while ( my ( $name, $value ) = splice @words, 0, 2 ) {
+        $value =~ s/\\x(..)/chr hex $1/ge;
+        Cameleer::Consts::offer( __PACKAGE__, $group, $name, $value =~ /\A-?\d+\z/ ? 0 + $value : $value );
+    }
+}
 
 1;
 

@@ -54,10 +54,9 @@ package Apache2::RequestRec {
         require Cameleer::Regular;
         my $handle = Cameleer::Regular::opened($name);
         if ( !$handle ) {
-            my $error = $!;
-            require Cameleer::Errors;
-            Cameleer::Errors::raise( $error, "Apache2::RequestIO::sendfile('$name')" ) if !defined wantarray;
-            return 0 + $error;
+            my $error = 0 + $!;
+            Cameleer::ModPerl2::raise( $error, "Apache2::RequestIO::sendfile('$name')" ) if !defined wantarray;
+            return $error;
         }
         seek $handle, $offset, 0 if $offset;
         Apache::send_fd( $r, $handle, $length || -1 );

@@ -48,8 +48,7 @@ package Apache2::RequestRec {
         my $name   = $r->filename;
         my $handle = Cameleer::Regular::opened($name);
         if ( !$handle ) {
-            require Cameleer::Errors;
-            Cameleer::Errors::raise( 0 + $!, "slurp_filename('$name') / opening" );
+            Cameleer::ModPerl2::raise( 0 + $!, "slurp_filename('$name') / opening" );
         }
         local $/ = undef;
         my $text = <$handle>;

@@ -25,12 +25,12 @@ package Apache2::RequestRec {
     # A date that has not come yet would keep a client from ever asking again.
     sub rationalize_mtime ( $r, $time ) { return $time < $r->request_time ? $time : $r->request_time }
 
-    sub make_etag ( $r, $weak ) { return Cameleer::ModPerl2::etag( $r, $weak ) }
+    sub make_etag ( $r, $weak = 0 ) { return Cameleer::ModPerl2::etag( $r, $weak ) }
 
     # Whether the connection will take another request; the front decides that, and tells the client.
     sub set_keepalive ($r) { return ( $r->headers_in->get('Connection') // '' ) =~ /close/i ? 0 : 1 }
 
-    sub send_error_response ( $r, $recursive ) { return Cameleer::ModPerl2::send_error_response($r) }
+    sub send_error_response ( $r, $recursive = 0 ) { return Cameleer::ModPerl2::send_error_response($r) }
 }
 
 1;

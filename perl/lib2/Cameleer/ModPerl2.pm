@@ -97,9 +97,9 @@ sub _sweep () {
 # Called when everything of a request is over.
 sub forget {
     undef $GIVEN;
-    my @pools = map { grep { defined } @$_{qw(pool connection_pool)} } values %OF_REQUEST;
-    %OF_REQUEST = ();
+    my @pools = grep { defined } map { delete @$_{qw(pool connection_pool)} } values %OF_REQUEST;
     Cameleer::Pools::end($_) for @pools;
+    %OF_REQUEST = ();
     return;
 }
 
@@ -229,6 +229,13 @@ sub run_of_process ($words) {
             if defined $status && $status =~ /\A-?\d+\z/ && $status > 0 && $phase =~ /OpenLogs|PostConfig/;
     }
     return;
+}
+
+# An error of APR, as if it came from the caller's line.
+sub raise ( $status, $what ) {
+    require APR::Error;
+    my ( undef, $file, $line ) = caller 1;
+    die APR::Error->new( rc => $status, func => $what, file => $file, line => $line );
 }
 
 sub croak ($message) {

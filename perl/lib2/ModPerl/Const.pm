@@ -2,12 +2,10 @@ package ModPerl::Const;
 
 use v5.36;
 
-use Cameleer::Constants ();
+use Cameleer::Consts ();
 
 # What `$@` is, as a number, when ModPerl::Util::exit was caught by an eval.
-Cameleer::Constants::define( __PACKAGE__, { common => 'EXIT 120000' } );
-
-sub import { goto &Cameleer::Constants::import }
+Cameleer::Consts::offer( __PACKAGE__, common => EXIT => 120_000 );
 
 # Known under both names.
 sub ModPerl::EXIT () { return 120_000 }

@@ -132,6 +132,9 @@ sub code ($handler) {
     return $class ? sub { $code->( $class, @_ ) } : $code;
 }
 
+# What was pushed for a phase of a process, as a list's reference; empty for other phases.
+sub of_process ($phase) { return $OF_PROCESS{$phase} // [] }
+
 sub forget {
     %STACKS = ();
     return;

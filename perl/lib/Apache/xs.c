@@ -30,11 +30,11 @@ Request apache_request_of(pTHX_ SV *sv)
         SV *const object = SvRV(sv);
         sv = depth < DEEPEST ? apache_inner(aTHX_ (HV *)object) : NULL;
         if (!sv)
-            croak("this %s object has no request: neither {_r} nor {r}", sv_reftype(object, TRUE));
+            croak("this %s object has no request: no _r and no r key", sv_reftype(object, TRUE));
     }
     SV *const inner = SvRV(sv);
     if (!SvOBJECT(inner) || !SvIOK(inner))
-        croak("not an Apache request object");
+        croak("not an Apache request object: a reference of that kind is unsupported");
     return SvUV(inner);
 }
 

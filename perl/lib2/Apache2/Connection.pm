@@ -23,9 +23,16 @@ sub id ($c) { return Apache::Connection::remote_port($c) }
 
 sub keepalive ( $c, @new ) {
     my $kept   = Cameleer::ModPerl2::of_request($c);
-    my $before = $kept->{keepalive} // 0;
+    my $before = $kept->{keepalive} // ( _stays_open() ? 2 : 1 );    # CONN_KEEPALIVE, CONN_CLOSE
     $kept->{keepalive} = $new[0] if @new;
     return $before;
+}
+
+# What the client has asked for.
+sub _stays_open () {
+    my $r    = Apache->request // return 0;
+    my $said = Apache::header_in( $r, 'Connection' ) // '';
+    return $r->protocol eq 'HTTP/1.0' ? $said =~ /keep-alive/i : $said !~ /close/i;
 }
 
 sub keepalives ( $c, @new ) {

@@ -79,11 +79,16 @@ sub finfo ( $r, @new ) {
     my $fields = Cameleer::ModPerl2::of_request($r);
     my $before = $fields->{finfo} // do {
         my $name = Apache::has_file($r) ? $r->filename : undef;
-        defined $name && -e $name ? APR::Finfo::stat( $name, APR::Const::FINFO_NORM(), $r->pool ) : APR::Finfo->none( $r->pool );
+        require APR::Const;
+        APR::Const->import( -compile => 'FINFO_NORM' );
+        APR::Finfo::stat( defined $name && -e $name ? $name : '/dev/null', APR::Const::FINFO_NORM(), $r->pool );
     };
     $fields->{finfo} = $new[0] if @new;
     return $before;
 }
+
+# Another record of the same client, for code that wants one; what it is told of the request is the same.
+sub new ( $class, $c, @ ) { return bless \( my $number = $c->number ), ref $class || $class }
 
 # When the answer changed last, in seconds.
 sub mtime ( $r, @new ) {

@@ -25,6 +25,9 @@ for my $name ( keys %DEFAULTS ) {
 
 sub names ($s) { my @names = Apache::Server::aliases($s); return @names ? \@names : undef }
 
+# The addresses that it listens at are the front's: whether there are any.
+sub addrs ($s) { return 1 }
+
 sub process ($s) {
     require Apache2::Process;
     return Apache2::Process->current;

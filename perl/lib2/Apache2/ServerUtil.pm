@@ -15,7 +15,11 @@ sub exists_config_define { return Apache::define( $_[-1] ) }
 sub server_root { return Apache->server->Apache::Server::server_root }
 
 # A path below ServerRoot; absolute ones stay.
-sub server_root_relative ( $pool, $path = '' ) { return Apache->server_root_relative($path) }
+sub server_root_relative ( $pool, $path = '' ) {
+    require Scalar::Util;
+    Cameleer::ModPerl2::croak('p is not of type APR::Pool') unless Scalar::Util::blessed($pool) && $pool->isa('APR::Pool');
+    return Apache->server_root_relative($path);
+}
 
 sub get_server_version     { return Apache->server->Apache::Server::server_software }
 sub get_server_banner      { return Apache->server->Apache::Server::server_software }
@@ -29,6 +33,7 @@ sub group_id { return 0 + $) }
 
 # When the process that forks the workers ends.
 sub server_shutdown_cleanup_register ( $code, @arguments ) {
+    Cameleer::ModPerl2::croak("Can't run 'server_shutdown_cleanup_register' after server startup") unless $Apache::Server::Starting;
     return Apache->server->Apache::Server::register_cleanup( sub { Cameleer::ModPerl2::clean_up( $code, @arguments ) } );
 }
 
@@ -44,7 +49,11 @@ package Apache2::ServerRec {
     }
 
     sub set_handlers ( $s, $phase, $handlers ) { return Apache::set_handlers( $s, $phase, $handlers ) }
-    sub get_handlers ( $s, $phase ) { return Apache::get_handlers( $s, $phase ) }
+    # The configured ones, then those that were pushed.
+    sub get_handlers ( $s, $phase ) {
+        my @handlers = ( Cameleer::ModPerl2::configured_handlers( $s, $phase ), @{ Apache::Phases::of_process($phase) } );
+        return \@handlers;
+    }
 
     sub add_config ( $s, $lines ) { return Cameleer::ModPerl2::add_server_config( $s, $lines ) }
     sub add_version_component ( $s, $text ) { return Apache::Server::add_version_component($text) }

@@ -177,6 +177,18 @@ my $configuration;
 sub configuration_is ($text) { $configuration = $text; return }
 sub configuration () { return $configuration }
 
+# What the configuration of a server says of a phase: the main one's lines, or a virtual host's.
+sub configured_handlers ( $s, $phase ) {
+    my ( $host, @handlers ) = (0);
+    for my $row ( split /\n/, $configuration ) {
+        my ( $depth, undef, undef, $name, $words ) = split /\0/, $row, 5;
+        $host++ if lc $name eq '<virtualhost';
+        my $is_own = $$s ? $depth == 1 && $host == $$s : $depth == 0;
+        push @handlers, split / /, $words if $is_own && lc $name eq lc $phase;
+    }
+    return @handlers;
+}
+
 # The directive of a phase that belongs to no request, while it runs.
 our $PHASE;
 our $RESTARTS;
@@ -219,12 +231,14 @@ sub server_variables ( $s, @words ) {
 
 # The phases of a process: the configured handlers by their names, then those that were pushed.
 sub run_of_process ($words) {
-    my ( $phase, @names ) = split /\0/, $words;
+    my ( $phase, @named ) = split /\0/, $words;
     local $PHASE = $phase;
-    my @arguments = ( Apache->server );
-    unshift @arguments, map { Apache2::Process->current->pool } 1 .. ( $phase =~ /OpenLogs|PostConfig/ ? 3 : 1 );
-    for my $handler ( @names, @{ Apache->get_handlers($phase) } ) {
-        my $status = Apache::Phases::code($handler)->(@arguments);
+    my @pools = map { Apache2::Process->current->pool } 1 .. ( $phase =~ /OpenLogs|PostConfig/ ? 3 : 1 );
+    my @calls = map { [ 0, $_ ] } @{ Apache::Phases::of_process($phase) };
+    unshift @calls, [ splice @named, -2 ] while @named;
+    for my $call (@calls) {
+        my ( $host, $handler ) = @$call;
+        my $status = Apache::Phases::code($handler)->( @pools, bless \( my $number = 0 + $host ), 'Apache2::ServerRec' );
         die "$phase: " . ( ref $handler ? 'a handler' : $handler ) . " said $status\n"
             if defined $status && $status =~ /\A-?\d+\z/ && $status > 0 && $phase =~ /OpenLogs|PostConfig/;
     }

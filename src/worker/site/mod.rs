@@ -187,10 +187,12 @@ impl Site {
 
     /// mod_perl 2 hands such handlers pools and the server.
     fn run_with_pools(&self, phase: Phase) -> Result<(), Interrupted> {
-        let hosts = self.config.hosts.iter().filter_map(|host| self.config.sections.get(usize::from(host.base)));
-        let configured = hosts.flat_map(|section| section.said.phases.of(phase)).map(String::as_str);
-        let words = std::iter::once(phase.name()).chain(configured);
-        self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words.collect::<Vec<_>>().join("\0")))
+        let mut words = phase.name().to_owned();
+        for (number, host) in self.config.hosts.iter().enumerate() {
+            let Some(section) = self.config.sections.get(usize::from(host.base)) else { continue };
+            section.said.phases.of(phase).iter().for_each(|name| words.push_str(&format!("\0{number}\0{name}")));
+        }
+        self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words))
     }
 
     /// mod_perl 2's phases of the start: one that fails ends it.

@@ -1,8 +1,11 @@
 //! Perl: what is loaded, who answers, what programs see.
 
+use std::path::PathBuf;
+
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::{Class, PerlHtaccess};
+use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{PsgiApp, StartUpStep};
 use crate::config::table::perl::phases;
@@ -53,7 +56,7 @@ pub static ROWS: &[Row] = &[
         aliases: &["PerlScript"],
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            steps(d, files, |d, file| StartUpStep::Require(d.path(file)))
+            steps(d, files, |d, file| StartUpStep::Require(required(d, file)))
         }),
         because: "the site says which",
         effect: Effect::Generation,
@@ -299,5 +302,13 @@ fn pass_env(draft: &mut Draft, names: &[String]) {
             }
             None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
         }
+    }
+}
+
+/// mod_perl 2 looks for a relative name in @INC, where ServerRoot comes last.
+pub fn required(draft: &Draft, file: &str) -> PathBuf {
+    match draft.config.perl.generation {
+        Generation::One => draft.path(file),
+        Generation::Two => PathBuf::from(file),
     }
 }

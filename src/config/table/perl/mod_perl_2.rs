@@ -8,7 +8,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::content::filters;
-use crate::config::table::perl::{phases, switches};
+use crate::config::table::perl::{handlers, phases, switches};
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
@@ -63,7 +63,7 @@ pub static ROWS: &[Row] = &[
         name: "PerlConfigRequire",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(d.path(file))));
+            files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(handlers::required(d, file))));
             Ok(())
         }),
         because: "the site says which",
@@ -76,7 +76,7 @@ pub static ROWS: &[Row] = &[
         name: "PerlPostConfigRequire",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(d.path(file))));
+            files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(handlers::required(d, file))));
             Ok(())
         }),
         because: "the site says which",

@@ -81,6 +81,7 @@ my $GIVEN;
 my %OF_REQUEST;
 
 sub of_request ($r) {
+    Apache::status($r);    # dies when the request is over
     my $number = $r->number;
     return $OF_REQUEST{$number} //= do { _sweep() if keys %OF_REQUEST > 16; {} };
 }

@@ -36,7 +36,7 @@ package Apache {
         $handlers = undef if defined $handlers && !ref $handlers && $handlers eq Apache::Constants::DONE();
         my @handlers = grep { defined && length } ref $handlers eq 'ARRAY' ? @$handlers : $handlers;
         if ( my $list = $OF_PROCESS{$phase} ) { @$list = @handlers }
-        elsif ( ref $self && ( $self->current_callback // '' ) eq $phase ) {
+        elsif ( ref $self && ( Apache::current_callback($self) // '' ) eq $phase ) {
             Apache::Phases::replace_running( $self, $phase, $handlers, @handlers );
         }
         else { @{ Apache::Phases::stack( $self, $phase, 1 ) } = @handlers }
@@ -87,7 +87,7 @@ sub of ( $r, $phase ) {
 # Called by the server in the phase that runs: its handlers until one says something else than OK and DECLINED. One that
 # is left by exit ends only itself: the server calls again, for the rest.
 sub run ($r) {
-    my $phase  = $r->current_callback;
+    my $phase  = Apache::current_callback($r);
     my $list   = $STACKS{ $r->number }{list}{$phase} // return DECLINED;
     my $status = DECLINED;
     for ( my $at = \( $STACKS{ $r->number }{at}{$phase} //= 0 ) ; $$at < @$list ; ) {

@@ -45,7 +45,7 @@ package Apache2::RequestRec {
     my %IS_EARLY = map { ( "Perl${_}Handler" => 1 ) } qw(PostReadRequest Trans MapToStorage Init HeaderParser Access Authen Authz Type Fixup);
 
     sub _write ( $r, $name, @texts ) {
-        Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if $IS_EARLY{ $r->current_callback // '' };
+        Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if $IS_EARLY{ Apache::current_callback($r) // '' };
         return Apache::write_client( $r, @texts ) || '0E0';
     }
 

@@ -14,7 +14,7 @@ Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, clengt
 # perl-script and modperl differ in what a program finds: while it runs, none becomes the other.
 sub handler ( $r, @new ) {
     my $before = Apache::handler($r);
-    if ( @new && ( $r->current_callback // '' ) eq 'PerlResponseHandler' && defined $before && $before ne $new[0] ) {
+    if ( @new && ( Apache::current_callback($r) // '' ) eq 'PerlResponseHandler' && defined $before && $before ne $new[0] ) {
         Cameleer::ModPerl2::croak("Can't switch from '$before' to '$new[0]' response handler")
             if $before =~ /\A(?:modperl|perl-script)\z/ && $new[0] =~ /\A(?:modperl|perl-script)\z/;
     }

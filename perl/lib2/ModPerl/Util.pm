@@ -19,7 +19,7 @@ sub exit {    ## no critic: the name is the API's
 BEGIN { *CORE::GLOBAL::exit = \&ModPerl::Util::exit if !defined &CORE::GLOBAL::exit }
 
 # The directive of the phase that runs.
-sub current_callback { my $r = Apache->request; return $r ? $r->current_callback : $Cameleer::ModPerl2::PHASE }
+sub current_callback { my $r = Apache->request; return $r ? Apache::current_callback($r) : $Cameleer::ModPerl2::PHASE }
 
 # Which interpreter, among those of all workers: there is one in each.
 sub current_perl_id { return sprintf '0x%x', $$ }

@@ -117,7 +117,7 @@ impl Settings {
 
     /// Whether what a program prints begins with headers.
     pub fn parses_headers(&self) -> bool {
-        self.send_header || self.handler != Handler::ModPerl && self.perl_options.has("ParseHeaders", false)
+        self.send_header || self.perl_options.has("ParseHeaders", false)
     }
 
     /// A PerlHandler that no SetHandler leads to is asked for folders, as in mod_perl 1: it may make their lists.

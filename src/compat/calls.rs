@@ -34,8 +34,9 @@ fn pattern(text: &str) -> Option<Regex> {
     Regex::new(text).ok()
 }
 
-static MODULE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(?:use|require)\s+(Apache2?(?:::\w+)*|GTop|B::TerseSize|mod_perl2?)\b"));
+static MODULE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"\b(?:use|require)\s+((?:Apache2?|APR|ModPerl)(?:::\w+)*|GTop|B::TerseSize|mod_perl2?)\b")
+});
 static ON_CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(Apache(?:::\w+)*)\s*->\s*(\w+)"));
 static FUNCTION: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"(?:\A|[^>\w:$&%@\\])&?(Apache(?:::\w+)*)::(\w+)\s*\("));

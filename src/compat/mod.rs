@@ -6,6 +6,7 @@
 pub mod rows;
 
 mod calls;
+mod generation_2;
 mod perl_text;
 mod sources;
 mod survey;

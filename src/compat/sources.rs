@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::config::Directive;
+use crate::config::{Directive, Generation, table};
 
 /// More files than this are not read: a DocumentRoot may be a disk.
 const MAX_FILES: usize = 5000;
@@ -17,6 +17,8 @@ const MAX_DEPTH: usize = 8;
 pub struct Sources {
     /// Files to read.
     pub files: BTreeSet<PathBuf>,
+    /// Whether the configuration means mod_perl 2's API.
+    pub speaks_of_2: bool,
     /// The site's own module folders.
     own: Vec<PathBuf>,
     /// perl's.
@@ -26,7 +28,8 @@ pub struct Sources {
 impl Sources {
     /// Of a configuration.
     pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
-        let mut sources = Sources { files: BTreeSet::new(), own: vec![server_root.join("lib/perl")], system: system() };
+        let own = vec![server_root.join("lib/perl")];
+        let mut sources = Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, system: system() };
         sources.walk(tree, server_root);
         sources.follow();
         sources
@@ -102,6 +105,16 @@ impl Sources {
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()
     }
+}
+
+fn speaks_of_2(tree: &[Directive]) -> bool {
+    let mut all = Vec::new();
+    let mut waiting: Vec<&Directive> = tree.iter().rev().collect();
+    while let Some(directive) = waiting.pop() {
+        waiting.extend(directive.section.iter().flatten().rev());
+        all.push(directive);
+    }
+    table::speaks_of(all.into_iter()).is_some_and(|(generation, _)| generation == Generation::Two)
 }
 
 fn file_of(folders: &[PathBuf], module: &str) -> Option<PathBuf> {

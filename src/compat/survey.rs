@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::calls::{self, Name};
+use super::generation_2;
 use super::perl_text::code_lines;
 use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
@@ -156,12 +157,15 @@ fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (
 }
 
 fn light(row: &Row) -> (Light, String) {
-    let light = match row.state {
+    (light_of(row.state), row.note.to_owned())
+}
+
+fn light_of(state: Support) -> Light {
+    match state {
         Support::Works => Light::Green,
         Support::Partly => Light::Amber,
         Support::Not => Light::Red,
-    };
-    (light, row.note.to_owned())
+    }
 }
 
 fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mut Vec<Finding>) {
@@ -182,6 +186,8 @@ fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mu
 fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
     match name {
         Name::Module(module) => judge_module(module, sources),
+        // The rows of methods are mod_perl 1's.
+        Name::Method(..) if sources.speaks_of_2 => None,
         Name::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
             Some(judge_method(package, method))
         }
@@ -193,14 +199,23 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
     if sources.own_file(module).is_some() {
         return None;
     }
+    if generation_2::is_of_it(module) {
+        let (light, note) = match generation_2::support(module) {
+            _ if !sources.speaks_of_2 => {
+                let note = "is mod_perl 2's API: this configuration speaks of that of mod_perl 1, or of none; `PerlGeneration 2` chooses it";
+                (Light::Red, note.to_owned())
+            }
+            Some((state, note)) => (light_of(state), note.to_owned()),
+            None if sources.is_installed(module) => (Light::Amber, "is installed, not ours and not tried".to_owned()),
+            None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
+        };
+        return Some((light, module.to_owned(), note));
+    }
     let known = rows::all().iter().any(|row| row.section == module);
     let is_installed = sources.is_installed(module);
     let (light, note) = match rows::find("Modules", module).or_else(|| parent(module).filter(|_| is_installed)) {
         Some(row) => light(row),
         None if known || module == "Apache" => (Light::Green, String::new()),
-        None if module.starts_with("Apache2") || module == "mod_perl2" => {
-            (Light::Red, "is mod_perl 2's API: this server speaks that of mod_perl 1".to_owned())
-        }
         None if is_installed => (Light::Amber, "is installed, not ours and not tried".to_owned()),
         None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
     };

@@ -117,3 +117,35 @@ fn an_include_without_a_match_or_an_unknown_name_does_not_end_the_survey() {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
     }
 }
+
+#[test]
+fn modules_of_mod_perl_2_are_judged_where_the_configuration_speaks_of_it() {
+    let page = "package My::Page;\nuse Apache2::RequestRec ();\nuse APR::Table ();\nuse Apache2::Filter ();\nuse ModPerl::Interpreter ();\n\
+        use Apache2::NoSuchThing ();\nsub handler { $_[0]->no_such_method; 0 }\n1;\n";
+    let site = Site::new().file("lib/My/Page.pm", page);
+    site.configure(
+        "PerlLib @DIR@/lib\n<Location /page>\nSetHandler modperl\nPerlResponseHandler My::Page\n</Location>\n",
+    );
+    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run as they are");
+    for expected in [
+        "green PerlResponseHandler",
+        "lib/My/Page.pm:2: green Apache2::RequestRec",
+        "lib/My/Page.pm:3: green APR::Table",
+        "lib/My/Page.pm:4: amber Apache2::Filter: ",
+        "lib/My/Page.pm:5: red   ModPerl::Interpreter: is not offered: a worker is a process with one interpreter",
+        "lib/My/Page.pm:6: red   Apache2::NoSuchThing: is neither ours nor found in @INC",
+        " 1 amber, 2 red",
+    ] {
+        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+    }
+}
+
+#[test]
+fn a_module_that_is_not_offered_ends_the_start_with_what_to_use() {
+    let site = Site::new();
+    site.configure(
+        "PerlGeneration 2\nPerlModule ModPerl::Interpreter\n<Location /a>\nSetHandler modperl\n</Location>\n",
+    );
+    let told = "ModPerl::Interpreter is not offered: workers are processes with one interpreter each";
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, told);
+}

@@ -226,8 +226,8 @@ sub forget {
 # Called by the server when a handler died: whoever answers in its place finds the text in `$@{$r->prev->uri}`.
 sub _remember ($error) {
     my $r = Apache->request;
-    $r->want_cleanup;
-    $@{ $r->uri } = $error;
+    want_cleanup($r);
+    $@{ uri($r) } = $error;
     return;
 }
 

@@ -5,6 +5,7 @@ mod generation;
 mod modules;
 mod pools;
 mod registry;
+mod scripts;
 mod sections;
 
 use crate::support::{Server, Site};

@@ -34,7 +34,7 @@ sub dir_config {
 sub names ($s) { return [ $s->aliases ] }
 
 sub timeout ( $s, @new ) {
-    my $before = $Timeout // $s->timeout_said;
+    my $before = $Timeout // timeout_said($s);
     $Timeout = $new[0] if @new && $new[0];
     return $before;
 }

@@ -190,6 +190,15 @@ sub configured_handlers ( $s, $phase ) {
     return @handlers;
 }
 
+# What ServerSignature says stands at the foot of the server's own pages.
+sub signature ( $r, $prefix ) {
+    my $s = Apache::server($r);
+    my ($said) = ( configured_handlers( $s, 'ServerSignature' ), configured_handlers( Apache->server, 'ServerSignature' ), 'Off' );
+    return '' if lc $said eq 'off';
+    my $host = Apache::get_server_name($r);
+    return "$prefix<address>" . Apache::Server::server_software($s) . " Server at $host Port " . Apache::get_server_port($r) . "</address>\n";
+}
+
 # The directive of a phase that belongs to no request, while it runs.
 our $PHASE;
 our $RESTARTS;

@@ -112,7 +112,10 @@ impl Site {
         if let Some(known) = self.registry.get() {
             return Ok(known);
         }
-        let registry = self.perl.resolve_handler("Apache::Registry")?;
+        let registry = match apache::api() {
+            apache::Api::One => self.perl.resolve_handler("Apache::Registry")?,
+            apache::Api::Two => self.perl.resolve_handler("ModPerl::Registry")?,
+        };
         Ok(self.registry.get_or_init(|| registry))
     }
 

@@ -130,7 +130,11 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
     let found = generation.routes.refine(&generation.config, route, whole)?;
     found.refused()?;
-    match found.settings.handler {
+    match &found.settings.handler {
+        // The folder's index is a program: it answers as itself.
+        handler if !handler.is_about_a_file() && found.path != route.path => {
+            Ok(LookupResult::Index(percent_encode(&found.path, PATH).to_string()))
+        }
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
         _ => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;

@@ -29,8 +29,54 @@ def mod_perl_1(folder, program, scratch):
     return ok
 
 
-# A suite that is not named here is not run: mod_perl-2's API is not there yet.
-SUITES = {'mod_perl-1': mod_perl_1}
+# Files of mod_perl 2's whose number of subtests follows the configuration or the environment, and how many always mean the same.
+FIXED = {'apache/conftree.t': 8, 'api/module.t': 12, 'directive/cmdparms.t': 11, 'modperl/env.t': 23}
+# A flush in the middle of a compressed answer: what arrives in one piece depends on time.
+LEFT_OUT = {'registry/flush.t'}
+
+
+def mod_perl_2(folder, program, scratch):
+    """mod_perl 2.0.12's own tests, which run as nobody: the server is installed where nobody can read it."""
+    home = os.path.join(scratch, 'installed')
+    installed = dict(os.environ, PROGRAM=program, PREFIX=home, PERLLIB=home + '/perl5', SYSCONFDIR=home + '/etc')
+    subprocess.run(['sh', os.path.join(HERE, '../../pkg/install-files'), 'install'], env=installed, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(['sh', os.path.join(HERE, 'stage'), program, scratch + '/stage'], check=True)
+    subprocess.run(['chmod', '-R', 'a+rX', home, scratch + '/stage'], check=True)
+    before = committed(os.path.join(HERE, 'mod_perl-2.txt'))
+    ok = run_mod_perl_2(folder, home, scratch, 'all', [])
+    # What a busy machine has spoilt is right when it runs alone.
+    worse = [file for file, were in before.items() if were - ok.get(file, set())]
+    if worse:
+        again = run_mod_perl_2(folder, home, scratch, 'again', ['--isolate', '--only', '^(%s)$' % '|'.join(map(re.escape, worse))])
+        ok.update({file: ok.get(file, set()) | now for file, now in again.items()})
+    return {file: numbers for file, numbers in ok.items() if file not in LEFT_OUT}
+
+
+def run_mod_perl_2(folder, home, scratch, name, more):
+    """By file, the numbers of the subtests that are ok."""
+    table = os.path.join(scratch, name + '.tsv')
+    command = [sys.executable, os.path.join(folder, 'run.py'), '--server', home + '/bin/cameleer serve -f {conf} -d {root} {defs}',
+               '--perl5lib', scratch + '/stage', '--tier', '1,2', '--work', os.path.join(scratch, name), '--out', table, *more]
+    said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    if not os.path.exists(table):
+        sys.exit('the suite did not begin:\n' + said)
+    print(said.strip().split('\n')[-1])
+    with open(table) as lines:
+        rows = [line.rstrip('\n').split('\t') for line in lines if not line.startswith('#')]
+    return {row[0]: ok_of(row[0], row[2]) for row in rows if len(row) > 2}
+
+
+def ok_of(file, outcome):
+    """`o3n1o2` is {1, 2, 3, 5, 6}."""
+    ok, at = set(), 0
+    for kind, count in re.findall(r'([a-z-])(\d+)', outcome):
+        if kind == 'o':
+            ok.update(range(at + 1, at + int(count) + 1))
+        at += int(count)
+    return {number for number in ok if number <= FIXED.get(file, number)}
+
+
+SUITES = {'mod_perl-1': mod_perl_1, 'mod_perl-2': mod_perl_2}
 
 
 def ok_in(tap):

@@ -15,6 +15,9 @@ const NOT: &[(&str, &str)] = &[
     ("ModPerl::InterpPool", ONE_INTERPRETER),
     ("ModPerl::TiPool", ONE_INTERPRETER),
     ("ModPerl::TiPoolConfig", ONE_INTERPRETER),
+    ("Apache2::HookRun", "is not offered: let a subrequest (Apache2::SubRequest) go through the phases"),
+    ("Apache2::porting", "is not offered: this survey says it"),
+    ("ModPerl::MethodLookup", "is not offered: say use for the module that has the method"),
     ("Apache2::Provider", "is not offered: name the code in PerlAuthenHandler or PerlAuthzHandler"),
 ];
 

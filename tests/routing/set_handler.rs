@@ -7,7 +7,7 @@ use crate::support::serve_echo_script as serve;
 fn a_handler_that_nobody_knows_is_an_error_of_its_requests_only() {
     let server = serve(
         "<Location /odd>\nSetHandler odd-handler\n</Location>\nAddHandler type-map .own\n\
-         <Location /two>\nSetHandler modperl\n</Location>",
+         <Location /two>\nSetHandler isapi-isa\n</Location>",
     );
     server.get("/odd/x").is(500);
     assert!(!server.get("/page.own").is(500).text().contains("source"));

@@ -6,16 +6,12 @@ use Apache2::RequestRec ();
 use Cameleer::ModPerl2  ();
 use ModPerl::Util       ();
 
-# What Apache2::RequestUtil->request finds where GlobalRequest is not said: what it was given.
-my $given;
-
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(as_string child_terminate document_root get_server_name get_server_port
-        is_initial_req push_handlers get_handlers location no_cache) );
+        is_initial_req push_handlers set_handlers get_handlers location no_cache) );
 
     sub dir_config {
         my ( $r, @words ) = @_;
-        return $r->Apache::dir_config if @words == 0 && !wantarray;
         return scalar $r->Apache::dir_config(@words);
     }
 
@@ -26,9 +22,6 @@ package Apache2::RequestRec {
         $r->Apache::pnotes(@words);
         return $words[1];
     }
-
-    # The list is emptied by undef.
-    sub set_handlers ( $r, $phase, $handlers ) { return Apache::set_handlers( $r, $phase, $handlers ) }
 
     sub pnotes_kill ($r) {
         %{ $r->Apache::pnotes } = ();

@@ -30,7 +30,9 @@ package Apache2::RequestRec {
     # Whether the connection will take another request; the front decides that, and tells the client.
     sub set_keepalive ($r) { return ( $r->headers_in->get('Connection') // '' ) =~ /close/i ? 0 : 1 }
 
-    sub send_error_response ( $r, $recursive = 0 ) { return Cameleer::ModPerl2::send_error_response($r) }
+    sub send_error_response {
+        Cameleer::ModPerl2::croak('$r->send_error_response is not offered: return the status from the handler, which sends its page');
+    }
 }
 
 1;

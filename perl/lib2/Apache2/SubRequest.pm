@@ -20,8 +20,11 @@ package Apache2::RequestRec {
         return $sub;
     }
 
-    # What the subrequest found out becomes this request's: its file and its place.
-    sub internal_fast_redirect ( $r, $sub ) { return Cameleer::ModPerl2::become( $r, $sub ) }
+    # What the subrequest was for answers in this request's place; its phases run once more.
+    sub internal_fast_redirect ( $r, $sub ) {
+        my $query = $sub->args;
+        return Apache::internal_redirect( $r, $sub->uri . ( defined $query ? "?$query" : '' ) );
+    }
 }
 
 1;

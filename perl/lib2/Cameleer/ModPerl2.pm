@@ -123,8 +123,7 @@ sub global_request (@new) {
         return $before;
     }
     return $GIVEN if $GIVEN;
-    $r or croak('Global $r object is not available. Set:' . "\n\tPerlOptions +GlobalRequest\n" . 'in httpd.conf');
-    return $r if has_option( $r, 'GlobalRequest' );
+    return $r if $r && has_option( $r, 'GlobalRequest' );
     croak('Global $r object is not available. Set:' . "\n\tPerlOptions +GlobalRequest\n" . 'in httpd.conf');
 }
 
@@ -135,7 +134,6 @@ sub read_body {
     my $kept = $OF_REQUEST{ $r->number };
     goto &Cameleer::Filters::read_body if $kept && $kept->{filters} && $kept->{filters}{input};
     $_[1] //= '';
-    my $pieces = 0;
     return Apache::read( $r, $_[1], $length, $offset // 0 );
 }
 

@@ -15,11 +15,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            phases::name(d, names);
-            d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
-            Ok(())
-        }),
+        takes: Takes::Words("handler…", 1..=MANY, answering),
         because: "the site says which",
         effect: Effect::Generation,
         about: "Packages, subs or `sub { … }` that answer requests of `SetHandler perl-script`, in this order until one does not decline. \
@@ -311,4 +307,11 @@ pub fn required(draft: &Draft, file: &str) -> PathBuf {
         Generation::One => draft.path(file),
         Generation::Two => PathBuf::from(file),
     }
+}
+
+/// `PerlHandler handler…`, `PerlResponseHandler handler…`: who answers.
+pub fn answering(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    phases::name(draft, names);
+    draft.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
+    Ok(())
 }

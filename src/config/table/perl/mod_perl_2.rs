@@ -26,11 +26,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlResponseHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            phases::name(d, names);
-            d.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
-            Ok(())
-        }),
+        takes: Takes::Words("handler…", 1..=MANY, handlers::answering),
         because: "the site says which",
         effect: Effect::Generation,
         about: "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that answer requests of `SetHandler modperl` or `perl-script`.",

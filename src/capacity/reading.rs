@@ -64,16 +64,17 @@ mod tests {
 
     #[test]
     fn a_process_that_runs_has_times_and_one_that_has_ended_has_none() {
-        let ours = std::process::id().cast_signed();
-        let before = CpuTimes::of(ours).expect("our own times");
+        // What is read is the first thread's time, which in a test's own process only waits.
+        let mut child = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+        let busy = child.id().cast_signed();
         let since = std::time::Instant::now();
-        let mut sum = 0u64;
-        let spent = || CpuTimes::of(ours).expect("our own times") - before;
-        // The kernel writes it down now and then, and this process may have to wait for a processor first.
-        while spent().cpu == 0.0 && since.elapsed().as_secs() < 10 {
-            sum = std::hint::black_box(sum.wrapping_add(1));
+        let spent = || CpuTimes::of(busy).map_or(0.0, |times| times.cpu);
+        while spent() == 0.0 && since.elapsed().as_secs() < 10 {
+            std::thread::yield_now();
         }
-        assert!(spent().cpu > 0.0, "{:?}", spent());
+        let cpu = spent();
+        child.kill().and_then(|()| child.wait()).expect("our own child");
+        assert!(cpu > 0.0);
         assert_eq!(CpuTimes::of(-1), None);
         assert_eq!(CpuTimes::of_all(&[-1]), CpuTimes::default());
     }

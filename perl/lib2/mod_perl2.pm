@@ -2,11 +2,13 @@ package mod_perl2;
 
 use v5.36;
 
-our $VERSION        = '2.000012';
-our $VERSION_TRIPLE = '2.0.12';
-our $API_VERSION    = 2;
+our $VERSION         = '2.000012';
+our $VERSION_TRIPLET = '2.0.12';
+our $API_VERSION     = 2;
 
-sub API_VERSION { return $API_VERSION }
+# Whoever asks for mod_perl from here on has got it: not generation 1's module.
+$mod_perl::VERSION = $VERSION;
+$INC{'mod_perl.pm'} = __FILE__;
 
 1;
 
@@ -19,6 +21,6 @@ mod_perl2 - says that this process speaks the API of mod_perl 2
 =head1 SYNOPSIS
 
     use mod_perl2 2.0;
-    print "mod_perl $mod_perl2::VERSION_TRIPLE\n" if $ENV{MOD_PERL_API_VERSION} == 2;
+    print "mod_perl $mod_perl2::VERSION_TRIPLET\n" if $ENV{MOD_PERL_API_VERSION} == 2;
 
 =cut

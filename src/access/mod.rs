@@ -24,11 +24,10 @@ use std::net::IpAddr;
 
 pub use basic::challenge;
 pub use password::Check;
-pub use requires::is_about_users;
+pub use requires::{RequirementAnswer, is_about_users};
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 
-use crate::config::access::{AccessRules, Methods, Satisfy};
-use requires::RequirementAnswer;
+use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 
 /// What a request is judged by.
 pub struct Facts<'a> {
@@ -44,6 +43,8 @@ pub struct Facts<'a> {
     pub user: Option<&'a User>,
     /// Whether a variable was set for the request.
     pub env: &'a dyn Fn(&str) -> bool,
+    /// What a PerlAddAuthzProvider says.
+    pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
 }
 
 /// The client's name, as far as we know.
@@ -104,11 +105,6 @@ fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
         RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => Verdict::WrongUser,
         RequirementAnswer::Denied | RequirementAnswer::Neutral => Verdict::Forbidden,
     }
-}
-
-/// `some_auth_required`: whether a rule for this method asks for a user.
-pub fn asks_for_user(rules: &AccessRules, methods: Methods) -> bool {
-    rules.requires.iter().any(|line| line.methods.has(methods) && is_about_users(&line.what))
 }
 
 /// Whether a rule for this method names a host.

@@ -28,9 +28,9 @@ pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<RequirementAns
 /// Whether it, or a part of it, asks for a user.
 pub fn is_about_users(what: &Require) -> bool {
     match what {
-        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Other => true,
+        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) | Require::Other => true,
         Require::Lines(lines) => lines.iter().any(|line| is_about_users(&line.what)),
-        what => parts(what).iter().any(is_about_users),
+        what => what.parts().iter().any(is_about_users),
     }
 }
 
@@ -39,15 +39,7 @@ pub fn is_about_names(what: &Require) -> bool {
     match what {
         Require::Host(_) => true,
         Require::Lines(lines) => lines.iter().any(|line| is_about_names(&line.what)),
-        what => parts(what).iter().any(is_about_names),
-    }
-}
-
-fn parts(what: &Require) -> &[Require] {
-    match what {
-        Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
-        Require::Not(part) => std::slice::from_ref(part),
-        _ => &[],
+        what => what.parts().iter().any(is_about_names),
     }
 }
 
@@ -65,6 +57,7 @@ fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
         Require::ValidUser => user(facts, |_| true),
         Require::User(names) => user(facts, |user| names.contains(&user.name)),
         Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
+        Require::Provider(provider) => (facts.provider)(provider),
         Require::Other => user(facts, |_| false),
         Require::Not(part) => match ask(part, facts) {
             RequirementAnswer::Granted => RequirementAnswer::Denied,

@@ -37,6 +37,7 @@ impl Asking<'_> {
             },
             user: self.user.as_ref(),
             env: &|name| name == "SET",
+            provider: &|_| RequirementAnswer::Denied,
         };
         judge(rules, &facts)
     }
@@ -194,6 +195,7 @@ fn whether_a_user_or_a_name_is_asked_for_depends_on_the_method() {
     let rules = rules("<Limit POST>\nRequire valid-user\nAllow from example.com\n</Limit>\nRequire ip 10");
     for (method, expected) in [("GET", false), ("POST", true)] {
         let method = Methods::of(method);
-        assert_eq!((asks_for_user(&rules, method), asks_for_name(&rules, method)), (expected, expected));
+        let users = rules.requires.iter().any(|line| line.methods.has(method) && is_about_users(&line.what));
+        assert_eq!((users, asks_for_name(&rules, method)), (expected, expected));
     }
 }

@@ -4,6 +4,8 @@
 mod documented;
 /// The checked-in examples, each started.
 mod examples;
+/// Debian's packaged applications of mod_perl 2, unmodified.
+mod mod_perl_2;
 /// Debian's packaged programs and modules, unmodified.
 mod packaged;
 /// The README's tour, executed.

@@ -25,6 +25,20 @@ fn modules_ask_the_environment_which_api_they_have() {
 }
 
 #[test]
+fn use_mod_perl2_says_which_mod_perl_it_is_to_modules_that_ask_the_old_name() {
+    let code = "use mod_perl2 2.0; use mod_perl ();\nsub handler { $_[0]->print(join '|', $mod_perl::VERSION, $mod_perl2::VERSION_TRIPLET); 0 }";
+    assert_eq!(serve(code, "").text("/my"), "2.000012|2.0.12");
+}
+
+#[test]
+fn a_phase_that_answers_200_shows_the_page_that_custom_response_names() {
+    let code = "use Apache2::Response ();\nsub handler { $_[0]->print('page for ', $_[0]->prev ? $_[0]->prev->uri : 'nobody'); 0 }\n\
+        sub access { my $r = shift; return 0 if $r->uri ne '/my/shut'; $r->custom_response(200, '/my/page'); 200 }";
+    let server = serve(code, "PerlAccessHandler My::access");
+    assert_eq!(server.text("/my/shut"), "page for /my/shut");
+}
+
+#[test]
 fn perl_script_sets_up_the_environment_and_modperl_does_not() {
     let code = "sub handler { $_[0]->print($ENV{REQUEST_URI} // 'none'); 0 }";
     assert_eq!(serve(code, "").text("/my"), "none");

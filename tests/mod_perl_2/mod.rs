@@ -1,5 +1,6 @@
 //! Sites of mod_perl 2: which configurations mean it, and what its handlers find. What others wrote about it runs in `make suites`.
 
+mod access;
 mod filters;
 mod generation;
 mod modules;

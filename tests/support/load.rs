@@ -16,10 +16,15 @@ pub struct Load {
 impl Load {
     /// `clients` clients that GET `target` until [`Self::failures`]; `good` says which answers are right.
     pub fn start(server: &Server, clients: usize, target: &str, good: fn(&Response) -> bool) -> Load {
+        Load::asking(server, clients, &Request::get(target), good)
+    }
+
+    /// The same with any request.
+    pub fn asking(server: &Server, clients: usize, request: &Request, good: fn(&Response) -> bool) -> Load {
         let stop = Arc::new(AtomicBool::new(false));
         let answered = Arc::new(AtomicU64::new(0));
         let client = || {
-            let (address, request) = (server.address.clone(), Request::get(target));
+            let (address, request) = (server.address.clone(), request.clone());
             let (stop, answered) = (stop.clone(), answered.clone());
             spawn(move || ask_until(&stop, &address, &request, &answered, good))
         };

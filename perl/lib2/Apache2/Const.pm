@@ -6,6 +6,10 @@ use Cameleer::Consts ();
 
 # By group, `NAME number` each; what is no number is a text, in which `\x0d` is a byte.
 my %GROUPS = (
+    authn_status => '
+        AUTH_DENIED 0 AUTH_GRANTED 1 AUTH_USER_FOUND 2 AUTH_USER_NOT_FOUND 3 AUTH_GENERAL_ERROR 4',
+    authz_status => '
+        AUTHZ_DENIED 0 AUTHZ_GRANTED 1 AUTHZ_NEUTRAL 2 AUTHZ_GENERAL_ERROR 3 AUTHZ_DENIED_NO_USER 4',
     cmd_how => '
         RAW_ARGS 0 TAKE1 1 TAKE2 2 ITERATE 3 ITERATE2 4 FLAG 5 NO_ARGS 6 TAKE12 7 TAKE3 8 TAKE23 9 TAKE123 10 TAKE13 11
         TAKE_ARGV 12',
@@ -90,7 +94,7 @@ Apache2::Const - the numbers of mod_perl 2's API
 
 =head1 DESCRIPTION
 
-The groups are C<:cmd_how :common :config :conn_keepalive :context :filter_type :http :input_mode :log :methods :mpmq :options :override
+The groups are C<:authn_status :authz_status :cmd_how :common :config :conn_keepalive :context :filter_type :http :input_mode :log :methods :mpmq :options :override
 :platform :proxy :remotehost :satisfy :types>. The numbers are those of httpd 2.4.
 
 =cut

@@ -35,11 +35,11 @@ sub begin {
     %Apache::Phases::ONE_IS_ENOUGH = map { ( "Perl${_}Handler" => 1 ) } qw(Trans MapToStorage Authen Authz Type Response);
     lend( 'Apache', 'Apache2::RequestRec', @INNER );
     *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
-    delete $INC{'mod_perl.pm'};    # which asks for generation 1
-    undef $mod_perl::VERSION;
     $Apache2::__T = ${^TAINT} ? 1 : 0;
     Internals::SvREADONLY( $Apache2::__T, 1 );
     require mod_perl2;
+    delete @INC{qw(mod_perl.pm mod_perl2.pm)};    # $mod_perl::VERSION is there when the site says `use mod_perl2`, as under httpd
+    undef $mod_perl::VERSION;
     require Apache2::Process;
     require ModPerl::Util;         # exit, in all code that is compiled from here on
     require ModPerl::Const;
@@ -140,6 +140,12 @@ sub read_body {
 # The server has filters to check, or to put in.
 sub check_filters  ($words) { require Cameleer::Filters; return Cameleer::Filters::check($words) }
 sub insert_filters ($words) { require Cameleer::Filters; return Cameleer::Filters::insert($words) }
+
+# A PerlAddAuthzProvider, and what stands behind its name.
+sub authorize ($said) {
+    my ( $handler, $words ) = split /\0/, $said, 2;
+    return Apache::Phases::code($handler)->( Apache->request, $words );
+}
 
 sub passing ( $filter, $sub ) {
     Cameleer::Filters::beyond( $sub, $filter ) if $sub && $filter;

@@ -80,6 +80,7 @@ impl Draft {
         let mut draft = Draft::new(&config.facts, config.server_root.clone());
         draft.config.sections.clear();
         draft.config.perl_access = config.perl_access || has_perl_access(tree);
+        draft.config.authz_providers.clone_from(&config.authz_providers);
         draft.htaccess = Some(rules);
         draft.patterns = patterns;
         let rank = Rank::directory(depth(folder));

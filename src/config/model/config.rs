@@ -99,6 +99,8 @@ pub struct Config {
     pub perl_htaccess: PerlHtaccess,
     /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
     pub perl_access: bool,
+    /// `PerlAddAuthzProvider`: names that `Require` may have, and who is asked.
+    pub authz_providers: BTreeMap<String, String>,
     /// What it was made with; `.htaccess` files are read with the same.
     pub facts: Facts,
 }

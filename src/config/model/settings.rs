@@ -105,6 +105,7 @@ impl Settings {
 
     fn has_perl_handlers(&self) -> bool {
         self.phases.said().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
+            || self.access.asks_providers()
     }
 
     /// Whether `%ENV` is filled for programs: mod_perl 2 does so for perl-script, and where PerlOptions says it.
@@ -125,9 +126,10 @@ impl Settings {
         self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
     }
 
-    /// A PerlAuthenHandler or PerlAuthzHandler decides about users, in the worker.
+    /// A PerlAuthenHandler, PerlAuthzHandler or PerlAddAuthzProvider decides about users, in the worker.
     pub fn asks_perl_for_users(&self) -> bool {
         [Phase::Authen, Phase::Authz].into_iter().any(|phase| !self.phases.of(phase).is_empty())
+            || self.access.asks_providers()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Who may come in to a place that the front has not judged: one that a request was led to inside this process, or one
 //! where Perl code has a say about users. The rules are the front's, in [`crate::access`].
 
+use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
 use super::phases::{Going, OK, Stop};
-use crate::access::{Asked, Facts, Name, Proof, User, Verdict, asks_for_user, challenge, judge, names};
+use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
 use crate::config::Phase;
-use crate::config::access::{AccessRules, Methods, Satisfy};
+use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
@@ -22,13 +23,13 @@ impl Site {
         }
         let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(location, request, p));
         let any = rules.satisfy == Some(Satisfy::Any);
-        if is_judged && !asks_perl && !any {
+        if is_judged && !asks_perl && !rules.asks_providers() && !any {
             return self.all(location, request, Phase::Access);
         }
         let methods = Methods::of(&method);
         let is_welcome = self
             .all(location, request, Phase::Access)
-            .and_then(|()| ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None }));
+            .and_then(|()| self.ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None }));
         match is_welcome {
             Ok(()) if any => Ok(()),
             Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(methods)) => Err(stop),
@@ -36,22 +37,41 @@ impl Site {
         }
     }
 
+    /// As in httpd 2.4, nobody is asked who they are where they may come in, or may not, whoever they are.
     fn admit_user(&self, location: &Rc<ResolvedLocation>, request: u64, methods: Methods) -> Going {
         let rules = &location.settings.access;
-        let mut user = None;
-        if asks_for_user(rules, methods) {
-            user = Some(self.identify(location, request)?);
-            let first = rules.are_asked_first();
-            if first
-                && verdict(&rules.of_users(), Visitor { request, methods, user: user.as_ref() }) == Verdict::Allowed
-            {
-                return Ok(());
-            }
-            if self.first(location, request, Phase::Authz)? == OK {
-                return Ok(());
+        let part = rules.of_users();
+        let nobody = Visitor { request, methods, user: None };
+        let verdict = self.verdict(&part, nobody)?;
+        if verdict != Verdict::NeedsUser {
+            return admitted(verdict, rules, nobody);
+        }
+        let user = self.identify(location, request)?;
+        let visitor = Visitor { user: Some(&user), ..nobody };
+        if rules.are_asked_first() && self.verdict(&part, visitor)? == Verdict::Allowed {
+            return Ok(());
+        }
+        if self.first(location, request, Phase::Authz)? == OK {
+            return Ok(());
+        }
+        self.ask(&part, rules, visitor)
+    }
+
+    /// What a PerlAddAuthzProvider makes of a request.
+    fn asked(&self, provider: &AuthzProvider, request: u64) -> Result<RequirementAnswer, Stop> {
+        let words = format!("{}\0{}", provider.handler, provider.words);
+        let said = self.perl.ask(c"Cameleer::ModPerl2::authorize", &words);
+        self.end_forked_child(said.as_ref().err());
+        match said.map_err(|interrupted| Stop(self.left(request, interrupted)))?.as_str() {
+            "0" => Ok(RequirementAnswer::Denied),
+            "1" => Ok(RequirementAnswer::Granted),
+            "2" => Ok(RequirementAnswer::Neutral),
+            "4" => Ok(RequirementAnswer::NeedsUser),
+            other => {
+                complain(request, &format!("the provider {} said \"{}\"", provider.handler, other.escape_debug()));
+                Err(Stop(500))
             }
         }
-        ask(&rules.of_users(), rules, Visitor { request, methods, user: user.as_ref() })
     }
 
     /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
@@ -95,6 +115,46 @@ impl Site {
         }
         proof
     }
+
+    /// Lets the client in, or says why not.
+    fn ask(&self, part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
+        admitted(self.verdict(part, visitor)?, rules, visitor)
+    }
+
+    /// Finds out what the verdict on a part of a place's rules hangs on until there is one.
+    fn verdict(&self, part: &AccessRules, visitor: Visitor<'_>) -> Result<Verdict, Stop> {
+        if part.is_open() {
+            return Ok(Verdict::Allowed);
+        }
+        let Visitor { request, methods, user } = visitor;
+        let (client, local) = apache::addresses(request);
+        let (mut name, failed) = (None, Cell::new(None));
+        loop {
+            let facts = Facts {
+                methods,
+                client: address(&client),
+                local: address(&local),
+                name: known(&name),
+                user,
+                env: &|name| apache::has_variable(request, name),
+                provider: &|provider| {
+                    self.asked(provider, request).unwrap_or_else(|stop| {
+                        failed.set(Some(stop));
+                        RequirementAnswer::Denied
+                    })
+                },
+            };
+            let judged = judge(part, &facts);
+            if let Some(stop) = failed.get() {
+                return Err(stop);
+            }
+            match judged {
+                // The name in the frame may be one that the address's owner only claims.
+                Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
+                settled => return Ok(settled),
+            }
+        }
+    }
 }
 
 /// Who asks for what.
@@ -105,10 +165,10 @@ struct Visitor<'a> {
     user: Option<&'a User>,
 }
 
-/// Lets the client in, or says why not.
-fn ask(part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
+/// What a verdict means for the request; why it is refused stands in the log.
+fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
     let Visitor { request, user, .. } = visitor;
-    match verdict(part, visitor) {
+    match verdict {
         Verdict::Allowed => Ok(()),
         Verdict::Forbidden => {
             complain(request, "client denied by server configuration");
@@ -120,31 +180,6 @@ fn ask(part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
             if rules.forbids == Some(true) { Err(Stop(403)) } else { Err(unauthorized(rules, request)) }
         }
         Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),
-    }
-}
-
-/// Finds out what the verdict on a part of a place's rules hangs on until there is one.
-fn verdict(part: &AccessRules, visitor: Visitor<'_>) -> Verdict {
-    if part.is_open() {
-        return Verdict::Allowed;
-    }
-    let Visitor { request, methods, user } = visitor;
-    let (client, local) = apache::addresses(request);
-    let mut name = None;
-    loop {
-        let facts = Facts {
-            methods,
-            client: address(&client),
-            local: address(&local),
-            name: known(&name),
-            user,
-            env: &|name| apache::has_variable(request, name),
-        };
-        match judge(part, &facts) {
-            // The name in the frame may be one that the address's owner only claims.
-            Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
-            settled => return settled,
-        }
     }
 }
 

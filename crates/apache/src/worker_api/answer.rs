@@ -48,6 +48,9 @@ impl RequestRec {
                 return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
             }
             Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
+            Verdict::Done if code == 200 && self.output.is_untouched() && self.answers_ok_otherwise() => {
+                return Outcome::Error(200);
+            }
             Verdict::Status(status) if self.contradicts_head(status) && !self.append_page(status) => {
                 return Outcome::Error(status);
             }
@@ -63,6 +66,12 @@ impl RequestRec {
     /// Whether mod_perl 2 takes the status for an error that came after the head; a script's own status is returned, too.
     fn contradicts_head(&self, status: u16) -> bool {
         api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
+    }
+
+    /// Whether `$r->custom_response` was told what to send for 200, which mod_perl 2 counts among the statuses that have a page.
+    fn answers_ok_otherwise(&self) -> bool {
+        api() == Api::Two
+            && self.custom_responses.iter().rfind(|(status, _)| *status == 200).is_some_and(|(_, r)| r.is_some())
     }
 
     /// Whether what the handlers said is the answer, when the last of them said `code`.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 pub use hosts::{AccessOrigin, HostRules, Network, Order};
 pub use methods::{Limited, Methods, NUMBERED};
-pub use require::{Require, Requirement};
+pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
 
 settings! {
     /// What one section says; `None`: nothing, keep what was.
@@ -130,6 +130,11 @@ impl AccessRules {
     /// `AuthType Basic`
     pub fn is_basic(&self) -> bool {
         self.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Basic"))
+    }
+
+    /// What Perl code has a say in, wherever else it has none.
+    pub fn asks_providers(&self) -> bool {
+        self.requires.iter().any(|line| line.what.asks_providers())
     }
 
     /// Nothing is asked of anybody: most places of most sites.

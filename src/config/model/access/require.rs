@@ -1,5 +1,7 @@
 //! `Require` and the sections that combine several.
 
+use std::collections::BTreeMap;
+
 use super::hosts::{Network, host_name};
 use super::methods::Methods;
 
@@ -35,6 +37,8 @@ pub enum Require {
     User(Vec<String>),
     /// `group staff`
     Group(Vec<String>),
+    /// The name of a PerlAddAuthzProvider.
+    Provider(AuthzProvider),
     /// Words that only Perl code can understand.
     Other,
     /// `not …`
@@ -49,10 +53,31 @@ pub enum Require {
     Lines(Vec<Requirement>),
 }
 
+/// Perl code that decides about one kind of `Require`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthzProvider {
+    /// As PerlAddAuthzProvider names it.
+    pub handler: String,
+    /// What stands behind the provider's name.
+    pub words: String,
+}
+
+/// Which words `Require` may have besides the server's own.
+#[derive(Clone, Copy)]
+pub struct Vocabulary<'a> {
+    /// PerlAddAuthzProvider's: names, and handlers.
+    pub providers: &'a BTreeMap<String, String>,
+    /// A Perl handler may know any other.
+    pub any_text: bool,
+}
+
 impl Require {
-    /// What a `Require` line asks; `any_text`: Perl code may know other words.
-    pub fn parse(args: &[String], any_text: bool) -> Result<Require, String> {
+    /// What a `Require` line asks.
+    pub fn parse(args: &[String], vocabulary: Vocabulary<'_>) -> Result<Require, String> {
         let Some((kind, words)) = args.split_first() else { return Err(expected("")) };
+        if let Some(handler) = vocabulary.providers.get(kind) {
+            return Ok(Require::Provider(AuthzProvider { handler: handler.clone(), words: words.join(" ") }));
+        }
         let listed = |what: fn(Vec<String>) -> Require| match words {
             [] => Err(format!("expected names after {kind}")),
             words => Ok(what(words.to_vec())),
@@ -63,7 +88,7 @@ impl Require {
             "group" => listed(Require::Group),
             "env" => listed(Require::Env),
             "local" => Ok(Require::Local),
-            "not" => Ok(Require::Not(Box::new(Require::parse(words, any_text)?))),
+            "not" => Ok(Require::Not(Box::new(Require::parse(words, vocabulary)?))),
             "all" => match words {
                 [word] if word.eq_ignore_ascii_case("granted") => Ok(Require::All(true)),
                 [word] if word.eq_ignore_ascii_case("denied") => Ok(Require::All(false)),
@@ -74,8 +99,28 @@ impl Require {
             "host" if !words.is_empty() => {
                 words.iter().map(|word| host_name(word)).collect::<Result<_, _>>().map(Require::Host)
             }
-            _ if any_text => Ok(Require::Other),
+            _ if vocabulary.any_text => Ok(Require::Other),
             _ => Err(expected(&args.join(" "))),
+        }
+    }
+}
+
+impl Require {
+    /// What it combines.
+    pub fn parts(&self) -> &[Require] {
+        match self {
+            Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
+            Require::Not(part) => std::slice::from_ref(part),
+            _ => &[],
+        }
+    }
+
+    /// Whether it, or a part of it, is a provider's.
+    pub fn asks_providers(&self) -> bool {
+        match self {
+            Require::Provider(_) => true,
+            Require::Lines(lines) => lines.iter().any(|line| line.what.asks_providers()),
+            what => what.parts().iter().any(Require::asks_providers),
         }
     }
 }
@@ -90,6 +135,6 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 fn expected(text: &str) -> String {
     format!(
         "expected user, group, valid-user, all granted, all denied, ip, host, local, env or method, got \"{text}\": \
-         other words need a PerlAuthzHandler, and there is none in this configuration"
+         other words need a PerlAuthzHandler, and there is none in this configuration, or a PerlAddAuthzProvider above this line"
     )
 }

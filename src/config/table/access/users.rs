@@ -1,7 +1,7 @@
 //! Who may come in, by name and password.
 
 use crate::config::draft::{Draft, Opened};
-use crate::config::model::access::{Merging, Require, Requirement, Satisfy};
+use crate::config::model::access::{Merging, Require, Requirement, Satisfy, Vocabulary};
 use crate::config::model::overrides::Class;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table::row::{CONTAINERS, MANY, ROW, Row, Takes};
@@ -170,7 +170,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `Require what…`
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let what = Require::parse(args, draft.config.perl_access)?;
+    let what = Require::parse(args, vocabulary(draft))?;
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone lets nobody in: put it in <RequireAll> beside what does".to_owned());
     }
@@ -191,6 +191,10 @@ fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened 
 /// `<RequireNone>`
 fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
     Err("alone lets nobody in: put it in <RequireAll> beside what does".to_owned())
+}
+
+fn vocabulary(draft: &Draft) -> Vocabulary<'_> {
+    Vocabulary { providers: &draft.config.authz_providers, any_text: draft.config.perl_access }
 }
 
 fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
@@ -226,7 +230,7 @@ fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
 
 fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
     match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
-        ("require", None) => Require::parse(&directive.args, draft.config.perl_access),
+        ("require", None) => Require::parse(&directive.args, vocabulary(draft)),
         ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
         ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),

@@ -145,6 +145,17 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "PerlAddAuthzProvider",
+        contexts: SERVER,
+        takes: Takes::Words("name handler", 2..=2, authz_provider),
+        because: "Require has the words of httpd",
+        effect: Effect::Generation,
+        about: "A word for `Require`, and the code that decides what it means: called with the request and the rest of the line, it returns \
+            Apache2::Const::AUTHZ_GRANTED, AUTHZ_DENIED, AUTHZ_NEUTRAL, AUTHZ_GENERAL_ERROR, or AUTHZ_DENIED_NO_USER, upon which it is asked \
+            again when the user is known. It stands above the lines that use the word.",
+        ..ROW
+    },
+    Row {
         name: "PerlPreConnectionHandler",
         aliases: &["PerlProcessConnectionHandler"],
         contexts: HOSTS,
@@ -193,6 +204,7 @@ const SIGNS: &[&str] = &[
     "PerlSetInputFilter",
     "PerlSetOutputFilter",
     "PerlMapToStorageHandler",
+    "PerlAddAuthzProvider",
     "PerlOpenLogsHandler",
     "PerlPostConfigHandler",
     "PerlInterpStart",
@@ -243,6 +255,14 @@ fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
     if said != draft.config.perl.generation {
         return Err(format!("PerlGeneration {word} contradicts what is defined: MODPERL2 stands for generation 2"));
     }
+    Ok(())
+}
+
+/// `PerlAddAuthzProvider name handler`
+fn authz_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let [name, handler] = words else { return Err("expected a name and a handler".to_owned()) };
+    phases::name(draft, std::slice::from_ref(handler));
+    draft.config.authz_providers.insert(name.clone(), handler.clone());
     Ok(())
 }
 

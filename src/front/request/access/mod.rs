@@ -10,7 +10,7 @@ use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 
 use super::context::{RequestContext, variables};
-use crate::access::{Asked, Facts, Name, Proof, User, Verdict, challenge, judge};
+use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge};
 use crate::config::access::{AccessRules, Lookups, Methods};
 use crate::front::base::blocking::NoThread;
 use crate::front::base::refusal::Refusal;
@@ -54,6 +54,8 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             name: known(&name),
             user: user.as_ref(),
             env: &|name| context.variables.borrow().get(name).is_some(),
+            // Where there are any, a worker judges.
+            provider: &|_| RequirementAnswer::Denied,
         };
         match judge(rules, &facts) {
             Verdict::Allowed => break,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use http::Method;
 
-use crate::access::{Facts, Name, Verdict, judge};
+use crate::access::{Facts, Name, RequirementAnswer, Verdict, judge};
 use crate::config::access::Methods;
 use crate::config::{Phase, Section};
 use crate::front::request::context::RequestContext;
@@ -50,6 +50,8 @@ impl<'a> View<'a> {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)
         });
+        let (inner, outer) = (&found.settings.access, &self.route.settings.access);
+        let has_more_perl = has_more_perl || inner.asks_providers() && inner.requires != outer.requires;
         let needs_tls = found.settings.response.ssl.required == Some(true) && !context.is_secure();
         Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
     }
@@ -68,6 +70,8 @@ impl<'a> View<'a> {
             name: Name::NotAsked,
             user: visitor.user.as_ref(),
             env: &|name| self.context.variables.borrow().get(name).is_some(),
+            // They have let the client into the folder, or the entry is hidden already.
+            provider: &|_| RequirementAnswer::Granted,
         };
         rules.is_open() || judge(rules, &facts) == Verdict::Allowed
     }

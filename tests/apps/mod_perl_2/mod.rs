@@ -1,0 +1,31 @@
+//! Debian's packaged applications and modules of mod_perl 2, unmodified, each with the configuration that its own documentation gives:
+//! tests/apps/mod_perl_2/site/README.md.
+
+mod auth_cookie;
+
+use crate::support::{Load, Request, Response, Server, until};
+
+/// What the site of a test brings itself.
+const OURS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/mod_perl_2/site");
+
+/// A request, and which answers to it are right.
+type Asked = (Request, fn(&Response) -> bool);
+
+/// Asks each of these from two clients, 300 times in all or a few times more, while the server is reloaded twice.
+#[track_caller]
+fn no_answer_is_wrong_over_reloads(server: &Server, asked: &[Asked]) {
+    let loads: Vec<Load> = asked.iter().map(|(request, good)| Load::asking(server, 2, request, *good)).collect();
+    let share = 100_u64.div_ceil(asked.len() as u64);
+    let answer = || loads.iter().for_each(|load| load.until_answered(share));
+    for _ in 0..2 {
+        answer();
+        server.reload().succeeded();
+    }
+    answer();
+    let (answered, failures): (Vec<u64>, Vec<Vec<String>>) = loads.into_iter().map(Load::end).unzip();
+    assert_eq!(failures.concat(), Vec::<String>::new());
+    assert!(answered.iter().sum::<u64>() >= 300, "{answered:?}");
+    until("the old generations have left", || {
+        server.status()["generations"].as_array().is_some_and(|all| all.len() == 1)
+    });
+}

@@ -1,0 +1,94 @@
+//! Who may come in, where Perl code knows words of `Require`: PerlAddAuthzProvider.
+
+use super::site;
+use crate::support::{Request, Server};
+
+const CODE: &str = "use Apache2::Const -compile => qw(:authz_status);\nuse Apache2::Access ();\n\
+    sub handler { my $r = shift; $r->print('in: ', $r->user // 'nobody'); 0 }\n\
+    sub letters { my ($r, $words) = @_; $r->args eq $words ? Apache2::Const::AUTHZ_GRANTED : Apache2::Const::AUTHZ_DENIED }\n\
+    sub member : method { my ($class, $r, $words) = @_; my $user = $r->user // return Apache2::Const::AUTHZ_DENIED_NO_USER;\n\
+    (grep { $_ eq $user } split / /, $words) ? Apache2::Const::AUTHZ_GRANTED : Apache2::Const::AUTHZ_DENIED }\n\
+    sub broken { my ($r, $words) = @_; die \"no idea\\n\" if $words eq 'dies'; $words eq 'odd' ? 17 : Apache2::Const::AUTHZ_GENERAL_ERROR }\n\
+    sub login { my $r = shift; my ($status, $password) = $r->get_basic_auth_pw; return $status if $status;\n\
+    return 0 if $password eq 'x'; $r->note_basic_auth_failure; Apache2::Const::AUTH_REQUIRED }";
+
+/// `ana:x` and `ben:x`
+const ANA: &str = "Basic YW5hOng=";
+const BEN: &str = "Basic YmVuOng=";
+
+/// Places of the handler, each with its lines.
+#[track_caller]
+fn serve(places: &[(&str, &str)]) -> Server {
+    let place = |(path, lines): &(&str, &str)| {
+        format!(
+            "<Location {path}>\nSetHandler modperl\nPerlResponseHandler My\nAuthType Basic\nAuthName x\n\
+             PerlAuthenHandler My::login\n{lines}\n</Location>\n"
+        )
+    };
+    let providers = "PerlAddAuthzProvider letters My::letters\nPerlAddAuthzProvider member My->member\n\
+        PerlAddAuthzProvider broken My::broken\n";
+    let places: String = places.iter().map(place).collect();
+    site(CODE).serve(&format!("PerlSwitches -Ilib\nPerlModule My\n{providers}{places}"))
+}
+
+#[test]
+fn a_provider_gets_the_rest_of_its_line_and_decides() {
+    let server = serve(&[("/my", "Require letters a+b c")]);
+    server.get("/my?a+b").is(403);
+    assert_eq!(server.get("/my?a").status, 403);
+    let server = serve(&[("/my", "Require letters ab")]);
+    assert_eq!(server.text("/my?ab"), "in: nobody");
+}
+
+#[test]
+fn one_that_wants_to_know_the_user_is_asked_again() {
+    let server = serve(&[("/my", "Require member ana eva")]);
+    server.get("/my").is(401);
+    let with = |who: &str| server.send(Request::get("/my").header("Authorization", who));
+    assert_eq!(with(ANA).is(200).text(), "in: ana");
+    with(BEN).is(401);
+}
+
+#[test]
+fn providers_stand_in_sections_beside_other_words() {
+    let all = "<RequireAll>\nRequire valid-user\nRequire letters x\nRequire not member ben\n</RequireAll>";
+    let server = serve(&[("/all", all), ("/any", "Require letters x\nRequire user ben")]);
+    let with = |target: &str, who: &str| server.send(Request::get(target).header("Authorization", who)).status;
+    assert_eq!((with("/all?x", ANA), with("/all?x", BEN), with("/all?y", ANA)), (200, 401, 403));
+    assert_eq!(server.get("/all?x").status, 401);
+    assert_eq!((server.get("/any?x").status, server.get("/any?y").status, with("/any?y", BEN)), (200, 401, 200));
+}
+
+#[test]
+fn a_file_is_kept_from_whom_a_provider_does_not_want() {
+    let site = site(CODE).file("htdocs/closed/a.txt", "text").file("htdocs/closed/b/.htaccess", "Require letters z\n");
+    site.write("htdocs/closed/b/c.txt", "inner");
+    let conf = "PerlSwitches -Ilib\nPerlModule My\nPerlAddAuthzProvider letters My::letters\n<Directory @DIR@/htdocs>\nAllowOverride All\n\
+        </Directory>\n<Directory @DIR@/htdocs/closed>\nRequire letters y\n</Directory>";
+    let server = site.serve(conf);
+    server.get("/closed/a.txt").is(403);
+    assert_eq!(server.text("/closed/a.txt?y"), "text");
+    server.get("/closed/b/c.txt?y").is(403);
+    assert_eq!(server.text("/closed/b/c.txt?z"), "inner");
+}
+
+#[test]
+fn one_that_dies_or_says_nonsense_lets_nobody_in() {
+    let server =
+        serve(&[("/dies", "Require broken dies"), ("/odd", "Require broken odd"), ("/failed", "Require broken x")]);
+    for (path, said) in
+        [("/dies", "no idea"), ("/odd", "the provider My::broken said \"17\""), ("/failed", "said \"3\"")]
+    {
+        server.get(path).is(500);
+        server.logged(said);
+    }
+}
+
+#[test]
+fn a_word_without_a_provider_above_it_is_an_error() {
+    let site = site(CODE);
+    site.configure(
+        "\nPerlSwitches -Ilib\nPerlModule My\n<Location /my>\nRequire letters x\n</Location>\nPerlAddAuthzProvider letters My::letters",
+    );
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:5: Require: ");
+}

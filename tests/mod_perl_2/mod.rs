@@ -3,6 +3,7 @@
 mod access;
 mod filters;
 mod generation;
+mod libapreq;
 mod modules;
 mod pools;
 mod registry;

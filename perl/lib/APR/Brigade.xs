@@ -36,6 +36,73 @@ static int has(apr_bucket_brigade *brigade, const apr_bucket *wanted)
     return 0;
 }
 
+/* A bucket that cannot be copied as it is can be when it was read. */
+static apr_status_t copy_of(apr_bucket *from, apr_bucket **copy)
+{
+    const char *bytes;
+    apr_size_t length;
+    apr_status_t status = apr_bucket_copy(from, copy);
+    if (status != APR_ENOTIMPL)
+        return status;
+    status = apr_bucket_read(from, &bytes, &length, APR_BLOCK_READ);
+    return status == APR_SUCCESS ? apr_bucket_copy(from, copy) : status;
+}
+
+/* The bytes up to the bucket, which are no longer in the brigade. */
+static SV *taken(pTHX_ CV *cv, apr_bucket_brigade *brigade, const apr_bucket *end)
+{
+    const char *bytes;
+    apr_size_t length;
+    SV *const text = sv_2mortal(newSVpvs(""));
+    while (APR_BRIGADE_FIRST(brigade) != end) {
+        apr_bucket *const bucket = APR_BRIGADE_FIRST(brigade);
+        if (!APR_BUCKET_IS_METADATA(bucket)) {
+            aprxs_check(aTHX_ cv, apr_bucket_read(bucket, &bytes, &length, APR_BLOCK_READ));
+            sv_catpvn(text, bytes, length);
+        }
+        apr_bucket_delete(bucket);
+    }
+    SvTAINTED_on(text);
+    return SvREFCNT_inc(text);
+}
+
+/* The bucket behind the first line feed, or the end. */
+static apr_bucket *behind_line(pTHX_ CV *cv, apr_bucket_brigade *brigade)
+{
+    const char *bytes;
+    apr_size_t length;
+    for (apr_bucket *at = APR_BRIGADE_FIRST(brigade); at != APR_BRIGADE_SENTINEL(brigade); at = APR_BUCKET_NEXT(at)) {
+        if (APR_BUCKET_IS_METADATA(at))
+            continue;
+        aprxs_check(aTHX_ cv, apr_bucket_read(at, &bytes, &length, APR_BLOCK_READ));
+        const char *const feed = memchr(bytes, '\n', length);
+        if (!feed)
+            continue;
+        if (feed + 1 < bytes + length)
+            aprxs_check(aTHX_ cv, apr_bucket_split(at, (apr_size_t)(feed + 1 - bytes)));
+        return APR_BUCKET_NEXT(at);
+    }
+    return APR_BRIGADE_SENTINEL(brigade);
+}
+
+/* The bucket behind so many bytes, or behind the first that has any. */
+static apr_bucket *behind_bytes(pTHX_ CV *cv, apr_bucket_brigade *brigade, IV count)
+{
+    const char *bytes;
+    apr_size_t length = 0;
+    apr_bucket *at = APR_BRIGADE_FIRST(brigade);
+    if (count >= 0) {
+        const apr_status_t status = apr_brigade_partition(brigade, count, &at);
+        if (status != APR_INCOMPLETE)
+            aprxs_check(aTHX_ cv, status);
+        return at;
+    }
+    for (; at != APR_BRIGADE_SENTINEL(brigade) && !length; at = APR_BUCKET_NEXT(at))
+        if (!APR_BUCKET_IS_METADATA(at))
+            aprxs_check(aTHX_ cv, apr_bucket_read(at, &bytes, &length, APR_BLOCK_READ));
+    return at;
+}
+
 MODULE = APR::Brigade    PACKAGE = APR::Brigade
 
 SV *
@@ -167,3 +234,56 @@ destroy(brigade)
     Brigade brigade
   CODE:
     aprxs_brigade_destroy(aTHX_ brigade);
+
+# The rest is for APR::Request: a brigade with the same content.
+SV *
+_copy(brigade)
+    Brigade brigade
+  CODE:
+    apr_bucket_brigade *const from = brigade->it;
+    apr_bucket_brigade *const to = apr_brigade_create(from->p, from->bucket_alloc);
+    RETVAL = sv_2mortal(aprxs_brigade_reference(aTHX_ to, aprxs_home(aTHX_ brigade), brigade->also));
+    for (apr_bucket *at = APR_BRIGADE_FIRST(from); at != APR_BRIGADE_SENTINEL(from); at = APR_BUCKET_NEXT(at)) {
+        apr_bucket *copy;
+        aprxs_check(aTHX_ cv, copy_of(at, &copy));
+        APR_BRIGADE_INSERT_TAIL(to, copy);
+    }
+    SvREFCNT_inc(RETVAL);
+  OUTPUT:
+    RETVAL
+
+# So much of a file, which is read when somebody reads the buckets.
+void
+_insert_file(brigade, name, length)
+    Brigade brigade
+    const char *name
+    UV length
+  CODE:
+    apr_bucket_brigade *const bb = brigade->it;
+    apr_file_t *file;
+    aprxs_check(aTHX_ cv, apr_file_open(&file, name, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, bb->p));
+    apr_brigade_insert_file(bb, file, 0, (apr_off_t)length, bb->p);
+
+# So many bytes, those of the first bucket (-1), or a line, which are no longer in it; undef for an empty brigade.
+SV *
+_take(brigade, count)
+    Brigade brigade
+    IV count
+  CODE:
+    apr_bucket_brigade *const bb = brigade->it;
+    if (APR_BRIGADE_EMPTY(bb))
+        XSRETURN_UNDEF;
+    RETVAL = taken(aTHX_ cv, bb, behind_bytes(aTHX_ cv, bb, count));
+  OUTPUT:
+    RETVAL
+
+SV *
+_line(brigade)
+    Brigade brigade
+  CODE:
+    apr_bucket_brigade *const bb = brigade->it;
+    if (APR_BRIGADE_EMPTY(bb))
+        XSRETURN_UNDEF;
+    RETVAL = taken(aTHX_ cv, bb, behind_line(aTHX_ cv, bb));
+  OUTPUT:
+    RETVAL

@@ -49,12 +49,17 @@ static SV *key_at(pTHX_ aprxs_text name, UV at)
     return key;
 }
 
-/* How many entries stand before the one behind that of the key, or of each(); 0: neither knows. */
+/* How many entries stand before the one behind that of the key; 0: it does not know. */
+static UV place_in(SV *key)
+{
+    return SvPOK(key) && SvIOKp(key) && !SvIOK(key) && SvIVX(key) < 0 ? (UV)-SvIVX(key) : 0;
+}
+
+/* The same, or that of each(). */
 static UV place_of(aprxs_object *table, SV *key)
 {
-    if (SvPOK(key) && SvIOKp(key) && !SvIOK(key) && SvIVX(key) < 0)
-        return (UV)-SvIVX(key);
-    return *aprxs_table_cursor(table);
+    const UV place = place_in(key);
+    return place ? place : *aprxs_table_cursor(table);
 }
 
 /* While each() is at an entry, its value is the name's. */
@@ -217,6 +222,24 @@ FIRSTKEY(t, ...)
     const int is_there = aprxs_table_entry(aTHX_ t, at, &name, &value);
     *next = is_there ? at + 1 : 0;
     XPUSHs(is_there ? key_at(aTHX_ name, at) : &PL_sv_undef);
+
+# For tables that Perl code keeps: a key that knows its place, and how many stand before the one behind that (0: it knows none).
+SV *
+_key(name, at)
+    SV *name
+    UV at
+  CODE:
+    RETVAL = SvREFCNT_inc(key_at(aTHX_ aprxs_text_of(aTHX_ name), at));
+  OUTPUT:
+    RETVAL
+
+UV
+_place(key)
+    SV *key
+  CODE:
+    RETVAL = place_in(key);
+  OUTPUT:
+    RETVAL
 
 void
 do(t, sub, ...)

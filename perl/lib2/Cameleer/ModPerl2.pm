@@ -83,13 +83,18 @@ my %OF_REQUEST;
 sub of_request ($r) {
     Apache::status($r);    # dies when the request is over
     my $number = $r->number;
-    return $OF_REQUEST{$number} //= do { _sweep() if keys %OF_REQUEST > 16; {} };
+    return $OF_REQUEST{$number} // _keep($number);
+}
+
+sub _keep ($number) {
+    _sweep() if keys %OF_REQUEST > 16;
+    return $OF_REQUEST{$number} = {};
 }
 
 # Most requests leave nothing that somebody waits for: what they had is forgotten with a later one.
 sub _sweep () {
     for my $number ( keys %OF_REQUEST ) {
-        my $r = bless \( my $copy = $number ), 'Apache2::RequestRec';
+        my $r = bless \( my $copy = 0 + $number ), 'Apache2::RequestRec';    # a key is a text, which is no request's
         delete $OF_REQUEST{$number} unless eval { Apache::status($r); 1 };
     }
     return;

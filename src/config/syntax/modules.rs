@@ -10,6 +10,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_actions.c", "actions_module"),
     ("mod_alias.c", "alias_module"),
     ("mod_allowmethods.c", "allowmethods_module"),
+    ("mod_apreq2.c", "apreq_module"),
     ("mod_asis.c", "asis_module"),
     ("mod_auth.c", "auth_module"),
     ("mod_auth_basic.c", "auth_basic_module"),

@@ -1,0 +1,198 @@
+package APR::Request::Multipart;
+
+use v5.36;
+
+use APR::Request::Decode ();
+use APR::Request::Spool  ();
+use APR::Request::Value  ();
+use Scalar::Util         ();
+
+# multipart/form-data and its kin in pieces, with a multipart in a part of it.
+#
+#   preamble ──boundary──▶ line ──line end──▶ header ──blank line──▶ value, upload ──boundary──▶ line
+#                            └──── `--` ──▶ over        └─ multipart/… ─▶ nested ──its end──▶ preamble
+
+use constant INCOMPLETE => APR::Request::Decode::INCOMPLETE;
+use constant { DEEPEST => 8, LONGEST_HEADER => 16 * 1024, LONGEST_LINE => 1024 };
+
+my %ERROR = %APR::Request::Decode::NUMBERS;
+
+# undef when the type names no boundary.
+sub new ( $class, $parser, $type, $level = 1, $name = undef ) {
+    $type =~ s/\A[^;]*;//s or return undef;    ## no critic: a scalar is expected
+    my ($boundary) = APR::Request::Decode::attribute( $type, 'boundary' );
+    return undef if ( $boundary // '' ) eq '';    ## no critic
+    my $self = bless { parser => $parser, boundary => "\r\n--$boundary", level => $level, name => $name, buffer => '', state => 'preamble' }, $class;
+    Scalar::Util::weaken( $self->{parser} );    # it holds this
+    return $self;
+}
+
+# Each state is a method: undef to go on with the next one, or a status.
+sub take ( $self, $store, $piece, $is_last ) {
+    $self->{buffer} .= $piece;
+    while (1) {
+        my $state  = $self->{state};
+        my $status = $self->$state( $store, $is_last );
+        return $status if defined $status;
+    }
+}
+
+sub _short ($is_last) { return $is_last ? APR::Request::Decode::EOF : INCOMPLETE }
+
+sub preamble ( $self, $store, $is_last ) {
+    my $boundary = substr $self->{boundary}, 2;
+    my $at       = index $self->{buffer}, $boundary;
+    if ( $at < 0 ) {
+        $self->_drop( length( $self->{buffer} ) - length($boundary) + 1 );
+        return _short($is_last);
+    }
+    $self->_drop( $at + length $boundary );
+    $self->{state} = 'line';
+    return;
+}
+
+sub _drop ( $self, $count ) { return $count > 0 ? substr $self->{buffer}, 0, $count, '' : '' }
+
+# Behind a boundary. Where the body ends here, nobody misses the end of the line.
+sub line ( $self, $store, $is_last ) {
+    my $at = index $self->{buffer}, "\r\n";
+    return $ERROR{BADDATA} if $at > LONGEST_LINE || $at < 0 && length $self->{buffer} > LONGEST_LINE;
+    if ( $at < 0 ) {
+        return INCOMPLETE if !$is_last;
+        $self->{state} = 'over';
+        return 0;
+    }
+    my $rest = $self->_drop( $at + 2 );
+    $self->{state} = $rest =~ /\A--/ ? 'over' : 'header';
+    return $self->{state} eq 'over' ? 0 : undef;
+}
+
+sub over ( $self, @ ) { return 0 }
+
+sub header ( $self, $store, $is_last ) {
+    my $found = header_lines( \$self->{buffer}, $is_last );
+    return $found if !ref $found;
+    $self->{headers} = $found;
+    $self->{state}   = 'body';
+    return;
+}
+
+# The lines up to a blank one, or a status.
+sub header_lines ( $buffer, $is_last ) {
+    my $is_there = $$buffer =~ /(?:\A|\n)\r?\n/;
+    my $length   = $is_there ? $+[0] : length $$buffer;
+    return $ERROR{OVERLIMIT} if $length > LONGEST_HEADER;
+    return INCOMPLETE        if !$is_there && !$is_last;
+    my $text = substr $$buffer, 0, $length, '';
+    my @lines;
+    for my $line ( split /\r?\n/, $text =~ s/\r?\n(?=[ \t])//gr ) {
+        last if $line eq '';
+        my ( $name, $value ) = $line =~ /\A([^:]*):[ \t]*(.*)\z/s or return $ERROR{BADCHAR};
+        return $ERROR{BADHEADER} if $name eq '';
+        return $ERROR{BADCHAR}   if $name =~ /[^A-Za-z0-9!#\$%&'*+.^_`|~-]/ || $value =~ /[\x00-\x08\x0a-\x1f\x7f]/;
+        push @lines, [ $name, $value ];
+    }
+    return \@lines;
+}
+
+# A part without a body may have its header's last line end in the next boundary.
+sub body ( $self, $store, $is_last ) {
+    my $boundary = substr $self->{boundary}, 2;
+    my $start    = substr $self->{buffer}, 0, length $boundary;
+    return INCOMPLETE if !$is_last && length $start < length $boundary && $start eq substr $boundary, 0, length $start;
+    substr( $self->{buffer}, 0, 0 ) = "\r\n" if $start eq $boundary;
+    my $status = $self->_begin_part( _value( $self->{headers}, 'content-disposition' ), _value( $self->{headers}, 'content-type' ) );
+    return $status || undef;
+}
+
+sub _value ( $lines, $wanted ) {
+    my ($line) = grep { lc $_->[0] eq $wanted } @$lines;
+    return $line ? $line->[1] : undef;
+}
+
+sub _begin_part ( $self, $disposition, $type ) {
+    return $self->_begin_nested( $disposition, $type ) if defined $type && $type =~ m{\Amultipart/};
+    my $kind = $disposition // '';
+    my ( $name, $name_status ) = APR::Request::Decode::attribute( $kind, 'name' );
+    my ( $file, $file_status ) = APR::Request::Decode::attribute( $kind, 'filename' );
+    if ( $kind =~ /\Aform-data/ ) {
+        return $ERROR{GENERAL} if !defined $name || !defined $file && $file_status != $ERROR{NOATTR};
+        return $self->_begin_upload( $name, $file ) if defined $file;
+        @$self{qw(part state)} = ( APR::Request::Value->new( name => $name, headers => $self->{headers} ), 'value' );
+        return 0;
+    }
+    if ( $kind =~ /\Afile/ ) {    # of several in one field
+        return $ERROR{GENERAL} if !defined $file || !defined $self->{name};
+        return $self->_begin_upload( $self->{name}, $file );
+    }
+    return $self->_begin_upload( _value( $self->{headers}, 'content-id' ) // '', '' );
+}
+
+sub _begin_nested ( $self, $disposition, $type ) {
+    my ( $name, $status ) = defined $disposition ? APR::Request::Decode::attribute( $disposition, 'name' ) : ( undef, $ERROR{NOATTR} );
+    return $ERROR{GENERAL} if $self->{level} >= DEEPEST || !defined $name && $status != $ERROR{NOATTR};
+    $name //= _value( $self->{headers}, 'content-id' ) // '';
+    $self->{nested} = ref($self)->new( $self->{parser}, $type, $self->{level} + 1, $name ) // return $ERROR{GENERAL};
+    $self->{state} = 'nested';
+    return 0;
+}
+
+sub nested ( $self, $store, $is_last ) {
+    my $nested = $self->{nested};
+    my $status = $nested->take( $store, substr( $self->{buffer}, 0, length $self->{buffer}, '' ), $is_last );
+    return $status if $status;
+    $self->{buffer} = $nested->{buffer};
+    delete $self->{nested};
+    $self->{state} = 'preamble';
+    return;
+}
+
+sub _begin_upload ( $self, $name, $file ) {
+    my $spool = APR::Request::Spool->new( @{ $self->{parser} }{qw(brigade_limit temp_dir)} );
+    $self->{part} = APR::Request::Value->new( name => $name, value => $file, headers => $self->{headers}, upload => $spool );
+    $self->{state} = 'upload';
+    return 0;
+}
+
+# Bytes of a part, and whether it ends with them. What may be the start of a boundary waits.
+sub _data ($self) {
+    my $at = index $self->{buffer}, $self->{boundary};
+    if ( $at >= 0 ) {
+        my $data = $self->_drop($at);
+        $self->_drop( length $self->{boundary} );
+        $self->{state} = 'line';
+        return ( $data, 1 );
+    }
+    return ( $self->_drop( length( $self->{buffer} ) - length( $self->{boundary} ) + 1 ), 0 );
+}
+
+sub value ( $self, $store, $is_last ) {
+    my ( $data, $is_end ) = $self->_data;
+    $self->{part}{value} .= $data;
+    return _short($is_last) if !$is_end;
+    return $self->{parser}->add( $store, delete $self->{part} ) || undef;
+}
+
+sub upload ( $self, $store, $is_last ) {
+    my ( $data, $is_end ) = $self->_data;
+    return _short($is_last) if !$is_end && $is_last;
+    my $status = $self->{parser}->add_bytes( $self->{part}, $data, $is_end );
+    return $status     if $status;
+    return INCOMPLETE  if !$is_end;
+    return $self->{parser}->add( $store, delete $self->{part} ) || undef;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Request::Multipart - C<multipart/form-data> for L<APR::Request::Parser>
+
+=head1 DESCRIPTION
+
+A part's C<filename> makes an upload of it. A part that is a multipart itself gives its name to the files in it, eight levels deep. A body that ends before
+its last boundary is an error (C<APR_EOF>); what was whole before stands in the table. Headers of a part have up to 16 KB.
+
+=cut

@@ -1,0 +1,141 @@
+package APR::Request::Param;
+
+use v5.36;
+
+use APR::Brigade          ();
+use APR::Request          ();
+use APR::Request::Brigade ();
+use APR::Request::Spool   ();
+use APR::Request::Store   ();
+use APR::Request::Value   ();
+use APR::Table            ();
+use Carp                  ();
+
+our $VERSION = '2.17';
+
+use overload '""' => sub { $_[0]->APR::Request::Param::value }, fallback => 1;
+
+sub _behind ($self) { return APR::Request::Value::behind( $self, 'p' ) }
+
+sub make ( $class, $pool, $name, $value ) {
+    return APR::Request::Value->new( name => "$name", value => "$value", is_tainted => 0, charset => 0 )->as($class);
+}
+
+sub name       ($self)           { return _behind($self)->{name} }
+sub value      ( $self, @ )      { return _behind($self)->plain }
+sub is_tainted ( $self, @new )   { return _behind($self)->flag( 'is_tainted', @new ) }
+
+sub charset ( $self, @new ) {
+    my $behind = _behind($self);
+    my $before = $behind->charset;
+    $behind->{charset} = 0 + $new[0] if @new;
+    return $before;
+}
+
+# The header of its part.
+sub info ( $self, @new ) {
+    my $behind = _behind($self);
+    my $before = $behind->{info} //= $behind->{headers} && _table( $behind->{headers} );
+    $behind->{info} = $new[0] if @new;
+    return $before;
+}
+
+sub _table ($lines) {
+    my $table = APR::Table::make( APR::Pool->new, scalar @$lines );
+    $table->add(@$_) for @$lines;
+    return $table;
+}
+
+# The content of an upload as an APR::Brigade, undef for what is none.
+sub upload ( $self, @new ) {
+    my $behind = _behind($self);
+    $behind->{upload} //= APR::Request::Spool->new( 256 * 1024, undef ) if @new;
+    $behind->{upload}->take( $new[0] ) if @new;
+    return if !$behind->{upload};
+    my $pool = APR::Pool->new;
+    return $behind->{upload}->brigade( $pool, APR::BucketAlloc->new($pool) );
+}
+
+sub _content ( $self, $method ) {
+    return _behind($self)->{upload} // Carp::croak("upload_$method: this parameter is no upload");
+}
+
+# As the browser says it: no path to open.
+sub upload_filename ($self) {
+    my $behind = _behind($self);
+    return $behind->{upload} ? $behind->plain : undef;
+}
+
+sub upload_size ($self) { return _content( $self, 'size' )->size }
+
+# The body's type without what follows it.
+sub upload_type ($self) {
+    my $info = info($self)                 // Carp::croak('upload_type: this parameter has no header');
+    my $type = $info->get('Content-Type') // Carp::croak('upload_type: this upload has no Content-Type');
+    return $type =~ s/;.*//sr;
+}
+
+# Into the caller's variable; how much that is.
+sub upload_slurp {
+    my ($self) = @_;
+    $_[1] = _content( $self, 'slurp' )->bytes;
+    return length $_[1];
+}
+
+sub upload_link ( $self, $path ) { return _content( $self, 'link' )->link_to($path) ? 1 : undef }
+
+sub upload_tempname ( $self, @ ) { return _content( $self, 'tempname' )->file }
+sub upload_fh       ( $self, @ ) { return _content( $self, 'fh' )->reader }
+
+# Reading it takes no memory for what was read, and there is no way back.
+sub upload_io ($self) {
+    _content( $self, 'io' );
+    return APR::Request::Brigade::handle( bless upload($self), 'APR::Request::Brigade' );
+}
+
+package APR::Request::Param::Table;
+
+our @ISA = ('APR::Request::Table');
+
+sub param_class ( $self, @new ) { return $self->_class_of_values( 'APR::Request::Param', @new ) }
+
+# Those of its fields that are uploads.
+sub uploads ( $self, @ ) {
+    my $inner = $self->_inner;
+    my $store = APR::Request::Store->new;
+    $store->add($_) for grep { $_->{upload} } $inner->{store}->all;
+    my $table = $store->table( ref $self );
+    $table->param_class( $inner->{class} );
+    return $table;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Request::Param - one parameter, or one upload
+
+=head1 SYNOPSIS
+
+    my $body = $req->body;
+    $body->param_class('APR::Request::Param');
+    for my $param ( grep { $_->upload } values %$body ) {
+        printf "%s: %s, %d bytes of %s\n", $param->name, $param->upload_filename, $param->upload_size, $param->upload_type;
+        $param->upload_slurp( my $content );
+        $param->upload_link('/srv/pictures/new.png') or die $!;
+        print while readline $param->upload_io;
+    }
+
+=head1 DESCRIPTION
+
+C<name> and C<value> are bytes. C<is_tainted(0)> says that the program trusts them: where they look like UTF-8 (C<charset> is 8 then; 0, 1 and 2 are
+ASCII, Latin-1 and Windows-1252) the value is a text of characters. Setters return what was there before. C<info> is the L<APR::Table> of a part's
+header. C<< APR::Request::Param->make( $pool, $name, $value ) >> makes one.
+
+C<upload> is an upload's content as a new L<APR::Brigade>, undef for another parameter; C<upload_fh> a handle of its own, C<upload_io> one that can
+only be read once, C<upload_tempname> the file, which goes with the request. C<upload_link> gives that a second name, or copies it. A C<filename> is
+the browser's.
+
+=cut

@@ -1,0 +1,129 @@
+package APR::Request::Store;
+
+use v5.36;
+
+# Fields in the order in which they came, found by names that ignore case.
+
+# A field costs far more memory than the byte that it takes on the wire.
+use constant MOST => 10_000;
+
+sub new ($class) { return bless { all => [], named => {} }, $class }
+
+# All of several, for a table of their own.
+sub joined ( $class, @stores ) {
+    my $self = $class->new;
+    $self->add($_) for map { $_->all } @stores;
+    return $self;
+}
+
+sub add ( $self, $field ) {
+    push @{ $self->{all} }, $field;
+    push @{ $self->{named}{ lc $field->{name} } }, $field;
+    return;
+}
+
+sub is_full ($self)         { return @{ $self->{all} } >= MOST }
+sub all     ($self)         { return @{ $self->{all} } }
+sub named   ( $self, $name ) { return @{ $self->{named}{ lc $name } // [] } }
+sub first   ( $self, $name ) { return ( $self->{named}{ lc $name } // return )->[0] }
+
+# As a hash that is tied to an object of the class, with the class's methods.
+sub table ( $self, $class ) {
+    tie( my %table, $class, $self );
+    return bless \%table, $class;
+}
+
+package APR::Request::Table;
+
+use APR::Table   ();
+use Scalar::Util ();
+
+# What tables of parameters and of cookies have in common. They cannot be changed.
+
+sub TIEHASH ( $class, $store ) { return bless { store => $store, at => 0 }, $class }
+
+# Behind the hash that programs have stands the object.
+sub _inner ($self) { return tied(%$self) // $self }
+
+sub get { return FETCH(@_) }
+
+# In list context all values. In scalar context the first, or while each(), keys or values are at a name its value there.
+sub FETCH {
+    my $inner = _inner( $_[0] );
+    my $class = $inner->{class};
+    return map { $_->as($class) } $inner->{store}->named( $_[1] ) if wantarray;
+    my $place = APR::Table::_place( $_[1] ) || $inner->{at};
+    my $found = $place ? $inner->{store}{all}[ $place - 1 ] : undef;
+    $found = $inner->{store}->first( $_[1] ) if !$found || lc $found->{name} ne lc $_[1];
+    return $found ? $found->as($class) : undef;
+}
+
+sub EXISTS ( $self, $name ) { return defined _inner($self)->{store}->first($name) }
+sub SCALAR ($self)          { return scalar @{ _inner($self)->{store}{all} } }
+
+sub FIRSTKEY ($self) {
+    _inner($self)->{at} = 0;
+    return NEXTKEY($self);
+}
+
+sub NEXTKEY ( $self, @ ) {
+    my $inner = _inner($self);
+    my $field = $inner->{store}{all}[ $inner->{at} ];
+    $inner->{at} = $field ? $inner->{at} + 1 : 0;
+    return $field ? APR::Table::_key( $field->{name}, $inner->{at} - 1 ) : undef;
+}
+
+for my $verb (qw(STORE DELETE CLEAR)) {
+    no strict 'refs';
+    *$verb = sub { require Carp; Carp::croak('what came with a request cannot be changed: make a copy of this table') };
+}
+
+# Until the code says false; of some names only, where there are any.
+sub do {    ## no critic: the name is the API's
+    my ( $self, $code, @names ) = @_;
+    ref $code or _usage('$table->do(\&code, @names)');
+    my $inner = _inner($self);
+    my %wanted = map { ( lc $_ => 1 ) } @names;
+    for my $field ( $inner->{store}->all ) {
+        next if @names && !$wanted{ lc $field->{name} };
+        $code->( $field->{name}, scalar $field->as( $inner->{class} ) ) or return 0;
+    }
+    return 1;
+}
+
+# The class of the values, undef for texts; the table when one is said.
+sub _class_of_values ( $self, $base, @new ) {
+    my $inner = _inner($self);
+    return $inner->{class} if !@new;
+    my $class = $new[0];
+    !defined $class || $class->isa($base) or _usage("\$table->..._class(\$class): $class is no $base");
+    $inner->{class} = $class;
+    return $self;
+}
+
+sub _usage ($text) { require Carp; Carp::croak("Usage: $text") }
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Request::Store - the fields of a form or a header, and tables of them
+
+=head1 SYNOPSIS
+
+    my $table = $req->body;
+    my $first = $table->{name};              # or $table->get('name')
+    my @all   = $table->get('name');
+    while ( my ( $name, $value ) = each %$table ) { ... }
+    $table->do( sub ( $name, $value ) { print "$name: $value\n"; 1 }, 'name' );
+
+    $table->param_class('APR::Request::Param');     # values are objects from now on
+
+=head1 DESCRIPTION
+
+APR::Request::Param::Table and APR::Request::Cookie::Table (with C<cookie_class>) are of this kind. Names ignore case. C<keys> and C<values> have each
+field, in order. C<do> stops when the code returns false.
+
+=cut

@@ -1,0 +1,103 @@
+package APR::Request::Apache2;
+
+use v5.36;
+
+use APR::Request         ();
+use APR::Request::Handle ();
+use Apache2::RequestRec  ();
+use Cameleer::ModPerl2   ();
+use Cameleer::Pools      ();
+use List::Util           ();
+
+our @ISA     = ('APR::Request');
+our $VERSION = '2.17';
+
+# The request again, as an object of the class: what was parsed belongs to the request, whichever object asks.
+sub handle ( $class, $r ) {
+    $r->can('number') && defined eval { $r->number } or Cameleer::ModPerl2::croak("$class: this is no request: it is an Apache2::RequestRec that is wanted");
+    return bless \( my $number = $r->number ), $class;
+}
+
+sub _handle ($self) {
+    my $r = bless \( my $number = $$self ), 'Apache2::RequestRec';
+    return Cameleer::ModPerl2::of_request($r)->{libapreq} //= APR::Request::Handle::Apache2->of($r);
+}
+
+package APR::Request::Handle::Apache2;
+
+our @ISA = ('APR::Request::Handle');
+
+use constant M_GET => 0;
+
+# A request that was redirected within the server has the body of the first one, and what was parsed of it.
+sub of ( $class, $r ) {
+    my $before = $r->prev;
+    my %body;
+    if ( $before && ( my $known = Cameleer::ModPerl2::of_request($before)->{libapreq} ) ) {
+        my @kept = grep { exists $known->{$_} } qw(body body_status parser bytes_read temp_dir at);
+        @body{@kept} = @$known{@kept};
+    }
+    return $class->new( _said($r), %body, r => $r );
+}
+
+# What directives say for this place: of several limits the lowest, else the last.
+sub _said ($r) {
+    my $set  = Apache::dir_config($r);
+    my %said = map { ( $_ => [ $set->get("APREQ2_$_") ] ) } qw(ReadLimit BrigadeLimit TempDir);
+    my %fields = ( read_limit => List::Util::min( @{ $said{ReadLimit} } ), brigade_limit => $said{BrigadeLimit}[-1], temp_dir => $said{TempDir}[-1] );
+    return map { defined $fields{$_} ? ( $_ => $fields{$_} ) : () } keys %fields;
+}
+
+sub pool         ($self) { return Cameleer::Pools::of_request( $self->{r} ) }
+sub query_string ($self) { return scalar $self->{r}->args }
+
+sub cookie_header ($self) {
+    my @headers = $self->{r}->headers_in->get('Cookie');
+    return @headers ? join ', ', @headers : undef;
+}
+
+sub content_type   ($self) { return scalar $self->{r}->headers_in->get('Content-Type') }
+sub content_length ($self) { return scalar $self->{r}->headers_in->get('Content-Length') }
+
+# A GET's body means nothing, and that of a subrequest is its main request's.
+sub refusal ($self) {
+    my $r = $self->{r};
+    return $APR::Request::Decode::NUMBERS{NODATA} if $r->method_number == M_GET;
+    my $status = $self->SUPER::refusal;
+    Apache::log_error( $r, 'libapreq: the body has ' . $self->content_length . " bytes, and no more than $self->{read_limit} may come" ) if $status;
+    return $status;
+}
+
+# From the start of STDIN, whatever was read of it, and where it stands it stands again: what is parsed can be read all the same.
+sub read_piece ( $self, $length ) {
+    my $r = $self->{r};
+    my $kept = Cameleer::ModPerl2::of_request($r);
+    Cameleer::Filters::spool_body(undef) if $kept->{filters} && $kept->{filters}{input};
+    $r->want_cleanup;    # a file of an upload's goes with the request
+    my $place = tell STDIN;
+    seek STDIN, $self->{at} // 0, 0;
+    Apache::read_body( $r, my $piece, $length );
+    $self->{at} += length $piece;
+    seek STDIN, $place < 0 ? 0 : $place, 0;
+    return $piece;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+APR::Request::Apache2 - L<APR::Request> of a request of mod_perl 2
+
+=head1 SYNOPSIS
+
+    my $req = APR::Request::Apache2->handle($r);
+    print $req->param('name');
+
+=head1 DESCRIPTION
+
+All objects of one request share what was parsed and the limits. What was parsed stays where it was: C<< $r->read >> finds the whole body, before
+and after. After an internal redirect the body is that of the first request.
+
+=cut

@@ -1,0 +1,53 @@
+package Apache2::Upload;
+
+use v5.36;
+
+use Apache2::Request ();
+
+our @ISA     = ('APR::Request::Param');
+our $VERSION = '2.17';
+
+for my $name (qw(slurp type size link tempname fh io filename)) {
+    no strict 'refs';
+    *$name = \&{"APR::Request::Param::upload_$name"};
+}
+
+{
+    no warnings 'once';
+    *bb = \&APR::Request::Param::upload;
+}
+
+# One field's, or a table of all; in list context all of a field's, or the names.
+sub Apache2::Request::upload ( $self, @name ) {
+    my $body = $self->body or return;
+    $body->param_class(__PACKAGE__);
+    my $uploads = $body->uploads;
+    return wantarray ? keys %$uploads : $uploads if !@name;
+    my @found = $uploads->get( $name[0] );
+    return wantarray ? @found : $found[0];
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Apache2::Upload - a file that came with a form of mod_perl 2
+
+=head1 SYNOPSIS
+
+    use Apache2::Upload ();
+
+    my $upload = $req->upload('picture');
+    print $upload->filename, ' ', $upload->size, ' ', $upload->type;
+    $upload->slurp( my $content );
+    while ( readline $upload->fh ) { ... }
+    $upload->link('/srv/pictures/new.png') or die $!;
+
+=head1 DESCRIPTION
+
+C<upload> of L<Apache2::Request> is here. The methods of L<APR::Request::Param>, by short names: C<slurp type size link tempname fh io filename>, and
+C<bb> for C<upload>.
+
+=cut

@@ -43,6 +43,8 @@ mod mod_perl_2;
 mod monitor;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
+/// Several pools of workers in one server.
+mod pools;
 /// PSGI 1.1.
 mod profile;
 mod psgi;

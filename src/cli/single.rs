@@ -10,12 +10,12 @@ use std::thread::spawn;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::Channel;
-use wire::control::{FromFront, Listener, ToFront, WorkerId};
+use wire::control::{FromFront, Listener, PoolId, ToFront, WorkerId};
 
 use super::ready;
-use crate::config::{Listen, LogTarget};
+use crate::config::{ConfigError, Listen, LogTarget, pools};
 use crate::master::configuration::expansion;
-use crate::master::configuration::{CheckedConfig, ConfigOrigin, address_name};
+use crate::master::configuration::{CheckedConfig, ConfigOrigin, Mistakes, address_name};
 use crate::master::logs::{Logs, Opened};
 use crate::master::pid_file::PidFile;
 use crate::master::sockets::listeners::{Bound, Listeners};
@@ -30,6 +30,12 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
     sys::raise_file_limit()?;
     let checked = expansion::read(origin)?;
+    if let Some(other) = checked.config.more_pools.first() {
+        let name = &other.name;
+        let why =
+            format!("-X is one process, and pool {name} wants another: leave -X out, or the pool with its places");
+        return Err(Mistakes(vec![ConfigError::at(&other.at, why)]).into());
+    }
     let bound = ours.for_config(&checked)?;
     let mut logs = Logs::new(false)?;
     let opened = logs.open(&checked.config)?;
@@ -65,7 +71,8 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     let fds = memory.iter().chain(&opened.access).chain(&opened.hosts).chain(sockets);
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     master.send(&configure, &fds)?;
-    let worker = ToFront::Worker { worker: WorkerId { slot: SLOT, serial: 1 }, generation: GENERATION, adopted: false };
+    let pool = PoolId { generation: GENERATION, pool: pools::DEFAULT };
+    let worker = ToFront::Worker { worker: WorkerId { slot: SLOT, serial: 1 }, pool, adopted: false };
     let ends = [&to_worker, &to_front, &shared].map(AsRawFd::as_raw_fd);
     master.send(&worker, &ends)?;
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;

@@ -7,6 +7,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::syntax::parse::Reader;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table;
+use crate::config::table::{Belongs, belongs, is_default};
 
 /// A configuration as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,9 +70,10 @@ impl Bundle {
     }
 }
 
-/// Which of mod_perl's APIs the text that was read speaks of, if it does.
+/// Which of mod_perl's APIs the text that was read speaks of, if it does; what belongs to other pools than the server's own speaks for
+/// those. Only mod_perl 2 has hosts with `PerlOptions +Parent`.
 pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
-    table::speaks_of(flat(reader.tree())).map(|(generation, _)| generation)
+    table::speaks_of(own(reader.tree())).map(|(generation, _)| generation)
 }
 
 /// What loads code while mod_perl 2 reads a configuration: it may add to it (`$s->add_config`).
@@ -79,6 +81,12 @@ const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "Perl
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
+}
+
+fn own(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
+    let is_own = |directive: &&Directive| !matches!(belongs(directive), Some(Belongs::To(name)) if !is_default(name));
+    let own = tree.iter().filter(is_own);
+    Box::new(own.flat_map(|d| std::iter::once(d).chain(self::own(d.section.as_deref().unwrap_or_default()))))
 }
 
 /// Conditions that hold are dissolved when they are read: one that stands in a tree does not.

@@ -3,19 +3,22 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use wire::control::PoolNumber;
+
 use crate::config::model::access::Methods;
 use crate::config::model::config::{Config, Facts};
 use crate::config::model::context::{Context, Rank, Scope};
 use crate::config::model::host::{Host, HostAddress};
 use crate::config::model::overrides::HtaccessRules;
+use crate::config::model::pools::DEFAULT;
 use crate::config::model::response::setenv::Condition;
-use crate::config::model::server::LogTarget;
+use crate::config::model::server::{LogTarget, PerlSwitches, Pool};
 use crate::config::model::settings::{PartialSettings, Section};
 use crate::config::model::start_up::warm_up::{WarmUp, WarmUpSource};
 use crate::config::model::start_up::{StartUp, StartUpStep};
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::source::below;
-use crate::config::syntax::tree::{At, ConfigError};
+use crate::config::syntax::tree::{At, ConfigError, Directive};
 
 /// How many names of a configuration are compared with those of the table, which takes much longer than to look for one. What
 /// has more names that nobody knows was not meant for us.
@@ -52,6 +55,14 @@ pub struct Draft {
     pub containers: Vec<Vec<(Rank, u16)>>,
     /// Where single directives of the main server stand, for the final checks.
     pub said_at: HashMap<&'static str, At>,
+    /// The pools of sections that say so themselves, by where their contents lie.
+    pub section_pools: HashMap<usize, PoolNumber>,
+    /// Contents of sections that are read when all else was.
+    pub postponed: Vec<(Position, Vec<Directive>)>,
+    /// How many pools there are beyond those that may be.
+    pub pools_left_out: usize,
+    /// A `.htaccess` file is read that may lie in places of either API.
+    pub may_speak_any: bool,
 }
 
 /// A position in the tree of directives: what is said there belongs to its section, its host and its methods.
@@ -65,6 +76,8 @@ pub struct Position {
     pub host: u16,
     /// The methods of the `<Limit>` that we are in.
     pub methods: Methods,
+    /// The pool whose molds load what is said.
+    pub pool: PoolNumber,
 }
 
 /// Where the walk goes on in a section; `None`: its contents have been read already. The error is of its arguments.
@@ -104,7 +117,7 @@ impl Draft {
             errors: Vec::new(),
             at,
             port: None,
-            position: Position { context: Context::Server, section: 0, host: 0, methods: Methods::ALL },
+            position: Position { context: Context::Server, section: 0, host: 0, methods: Methods::ALL, pool: DEFAULT },
             counts: 0,
             guesses: GUESSES,
             name: String::new(),
@@ -112,6 +125,10 @@ impl Draft {
             htaccess: None,
             containers: vec![Vec::new()],
             said_at: HashMap::new(),
+            section_pools: HashMap::new(),
+            postponed: Vec::new(),
+            pools_left_out: 0,
+            may_speak_any: false,
         }
     }
 
@@ -150,6 +167,22 @@ impl Draft {
         !matches!(self.position.context, Context::Server | Context::VirtualHost)
     }
 
+    /// The numbers of the pool at work.
+    pub fn pool(&mut self) -> &mut Pool {
+        match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
+            Some(named) => &mut named.pool,
+            None => &mut self.config.pool,
+        }
+    }
+
+    /// What the perl of the pool at work is started with.
+    pub fn perl(&mut self) -> &mut PerlSwitches {
+        match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
+            Some(named) => &mut named.perl,
+            None => &mut self.config.perl,
+        }
+    }
+
     /// A path, absolute.
     pub fn path(&self, path: &str) -> PathBuf {
         self.config.server_root.join(path)
@@ -173,12 +206,12 @@ impl Draft {
 
     /// Adds a handler that `check` looks for.
     pub fn handler(&mut self, name: &str) {
-        self.config.handlers.push((self.at.clone(), name.to_owned()));
+        self.config.handlers.push((self.position.pool, self.at.clone(), name.to_owned()));
     }
 
     /// Adds a step of the mold.
     pub fn start_up(&mut self, step: StartUpStep) {
-        self.config.start_up.push(StartUp { at: self.at.clone(), step });
+        self.config.start_up.push(StartUp { at: self.at.clone(), pool: self.position.pool, step });
     }
 
     /// Adds what the mold asks of itself.
@@ -234,6 +267,9 @@ impl Draft {
     pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> Opened {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
+        if self.position.pool != DEFAULT {
+            self.config.sections[usize::from(base)].said.pool = Some(self.position.pool);
+        }
         self.config.hosts.push(Host { addresses, base, ..Host::default() });
         self.containers.push(Vec::new());
         Ok(Some(Position { context: Context::VirtualHost, section: base, host, ..self.position }))
@@ -254,7 +290,7 @@ impl Draft {
         }
     }
 
-    fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {
+    pub fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {
         match self.config.sections.len() < usize::from(u16::MAX) {
             true => Ok(self.add_section(scope, inside, rank)),
             false => Err("there are more than 65535 sections".to_owned()),
@@ -267,6 +303,7 @@ impl Draft {
             inside,
             said: PartialSettings::default(),
             rank,
+            pool: self.position.pool,
             at: self.at.clone(),
         });
         (self.config.sections.len() - 1) as u16

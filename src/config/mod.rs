@@ -33,6 +33,7 @@ pub use model::options::{Options, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::perl::api::{self as perl_api, Generation, PerlFilters, PerlOptions};
 pub use model::perl::phases::{self, Phase, Phases};
+pub use model::pools;
 pub use model::server::{
     AdminAddress, History, Listen, LogLevel, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
 };
@@ -48,4 +49,4 @@ pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::{duration, size};
 pub use syntax::words::split as split_words;
 pub use syntax::{meter, parse, pattern, regular};
-pub use table::is_about_requests;
+pub use table::{is_about_requests, is_elsewhere};

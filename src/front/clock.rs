@@ -45,10 +45,12 @@ fn tick(front: &Front, now: Instant) -> bool {
     let (shared, generations) = (front.shared(), front.generations());
     for generation in generations.all() {
         generation.let_go();
-        generation.pool.expire(now);
+        generation.pools.iter().for_each(|pool| pool.expire(now));
     }
     let retired = retire(front);
-    let reported = generations.serving().is_some_and(|generation| shared.report(generation.pool.load()));
+    let serving = generations.serving();
+    let pools = serving.iter().flat_map(|generation| generation.pools.iter());
+    let reported = pools.filter(|pool| shared.report(pool.load())).count() > 0;
     let logged = generations.flush_logs();
     let behind = shared.master.catch_up();
     let stopping = shared.is_stopping() && !front.say_drained();
@@ -60,7 +62,7 @@ fn tick(front: &Front, now: Instant) -> bool {
 fn retire(front: &Front) -> bool {
     let over = front.generations().remove(Generation::is_over);
     for generation in &over {
-        generation.pool.close();
+        generation.pools.iter().for_each(|pool| pool.close());
         generation.access_logs.flush();
         front.mailboxes.tell_over(generation.number);
         front.shared().master.say(FromFront::Retired { generation: generation.number });

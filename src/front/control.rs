@@ -65,17 +65,18 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let identities = fds.next().context("no certificates came with Certificates")?;
             front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
         }
-        ToFront::Worker { worker, generation: number, adopted } => {
+        ToFront::Worker { worker, pool: id, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let generation = front.generations().get(number)?;
+            let generation = front.generations().get(id.generation)?;
+            let pool = generation.pools.of(id.pool);
             let theirs = fds.next().context("no second end came with Worker")?;
             let memory = crate::sys::map_memory(&fds.next().context("no memory came with Worker")?)?;
             let socket = SocketFront::new(socket, theirs, memory, generation.config.pool.blocks)?;
             let worker = Arc::new(Worker::new(worker, socket, adopted));
-            front.mailboxes.listen(number, &worker, worker.ways(front.acceptor.threads())?);
-            generation.pool.add(worker.clone(), adopted);
+            front.mailboxes.listen(pool.id, &worker, worker.ways(front.acceptor.threads())?);
+            pool.add(worker.clone(), adopted);
             if adopted {
-                take_over(&generation.pool, &worker, generation.config.timeouts.graceful);
+                take_over(pool, &worker, generation.config.timeouts.graceful);
             }
         }
         ToFront::Forked { slot, pid } => {
@@ -89,15 +90,15 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Activate { generation: number } => activate(front, &front.generations().get(number)?)?,
-        ToFront::Retire { count } => {
+        ToFront::Retire { pool, count } => {
             if let Some(generation) = front.generations().serving() {
-                generation.pool.leave_idle(count as usize);
+                generation.pools.of(pool).leave_idle(count as usize);
                 front.shared().clock.start();
             }
         }
-        ToFront::Admit { most } => {
+        ToFront::Admit { pool, most } => {
             if let Some(generation) = front.generations().serving() {
-                generation.pool.admit(most);
+                generation.pools.of(pool).admit(most);
                 front.shared().clock.start();
             }
         }
@@ -112,13 +113,15 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Leave { worker } => {
             if let Some(generation) = front.generations().serving() {
-                generation.pool.dismiss(worker);
+                generation.pools.iter().for_each(|pool| pool.dismiss(worker));
             }
         }
         ToFront::Promote { worker } => {
             let control = fds.next().context("no control channel came with Promote")?;
-            if let Some(generation) = front.generations().serving() {
-                generation.pool.promote(worker, control);
+            if let Some(generation) = front.generations().serving()
+                && let Some(pool) = generation.pools.iter().find(|pool| pool.has(worker))
+            {
+                pool.promote(worker, control);
             }
         }
         ToFront::Logs => reopen_logs(front, fds)?,
@@ -167,12 +170,13 @@ fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow:
     let error_log = fds.next().context("no error log came with Logs")?;
     nix::unistd::dup2_stderr(&error_log)?;
     for generation in front.generations().all().iter() {
-        generation.pool.reopen_logs(0, &[error_log.as_fd()]);
+        generation.pools.iter().for_each(|pool| pool.reopen_logs(0, &[error_log.as_fd()]));
     }
     let Some(generation) = front.generations().serving() else { return Ok(()) };
     let access_logs = fds.by_ref().take(generation.config.logs.len()).collect();
     let hosts: Vec<_> = fds.collect();
-    generation.pool.reopen_logs(1, &hosts.iter().map(AsFd::as_fd).collect::<Vec<_>>());
+    let host_logs: Vec<BorrowedFd<'_>> = hosts.iter().map(AsFd::as_fd).collect();
+    generation.pools.iter().for_each(|pool| pool.reopen_logs(1, &host_logs));
     generation.error_logs.reopen(hosts);
     generation.access_logs.reopen(access_logs)
 }

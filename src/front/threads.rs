@@ -93,9 +93,9 @@ async fn take_over(server: ConnectionServer, mut handovers: UnboundedReceiver<Ha
 /// Passes on what the pools of all generations have for this thread. To look for a view lets go of those of generations that are
 /// over.
 async fn hear(services: Rc<Services>, mut mailbox: Mailbox) {
-    while let Some((generation, notice)) = mailbox.recv().await {
-        if let Some(view) = services.generations.get(generation) {
-            view.workers.receive(notice);
+    while let Some((id, notice)) = mailbox.recv().await {
+        if let Some(view) = services.generations.get(id.generation) {
+            view.workers.of(id.pool).receive(notice);
         }
     }
 }

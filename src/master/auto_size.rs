@@ -74,7 +74,7 @@ impl Following {
 impl Master {
     /// The front has said what its workers did.
     pub(super) fn follow_load(&mut self, status: &FrontStatus) {
-        let Some(serving) = self.serving() else { return };
+        let Some(serving) = self.serving_pool() else { return };
         let (now, most) = (Instant::now(), self.limits_without_auto().max_clients);
         let counts = self.counts(serving);
         let Some(following) = &mut self.following else { return };
@@ -87,8 +87,8 @@ impl Master {
             log::info("master", format_args!("MaxClients auto: {before} workers, from now on {workers}"));
         }
         // Said each time: a front, or a generation, may be new.
-        let most = self.limits().max_clients;
-        self.tell_front(ToFront::Admit { most }, vec![]);
+        let most = self.limits(serving).max_clients;
+        self.tell_front(ToFront::Admit { pool: serving.pool, most }, vec![]);
         self.tend();
     }
 

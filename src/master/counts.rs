@@ -21,7 +21,7 @@ pub struct Unexplained {
 
 impl Unexplained {
     fn new(worker: &Worker, now: Instant) -> Unexplained {
-        Unexplained { serial: worker.serial(), generation: worker.mold.generation, by: now + FRONT_SAYS_WHY }
+        Unexplained { serial: worker.serial(), generation: worker.mold.pool.generation, by: now + FRONT_SAYS_WHY }
     }
 }
 
@@ -108,8 +108,8 @@ impl Master {
 
     /// Up to now.
     pub(super) fn counted(&self) -> ServerCounts {
-        let serving = self.generations.iter().find(|generation| Some(generation.number) == self.serving());
-        let refork = serving.and_then(|generation| generation.molds.forking()).map(|member| member.refork);
+        let serving = self.serving_pool().and_then(|own| self.mold_pool(own));
+        let refork = serving.and_then(|pool| pool.molds.forking()).map(|member| member.refork);
         ServerCounts { refork_generation: refork.unwrap_or(0), ..self.counts.clone() }
     }
 }

@@ -68,7 +68,9 @@ impl Master {
             FromFront::Alive => self.watchdog.heard(),
             FromFront::Ready { worker, fork_us } => self.worker_ready(worker, fork_us),
             FromFront::Load(load) => {
-                self.load = load;
+                if load.id.pool < self.checked.config.pool_count() {
+                    self.tended(load.id.pool).load = load;
+                }
                 self.tend();
             }
             FromFront::Leaving { worker, reason } => self.worker_leaves(worker, reason),
@@ -114,7 +116,7 @@ impl Master {
         let why = self.watchdog.verdict().unwrap_or("the front ended: reload again").to_owned();
         self.give_up_young(&why);
         for generation in self.generations.iter_mut().filter(|g| g.state == GenerationState::Draining) {
-            generation.molds.retire();
+            generation.retire();
         }
     }
 
@@ -132,15 +134,15 @@ impl Master {
         if let Err(error) = self.configure_front(serving) {
             return self.end_front(&format!("{error:#}"));
         }
-        for (worker, socket, pid) in self.workers.orphans(serving) {
-            self.hand_to_front(serving, worker, &socket, true);
+        for (pool, worker, socket, pid) in self.workers.orphans(serving) {
+            self.hand_to_front(pool, worker, &socket, true);
             if let Some(pid) = pid {
                 self.tell_front(ToFront::Forked { slot: worker.slot, pid: pid.as_raw() }, vec![]);
             }
         }
         self.tell_front(ToFront::Activate { generation: serving }, vec![]);
         self.tell_counts();
-        self.load = Default::default();
+        self.tended.values_mut().for_each(|tended| tended.load = Default::default());
         self.tend();
     }
 

@@ -1,4 +1,4 @@
-//! What processes that have Perl tell about themselves: each writes into a memfd of its own, and a pipe whose other end all of
+//! What processes of the server's own pool tell about themselves: each writes into a memfd of its own, and a pipe whose other end all of
 //! them hold says when the last one has.
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use wire::control::{GenerationNumber, Inspection, LateCode, ToFront, ToMold};
+use wire::control::{Inspection, LateCode, PoolId, ToFront, ToMold};
 use wire::transport::{in_memory, read_told};
 
 use super::children::MoldId;
@@ -61,7 +61,7 @@ impl Master {
 
     /// The answer is `client`'s, or goes into [`Self::read_again`].
     pub(super) fn inspect(&mut self, client: Option<Client>, what: Inspection) -> io::Result<()> {
-        let Some(serving) = self.serving() else { return Err(io::Error::other("the server does not serve now")) };
+        let Some(serving) = self.serving_pool() else { return Err(io::Error::other("the server does not serve now")) };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
         let mut files = Vec::new();
@@ -118,7 +118,7 @@ impl Master {
     }
 
     fn weigh(&mut self, client: Client, code: LateCode) -> io::Result<()> {
-        let Some(serving) = self.serving() else { return Err(io::Error::other("the server does not serve now")) };
+        let Some(serving) = self.serving_pool() else { return Err(io::Error::other("the server does not serve now")) };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;
         let by = Instant::now() + PATIENCE_OF_SCALES;
@@ -127,13 +127,13 @@ impl Master {
     }
 
     /// Asks the mold that forks now, if there is one. What it writes into.
-    fn ask_mold(&mut self, serving: GenerationNumber, order: ToMold, done: &Fd) -> io::Result<Option<Teller>> {
-        let forking = self.generation(serving).and_then(|generation| generation.molds.forking());
+    fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Teller>> {
+        let forking = self.mold_pool(serving).and_then(|pool| pool.molds.forking());
         let Some((refork, pid)) = forking.map(|member| (member.refork, member.mold.pid.as_raw())) else {
             return Ok(None);
         };
         let into = Fd::new(in_memory("told", b"")?.into());
-        if let Some(mold) = self.mold(MoldId { generation: serving, refork }) {
+        if let Some(mold) = self.mold(MoldId { pool: serving, refork }) {
             mold.peer.send(order, vec![into.clone(), done.clone()]);
         }
         Ok(Some((None, pid, into)))

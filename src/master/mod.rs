@@ -46,12 +46,13 @@ pub mod notify;
 pub mod pid_file;
 pub mod signals;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
 use nix::unistd::Pid;
-use wire::control::{FrontStatus, GenerationNumber, LateCode, Load, ServerCounts};
+use wire::control::{FrontStatus, GenerationNumber, LateCode, PoolId, PoolNumber, ServerCounts, ToFront, ToMold};
 
 use self::auto_size::Following;
 use self::backoff::Backoff;
@@ -61,12 +62,14 @@ use self::children::Front;
 use self::configuration::expansion::Expansion;
 use self::configuration::{CheckedConfig, ConfigOrigin};
 use self::generation::Generation;
+use self::generation::molds::Member;
+use self::generation::pools::Tended;
 use self::logs::{Logs, Opened};
 use self::monitor::Monitoring;
 use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
-use self::pool::{Counts, Move, Policy, PoolLimits};
+use self::pool::{Counts, Move, PoolLimits};
 use self::profiling::Profiling;
 use self::refork::Reforking;
 use self::reload::Reloads;
@@ -75,8 +78,8 @@ use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use self::sockets::listeners::Listeners;
 use self::stop::Stop;
 use self::watchdog::Watchdog;
-use crate::config::Listen;
-use crate::status::{FileId, GenerationStatus, Status};
+use crate::config::{Listen, pools};
+use crate::status::{FileId, GenerationStatus, MoldStatus, Status};
 use crate::{log, privileges, sys};
 
 /// Between starts of the front: nobody is served meanwhile.
@@ -139,10 +142,8 @@ struct Master {
     generations: Vec<Generation>,
     last_generation: GenerationNumber,
     workers: Workers,
-    /// Of workers that fail to boot.
-    backoff: Backoff,
-    policy: Policy,
-    load: Load,
+    /// By the numbers of pools.
+    tended: BTreeMap<PoolNumber, Tended>,
     /// TTIN and TTOU since the last reload.
     shift: i32,
     /// How many workers somebody who measures wants to have, until the next reload.
@@ -206,9 +207,7 @@ impl Master {
             generations: Vec::new(),
             last_generation: 0,
             workers: Workers::default(),
-            backoff: Backoff::default(),
-            policy: Policy::default(),
-            load: Load::default(),
+            tended: BTreeMap::new(),
             shift: 0,
             sized: None,
             following: Following::of(&checked.config.pool, None),
@@ -261,69 +260,86 @@ impl Master {
         self.logs.finish();
     }
 
-    /// Lets the pool grow or shrink as its policy says.
+    /// Lets each pool grow or shrink as its policy says.
     fn tend(&mut self) {
-        let Some(serving) = self.serving().filter(|_| self.front.is_some()) else { return };
+        if self.front.is_none() {
+            return;
+        }
+        self.serving_pools().into_iter().for_each(|pool| self.tend_pool(pool));
+        self.renew_pool();
+    }
+
+    fn tend_pool(&mut self, pool: PoolId) {
         let now = Instant::now();
         let plan = self.plan();
-        let (counts, limits) = (self.counts(serving), self.limits_within(plan.as_ref()));
-        if self.policy.reached_max(counts, &limits) && self.following.is_none() {
-            log::error("master", self.reached_max(&limits));
+        let (counts, limits) = (self.counts(pool), self.limits_within(pool, plan.as_ref()));
+        if self.tended(pool.pool).policy.reached_max(counts, &limits) && self.following.is_none() {
+            log::error("master", self.reached_max(pool, &limits));
         }
-        let allowed = self.backoff.allows(now, self.workers.starting(serving));
-        let fits = plan.map_or(u32::MAX, |plan| self.may_fork(&plan));
-        let room = self.workers.room(serving, limits.max_clients).min(fits);
-        let can_fork = allowed > 0 && self.generation(serving).is_some_and(|g| g.molds.can_fork());
-        match self.policy.decide(counts, &limits, now) {
-            Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(serving)),
-            Move::Retire(count) => self.tell_front(wire::control::ToFront::Retire { count }, vec![]),
+        let starting = self.workers.starting(pool);
+        let allowed = self.tended(pool.pool).backoff.allows(now, starting);
+        let fits = plan.map_or(u32::MAX, |plan| self.may_fork(pool, &plan));
+        let room = self.workers.room(pool, limits.max_clients).min(fits);
+        let can_fork = allowed > 0 && self.mold_pool(pool).is_some_and(|pool| pool.molds.can_fork());
+        match self.tended(pool.pool).policy.decide(counts, &limits, now) {
+            Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(pool)),
+            Move::Retire(count) => self.tell_front(ToFront::Retire { pool: pool.pool, count }, vec![]),
             _ => {}
         }
-        self.renew_pool();
     }
 
     /// When [`Self::tend`] has something to do although nothing happens.
     fn pool_wakes(&self, now: Instant) -> Option<Instant> {
-        let serving = self.serving().filter(|_| self.front.is_some())?;
-        let (counts, limits) = (self.counts(serving), self.limits());
-        let policy = self.policy.wakes(counts, &limits);
+        self.front.as_ref()?;
+        self.serving_pools().into_iter().filter_map(|pool| self.pool_wakes_at(pool)).min().map(|at| at.max(now))
+    }
+
+    fn pool_wakes_at(&self, pool: PoolId) -> Option<Instant> {
+        let tended = self.tended.get(&pool.pool)?;
+        let (counts, limits) = (self.counts(pool), self.limits(pool));
+        let policy = tended.policy.wakes(counts, &limits);
         // Without this a pool whose last worker did not boot would wait for a request to be tried again.
-        let loaded = self.generations.iter().any(|g| g.number == serving && g.molds.can_fork());
-        let lacking = loaded && counts.alive < limits.min_spare && self.workers.starting(serving) == 0;
-        let retry = if lacking { self.backoff.until() } else { None };
-        policy.into_iter().chain(retry).min().map(|at| at.max(now))
+        let loaded = self.mold_pool(pool).is_some_and(|pool| pool.molds.can_fork());
+        let lacking = loaded && counts.alive < limits.min_spare && self.workers.starting(pool) == 0;
+        let retry = if lacking { tended.backoff.until() } else { None };
+        policy.into_iter().chain(retry).min()
     }
 
-    fn counts(&self, serving: GenerationNumber) -> Counts {
-        let load = if self.load.generation == serving { self.load } else { Load::default() };
-        Counts { alive: self.workers.alive(serving), busy: load.busy, queued: load.queued }
+    fn counts(&self, pool: PoolId) -> Counts {
+        let told = self.tended.get(&pool.pool).map(|tended| tended.load).filter(|load| load.id == pool);
+        let load = told.unwrap_or_default();
+        Counts { alive: self.workers.alive(pool), busy: load.busy, queued: load.queued }
     }
 
-    fn limits(&self) -> PoolLimits {
-        self.limits_within(self.plan().as_ref())
+    fn limits(&self, pool: PoolId) -> PoolLimits {
+        self.limits_within(pool, self.plan().as_ref())
     }
 
-    fn limits_within(&self, plan: Option<&Plan>) -> PoolLimits {
-        let configured = PoolLimits::of(&self.checked.config.pool, self.shift);
+    fn limits_within(&self, pool: PoolId, plan: Option<&Plan>) -> PoolLimits {
+        let configured = PoolLimits::of(self.checked.config.pool_of(pool.pool), self.shift);
         let limits = match (self.sized, &self.following) {
+            _ if pool.pool != pools::DEFAULT => configured,
             (Some(workers), _) => PoolLimits::fixed(workers),
             (None, Some(following)) => configured.at_most(following.workers()),
             (None, None) => configured,
         };
-        plan.map_or(limits, |plan| limits.at_most(plan.most_workers()))
+        let others = self.serving_pools().into_iter().filter(|other| *other != pool);
+        let others: u32 = others.map(|other| self.workers.alive(other)).sum();
+        plan.map_or(limits, |plan| limits.at_most(plan.most_workers().saturating_sub(others).max(1)))
     }
 
     /// TTIN and TTOU.
     fn shift_pool(&mut self, by: i32) {
         self.shift = self.shift.saturating_add(by);
-        log::notice("master", format_args!("the pool is {:+} until the next reload", self.shift));
+        let what = if self.checked.config.pool_count() > 1 { "each pool" } else { "the pool" };
+        log::notice("master", format_args!("{what} is {:+} until the next reload", self.shift));
         self.tend();
     }
 
     /// `Command::Size`
     fn size_pool(&mut self, workers: u32, busy: u32) {
         self.sized = Some(workers.clamp(1, self.checked.config.pool.max_clients));
-        self.tell_front(wire::control::ToFront::Admit { most: busy }, vec![]);
+        self.tell_front(ToFront::Admit { pool: pools::DEFAULT, most: busy }, vec![]);
         self.tend();
     }
 
@@ -341,7 +357,6 @@ impl Master {
 
     /// From now on everybody writes to these.
     fn use_logs(&mut self, opened: Opened) {
-        use wire::control::{ToFront, ToMold};
         if let Err(error) = opened.take_stderr() {
             log::error("master", format_args!("ErrorLog: {error}"));
         }
@@ -351,7 +366,8 @@ impl Master {
             // The logs of hosts are known by their places in a configuration: an older one has others there.
             let hosts = if Rc::ptr_eq(&generation.checked, &self.checked) { &opened.hosts[..] } else { &[] };
             let logs: Vec<_> = std::iter::once(&opened.error).chain(hosts).cloned().collect();
-            generation.molds.iter_mut().for_each(|member| member.mold.peer.send(ToMold::Logs, logs.clone()));
+            let molds = generation.pools.iter_mut().flat_map(|pool| pool.molds.iter_mut());
+            molds.for_each(|member| member.mold.peer.send(ToMold::Logs, logs.clone()));
         }
         self.opened = Some(opened);
     }
@@ -366,8 +382,9 @@ impl Master {
     /// `gen=2 workers=5 busy=1`
     fn summary(&self) -> String {
         let serving = self.serving().unwrap_or(0);
-        let counts = self.counts(serving);
-        format!("gen={serving} workers={} busy={}", counts.alive, counts.busy)
+        let counts: Vec<Counts> = self.serving_pools().into_iter().map(|pool| self.counts(pool)).collect();
+        let (alive, busy) = counts.iter().fold((0, 0), |(alive, busy), of| (alive + of.alive, busy + of.busy));
+        format!("gen={serving} workers={alive} busy={busy}")
     }
 
     /// Asks the front what only it knows; answered by [`Self::answer_status`].
@@ -405,9 +422,10 @@ impl Master {
         let generation = |g: &Generation| GenerationStatus {
             generation: g.number,
             state: g.state,
-            mold_pid: g.molds.forking().map_or(0, |member| member.mold.pid.as_raw()),
-            refork: g.molds.forking().map_or(0, |member| member.refork),
-            workers: u32::try_from(self.workers.of(g.number).count()).unwrap_or(u32::MAX),
+            mold_pid: forking(g, pools::DEFAULT).map_or(0, |member| member.mold.pid.as_raw()),
+            refork: forking(g, pools::DEFAULT).map_or(0, |member| member.refork),
+            workers: u32::try_from(self.workers.of_generation(g.number).count()).unwrap_or(u32::MAX),
+            molds: self.mold_status(g),
         };
         Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -420,7 +438,7 @@ impl Master {
             listen: self.listeners.addresses().map(configuration::address_name).collect(),
             generation: self.serving().unwrap_or(0),
             generations: self.generations.iter().map(generation).collect(),
-            max_clients: self.limits().max_clients,
+            max_clients: self.serving_pools().into_iter().map(|pool| self.limits(pool).max_clients).sum(),
             front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
             memory: self.memory_status(),
             counts: self.counted(),
@@ -429,4 +447,21 @@ impl Master {
             front,
         }
     }
+    /// Of each pool, where there is more than one.
+    fn mold_status(&self, generation: &Generation) -> Vec<MoldStatus> {
+        let config = &generation.checked.config;
+        let status = |id: PoolId| MoldStatus {
+            pool: config.pool_name(id.pool).to_owned(),
+            perl_generation: config.perl_of(id.pool).generation.number(),
+            pid: forking(generation, id.pool).map_or(0, |member| member.mold.pid.as_raw()),
+            refork: forking(generation, id.pool).map_or(0, |member| member.refork),
+            workers: u32::try_from(self.workers.of(id).count()).unwrap_or(u32::MAX),
+        };
+        let all = self.pools_of(generation.number);
+        if all.len() > 1 { all.into_iter().map(status).collect() } else { Vec::new() }
+    }
+}
+
+fn forking(generation: &Generation, pool: PoolNumber) -> Option<&Member> {
+    generation.pools.get(usize::from(pool))?.molds.forking()
 }

@@ -120,7 +120,7 @@ impl Master {
     /// A worker was forked, or the profiler has begun.
     pub(super) fn show_to_profiler(&mut self, slot: Slot) {
         let Some(worker) = self.workers.get_mut(slot).filter(|_| self.profiling.profiler.is_some()) else { return };
-        let generation = worker.mold.generation;
+        let pool = worker.mold.pool;
         let Some(process) = &worker.process else { return };
         let pid = process.pid.as_raw();
         let memory = match File::open(format!("/proc/{pid}/mem")) {
@@ -131,9 +131,9 @@ impl Master {
         if !process.exists() {
             return;
         }
-        let Some(activity) = self.generation(generation).map(|generation| generation.activity) else { return };
+        let Some(activity) = self.mold_pool(pool).map(|pool| pool.activity) else { return };
         if let Some(profiler) = &mut self.profiling.profiler {
-            profiler.peer.send(ToProfiler::Worker { slot, generation, pid, activity }, vec![memory]);
+            profiler.peer.send(ToProfiler::Worker { slot, generation: pool.generation, pid, activity }, vec![memory]);
         }
     }
 

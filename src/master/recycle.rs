@@ -16,7 +16,8 @@ impl Master {
     fn try_recycle(&mut self, slot: Slot) -> Result<(), String> {
         let serving = self.serving().filter(|_| self.stop.is_none() && self.front.is_some());
         let Some(worker) = self.workers.get_mut(slot) else { return Err(format!("there is no worker {slot}")) };
-        if Some(worker.mold.generation) != serving || worker.is_dismissed || worker.state == WorkerState::Retiring {
+        if Some(worker.mold.pool.generation) != serving || worker.is_dismissed || worker.state == WorkerState::Retiring
+        {
             return Err(format!("worker {slot} leaves already"));
         }
         if worker.state == WorkerState::Starting {

@@ -113,7 +113,7 @@ impl Master {
     /// No request is under way any more: the Perl side may end.
     pub(super) fn drained(&mut self) {
         self.workers.let_go(None);
-        self.generations.iter_mut().for_each(|generation| generation.molds.retire());
+        self.generations.iter_mut().for_each(|generation| generation.retire());
     }
 
     /// The time is over: a graceful stop becomes a fast one, a fast one a kill.

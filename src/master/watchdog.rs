@@ -169,7 +169,7 @@ impl Master {
             let Some(error) = self.mold(id).and_then(|mold| mold.peer.take_failure()) else { continue };
             self.end_mold(id, &format!("cannot be told what to do: {error}"));
             self.give_up(
-                id.generation,
+                id.pool.generation,
                 anyhow::anyhow!("the mold, which loads the site's Perl, cannot be told what to do: {error}"),
             );
         }

@@ -1,6 +1,7 @@
 //! What Prometheus and programs like it ask for, as OpenMetrics or as Prometheus' older text, whichever is accepted. Names are the field's: base units, `_total` for what only grows.
 //! See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
@@ -110,12 +111,24 @@ impl Families {
             (WorkerState::Busy, "busy"),
             (WorkerState::Retiring, "retiring"),
         ];
-        let workers = states.map(|(state, name)| {
-            let count = status.workers.iter().filter(|worker| worker.state == state).count();
-            (format!("state=\"{name}\""), count as f64)
-        });
+        let of = |pool: &str| {
+            let ours = status.workers.iter().filter(move |worker| worker.pool == pool);
+            states.map(|(state, name)| {
+                let count = ours.clone().filter(|worker| worker.state == state).count();
+                (labels(pool, &format!("state=\"{name}\"")), count as f64)
+            })
+        };
+        // Those that drain may be of a pool that the serving generation has not.
+        let of_workers = status.workers.iter().map(|worker| worker.pool.as_str());
+        let mut pools: BTreeSet<&str> = status.pools.iter().map(|pool| pool.name.as_str()).chain(of_workers).collect();
+        if pools.is_empty() {
+            pools.insert("");
+        }
+        let workers: Vec<_> = pools.into_iter().flat_map(of).collect();
         self.gauge("cameleer_workers", "Workers by what they do.", &workers);
-        self.gauge("cameleer_queue_depth", "Requests that wait for a worker.", &bare(f64::from(status.queued)));
+        let queued: Vec<_> = status.pools.iter().map(|pool| (labels(&pool.name, ""), f64::from(pool.queued))).collect();
+        let queued = if queued.is_empty() { bare(f64::from(status.queued)).into() } else { queued };
+        self.gauge("cameleer_queue_depth", "Requests that wait for a worker.", &queued);
         let connections = [("active", status.connections.saturating_sub(status.kept)), ("idle", status.kept)]
             .map(|(state, count)| (format!("state=\"{state}\""), count as f64));
         self.gauge("cameleer_connections", "Open connections; idle ones wait for a further request.", &connections);
@@ -226,7 +239,16 @@ impl Families {
 
 /// By its place: processes come and go, and each number of one would be a series of its own.
 fn place(worker: &WorkerStatus) -> String {
-    format!("worker=\"{}\"", worker.slot)
+    labels(&worker.pool, &format!("worker=\"{}\"", worker.slot))
+}
+
+/// With that of the pool, where there is more than one.
+fn labels(pool: &str, others: &str) -> String {
+    match (pool, others) {
+        ("", _) => others.to_owned(),
+        (_, "") => format!("pool=\"{}\"", escape(pool)),
+        _ => format!("pool=\"{}\",{others}", escape(pool)),
+    }
 }
 
 /// A label's value.

@@ -99,6 +99,24 @@ pub struct GenerationStatus {
     pub refork: u32,
     /// How many it has.
     pub workers: u32,
+    /// One entry a pool, where there is more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub molds: Vec<MoldStatus>,
+}
+
+/// The mold of a pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoldStatus {
+    /// Whose.
+    pub pool: String,
+    /// Which of mod_perl's APIs it speaks.
+    pub perl_generation: u8,
+    /// The process, the one that forks; 0 when it has ended.
+    pub pid: i32,
+    /// How many times a worker has become the mold.
+    pub refork: u32,
+    /// How many workers the pool has.
+    pub workers: u32,
 }
 
 /// Memory as the server itself measures it: nothing, where no directive asks for that.

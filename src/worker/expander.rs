@@ -15,7 +15,8 @@ use wire::transport::{in_memory, read_configuration};
 use super::start_up::{self, Within};
 use crate::config::parse::{Reader, Source};
 use crate::config::{
-    At, Bundle, Config, ConfigError, Directive, Facts, Generation, StartUp, StartUpStep, in_order_of_mod_perl_2, table,
+    At, Bundle, Config, ConfigError, Directive, Facts, Generation, StartUp, StartUpStep, in_order_of_mod_perl_2,
+    is_elsewhere, pools, table,
 };
 use crate::privileges;
 
@@ -29,7 +30,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let Some((ToExpander::Expand, fds)) = master.receive()? else { bail!("the master sent nothing to expand") };
     let memory = fds.into_iter().next().context("the configuration came without its text")?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
-    let known = Config::sketch(&bundle.tree, &bundle.facts);
+    let known = Config::sketch(&bundle.tree, &bundle.facts).for_pool(pools::DEFAULT);
     privileges::drop(&known)?;
     let perl = start_up::boot(&known, &bundle.facts)?;
     perl.call(c"Cameleer::starting", Some(start_up::reading(false, &bundle.facts)))?;
@@ -40,7 +41,8 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         Generation::One => Waiting::Never,
         Generation::Two => Waiting::Steps(Vec::new()),
     };
-    let mut expander = Expander { master, perl, facts, within, sections: 1, hosts: 0, in_made: false, waiting };
+    let mut expander =
+        Expander { master, perl, facts, within, sections: 1, hosts: 0, in_made: false, waiting, elsewhere: false };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
     expander.master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
@@ -62,6 +64,8 @@ struct Expander {
     in_made: bool,
     /// What waits for perl to be started, as mod_perl 2 has it.
     waiting: Waiting,
+    /// What is looked at now belongs to another pool: its mold loads that, and it adds nothing to the configuration.
+    elsewhere: bool,
 }
 
 /// mod_perl 2 starts perl where something in the configuration needs it, or at its end: what stands before that has to wait.
@@ -92,8 +96,14 @@ impl Expander {
 
     fn one(&mut self, mut directive: Directive, expanded: &mut Vec<Directive>) -> Result<(), Mistakes> {
         let at = directive.at.clone();
-        if let Some(inside) = directive.section.take() {
-            directive.section = Some(self.section(&directive, inside)?);
+        let outer = self.elsewhere;
+        self.elsewhere |= is_elsewhere(&directive);
+        let inside = directive.section.take().map(|inside| self.section(&directive, inside)).transpose();
+        let is_elsewhere = std::mem::replace(&mut self.elsewhere, outer);
+        directive.section = inside?;
+        if is_elsewhere {
+            expanded.push(directive);
+            return Ok(());
         }
         self.learn(&directive.name)
             .map_err(|error| vec![ConfigError { at: Some(at.clone()), message: error.to_string() }])?;

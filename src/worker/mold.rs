@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getppid};
-use wire::control::{Exit, FromMold, GenerationNumber, LateCode, Slot, ToMold};
+use wire::control::{Exit, FromMold, GenerationNumber, LateCode, PoolId, Slot, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::error_logs::ErrorLogs;
@@ -99,7 +99,7 @@ struct Configured {
 }
 
 fn configuration(master: &Master) -> anyhow::Result<Configured> {
-    let Some((ToMold::Configure { generation, preload }, fds)) = master.receive()? else {
+    let Some((ToMold::Configure { pool: PoolId { generation, pool }, preload }, fds)) = master.receive()? else {
         bail!("the master's first message was no configuration");
     };
     let mut fds = fds.into_iter();
@@ -108,7 +108,12 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok(Configured { generation, preload, config, facts: bundle.facts, words, logs: fds.collect() })
+    if !config.more_pools.is_empty() {
+        libperl::set_title(&format!("cameleer: mold {}", config.pool_name(pool)));
+    }
+    let config = config.for_pool(pool);
+    let facts = bundle.facts.speaking(config.perl.generation);
+    Ok(Configured { generation, preload, config, facts, words, logs: fds.collect() })
 }
 
 /// What a program says when it dies may be long, and its beginning says where it did.

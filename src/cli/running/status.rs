@@ -10,8 +10,8 @@ use super::units::{duration, size};
 use crate::master::sockets::control_socket::Command;
 use crate::memory::Machine;
 use crate::printable;
-use crate::status as master;
 use crate::status::auto::Facts;
+use crate::status::{self as master, MoldStatus};
 
 /// Show a running server: its workers and what they do.
 #[derive(Debug, Args)]
@@ -64,9 +64,13 @@ fn table(status: &master::Status) -> String {
     let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {origin}", status.version, status.pid);
     let _ = writeln!(text, "listens on {}", printable::line(&status.listen.join(", ")));
     for generation in &status.generations {
-        let master::GenerationStatus { generation, state, mold_pid, refork, workers } = generation;
-        let reforked = if *refork > 0 { format!("  refork {refork}") } else { String::new() };
-        let _ = writeln!(text, "generation {generation}  {state:?}  mold {mold_pid}{reforked}  {workers} workers");
+        let master::GenerationStatus { generation, state, mold_pid, refork, workers, molds } = generation;
+        let mold = match molds.is_empty() {
+            true => format!("  mold {mold_pid}{}", reforked(*refork)),
+            false => String::new(),
+        };
+        let _ = writeln!(text, "generation {generation}  {state:?}{mold}  {workers} workers");
+        molds.iter().for_each(|mold| pool(mold, status, &mut text));
     }
     if let (Some(budget), Some(used)) = (status.memory.budget, status.memory.used) {
         let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
@@ -87,10 +91,29 @@ fn table(status: &master::Status) -> String {
             times(front, &mut text);
             overload(front, &mut text);
             ends(&status.counts, &mut text);
-            workers(&front.workers, status.max_clients, &mut text);
+            workers(front, status.max_clients, &mut text);
         }
     }
     text
+}
+
+fn reforked(refork: u32) -> String {
+    if refork > 0 { format!("  refork {refork}") } else { String::new() }
+}
+
+/// A pool of several, and how busy it is where it serves.
+fn pool(mold: &master::MoldStatus, status: &master::Status, text: &mut String) {
+    let MoldStatus { pool, perl_generation, pid, refork, workers } = mold;
+    let (pool, reforked) = (printable::line(pool), reforked(*refork));
+    let busy = status.front.iter().flat_map(|front| &front.pools).find(|it| it.name == mold.pool);
+    let busy = busy.map_or(String::new(), |it| {
+        let overloaded = if it.overloaded { ", overloaded" } else { "" };
+        format!(" of {}, {} busy, {} queued{overloaded}", it.most, it.busy, it.queued)
+    });
+    let _ = writeln!(
+        text,
+        "  pool {pool}  PerlGeneration {perl_generation}  mold {pid}{reforked}  {workers} workers{busy}"
+    );
 }
 
 /// What requests took, once some were answered.
@@ -143,13 +166,26 @@ fn ends(counts: &ServerCounts, text: &mut String) {
     }
 }
 
-fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
+fn workers(front: &FrontStatus, max_clients: u32, text: &mut String) {
+    let workers = &front.workers;
+    let width =
+        workers.iter().map(|worker| worker.pool.len()).max().filter(|width| *width > 0).map(|width| width.max(4));
+    let in_pool = |name: &str| width.map_or(String::new(), |width| format!(" {:<width$}", printable::line(name)));
     let busy = workers.iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
     let _ = writeln!(
         text,
-        "{:>6} {:>4} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  request",
-        "worker", "gen", "pid", "state", "requests", "since", "private", "cpu", "waited"
+        "{:>6} {:>4}{} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  request",
+        "worker",
+        "gen",
+        in_pool("pool"),
+        "pid",
+        "state",
+        "requests",
+        "since",
+        "private",
+        "cpu",
+        "waited"
     );
     for w in workers {
         let (state, since) = (format!("{} {}", w.activity.sign(), w.activity.word()), duration(w.since_ms));
@@ -157,9 +193,10 @@ fn workers(workers: &[WorkerStatus], max_clients: u32, text: &mut String) {
         let cpu = w.cpu_ms.map_or_else(|| "-".to_owned(), duration);
         let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), |us| duration(us / 1000));
         let line = format!(
-            "{:>6} {:>4} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
+            "{:>6} {:>4}{} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
             w.slot,
             w.generation,
+            in_pool(&w.pool),
             w.pid,
             w.requests,
             request(w)
@@ -215,6 +252,7 @@ mod tests {
                 mold_pid: 805,
                 refork: 0,
                 workers: 2,
+                molds: Vec::new(),
             }],
             max_clients: 2,
             front_pid: 801,

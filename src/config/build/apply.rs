@@ -4,6 +4,7 @@ use crate::config::draft::{Draft, Position};
 use crate::config::model::access::Methods;
 use crate::config::model::context::Context;
 use crate::config::model::overrides::HtaccessRules;
+use crate::config::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::syntax::{value, words};
@@ -48,8 +49,10 @@ impl Draft {
             None => return self.foreign(directive),
         };
         row.check_form(directive)?;
-        if let Some(message) = table::contradiction(directive, self.config.perl.generation) {
-            return Err(message);
+        if !self.may_speak_any
+            && let Some(message) = table::contradiction(directive, self.config.perl_of(self.position.pool).generation)
+        {
+            return Err(self.of_pool(message));
         }
         if let Some(rules) = self.htaccess
             && let Err(message) = rules.check(row.contexts.htaccess, row.is_code, directive)
@@ -68,6 +71,14 @@ impl Draft {
         self.call(row, &directive.args, directive.section.as_deref())
     }
 
+    /// Says which pool it is about, where that is not the server's own.
+    fn of_pool(&self, message: String) -> String {
+        match self.position.pool {
+            DEFAULT => message,
+            pool => message.replace("this server", &format!("pool {}", self.config.pool_name(pool))),
+        }
+    }
+
     /// The same for the contents of a section.
     pub(super) fn walk_in(&mut self, position: Position, inside: &[Directive]) {
         let outer = std::mem::replace(&mut self.position, position);
@@ -83,6 +94,9 @@ impl Draft {
 
     /// Its module is told at the start; here it is only noted where.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
+        if self.position.pool != DEFAULT {
+            return Err(CODE_ELSEWHERE.to_owned());
+        }
         let [args, inside @ ..] = directive.args.as_slice() else { return Ok(()) };
         self.start_up(StartUpStep::Own {
             name: directive.name.clone(),
@@ -128,7 +142,11 @@ impl Draft {
             Takes::Words(_, _, set) => set(self, args)?,
             Takes::Section(_, _, open) => {
                 let inside = inside.unwrap_or_default();
-                if let Some(position) = open(self, args, inside)? {
+                let pool = self.pool_within(self.position.pool, inside);
+                let outer = std::mem::replace(&mut self.position.pool, pool);
+                let opened = open(self, args, inside);
+                self.position.pool = outer;
+                if let Some(position) = opened? {
                     self.walk_in(position, inside);
                 }
             }

@@ -8,6 +8,7 @@ use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
 use crate::config::model::perl::api::Generation;
+use crate::config::model::pools::DEFAULT;
 use crate::config::model::server::{Listen, Pool};
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{StartUpStep, in_order_of_mod_perl_2};
@@ -22,9 +23,7 @@ impl Draft {
         self.inherit();
         check_remote_ip(self);
         self.order_containers();
-        if self.config.perl.generation == Generation::Two {
-            in_order_of_mod_perl_2(&mut self.config.start_up);
-        }
+        self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
         check_admin(self);
@@ -76,6 +75,19 @@ impl Draft {
         }
     }
 
+    /// Pool after pool, each in the order of its API.
+    fn order_start_up(&mut self) {
+        let mut steps = std::mem::take(&mut self.config.start_up);
+        steps.sort_by_key(|it| it.pool);
+        for own in steps.chunk_by_mut(|one, next| one.pool == next.pool) {
+            let pool = own.first().map_or(DEFAULT, |it| it.pool);
+            if self.config.perl_of(pool).generation == Generation::Two {
+                in_order_of_mod_perl_2(own);
+            }
+        }
+        self.config.start_up = steps;
+    }
+
     /// httpd's prefork adjusts these, too; it says so only when the directive was written.
     fn checks(&mut self) {
         let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
@@ -86,6 +98,10 @@ impl Draft {
         if start > max_clients {
             self.config.pool.start = max_clients;
             self.adjusted("StartServers", &format!("cannot be above MaxClients {max_clients}"), max_clients);
+        }
+        for named in &mut self.config.more_pools {
+            named.pool.max_spare = named.pool.max_spare.max(named.pool.min_spare);
+            named.pool.start = named.pool.start.min(named.pool.max_clients);
         }
     }
 

@@ -4,6 +4,7 @@ mod apply;
 mod disk;
 mod finish;
 mod logs;
+mod pools;
 mod shadow;
 
 use std::path::{Path, PathBuf};
@@ -32,10 +33,12 @@ impl Config {
         draft.config.perl_access = has_perl_access(&tree);
         draft.defaults();
         draft.main_server();
-        if draft.config.perl.generation == Generation::Two {
+        draft.find_pools(&tree);
+        if draft.config.perl.generation == Generation::Two || draft.config.speaks_both() {
             outline(&tree, 0, &mut draft.config.outline);
         }
         draft.walk(&tree);
+        draft.walk_pools();
         draft.finish()
     }
 
@@ -45,7 +48,9 @@ impl Config {
         let mut draft = Draft::of(&tree, facts);
         draft.defaults();
         draft.main_server();
+        draft.find_pools(&tree);
         draft.walk(&tree);
+        draft.walk_pools();
         draft.complete();
         draft.config
     }
@@ -83,6 +88,7 @@ impl Draft {
         draft.config.authz_providers.clone_from(&config.authz_providers);
         draft.htaccess = Some(rules);
         draft.patterns = patterns;
+        draft.may_speak_any = config.speaks_both();
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
         draft.walk_in(Position { context: Context::Htaccess, section, ..draft.position }, tree);

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use wire::control::PoolNumber;
 
 use crate::config::model::clients::{Clients, Spooling};
 use crate::config::model::host::Host;
@@ -13,7 +14,7 @@ use crate::config::model::overrides::PerlHtaccess;
 use crate::config::model::perl::api::{Generation, MODPERL2};
 use crate::config::model::protocols::Http2;
 use crate::config::model::server::{
-    Listen, LogLevel, LogTarget, Monitor, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
+    Listen, LogLevel, LogTarget, Monitor, NamedPool, Pages, PerlSwitches, Pool, RequestLimits, Timeouts,
 };
 use crate::config::model::settings::Section;
 use crate::config::model::start_up::StartUp;
@@ -40,8 +41,12 @@ pub struct Config {
     pub http2: Http2,
     /// How many connections the kernel keeps for us before accept.
     pub listen_backlog: u32,
-    /// The pool of workers.
+    /// The server's own pool of workers.
     pub pool: Pool,
+    /// The others.
+    pub more_pools: Vec<NamedPool>,
+    /// Whose this is: see [`Config::for_pool`].
+    pub own_pool: PoolNumber,
     /// How long things may take.
     pub timeouts: Timeouts,
     /// How large requests may be.
@@ -64,8 +69,8 @@ pub struct Config {
     pub start_up: Vec<StartUp>,
     /// What the mold asks of itself then, in file order.
     pub warm_up: Vec<WarmUp>,
-    /// Every Perl handler as it is named, and where.
-    pub handlers: Vec<(At, String)>,
+    /// Every Perl handler as it is named, where, and of which pool.
+    pub handlers: Vec<(PoolNumber, At, String)>,
     /// `ErrorLog` of the main server.
     pub error_log: LogTarget,
     /// `LogLevel`

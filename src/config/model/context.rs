@@ -18,6 +18,8 @@ pub enum Context {
     Location = 8,
     /// `<Files>` and `<FilesMatch>`
     Files = 16,
+    /// `<WorkerPool>`
+    WorkerPool = 32,
     /// A `.htaccess` file.
     Htaccess = 128,
 }
@@ -31,6 +33,7 @@ impl Context {
             Context::Directory => "<Directory>",
             Context::Location => "<Location>",
             Context::Files => "<Files>",
+            Context::WorkerPool => "<WorkerPool>",
             Context::Htaccess => ".htaccess",
         }
     }

@@ -13,6 +13,7 @@ pub mod merge;
 pub mod options;
 pub mod overrides;
 pub mod perl;
+pub mod pools;
 pub mod program;
 pub mod protocols;
 pub mod remote_ip;

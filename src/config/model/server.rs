@@ -120,6 +120,21 @@ impl Default for Pool {
     }
 }
 
+/// `<WorkerPool name>`, or a virtual host with `PerlOptions +Parent`.
+#[derive(Debug, Clone)]
+pub struct NamedPool {
+    /// As places and status call it.
+    pub name: String,
+    /// Where it begins.
+    pub at: At,
+    /// Its numbers; what it does not say is the server's own.
+    pub pool: Pool,
+    /// What its perl is started with.
+    pub perl: PerlSwitches,
+    /// The section of what `<WorkerPool>` says of processes; a virtual host has its own.
+    pub base: Option<u16>,
+}
+
 /// `Timeout` and ours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Timeouts {

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use wire::control::PoolNumber;
+
 use crate::config::model::context::{Rank, Scope};
 use crate::config::model::handler::Handler;
 use crate::config::model::options::{Options, PartialOptions};
@@ -28,6 +30,8 @@ pub struct Section {
     pub said: PartialSettings,
     /// Its place in the merge.
     pub rank: Rank,
+    /// The pool that what is said in it belongs to.
+    pub pool: PoolNumber,
     /// Where it begins; of a host's own, where that begins.
     pub at: At,
 }
@@ -49,6 +53,8 @@ settings! {
         handler_is_set: bool;
     }
 
+    /// `PerlPool`: whose workers answer.
+    pool: Option<PoolNumber> => PoolNumber, replace;
     /// `SetHandler`
     handler: Option<Handler> => Handler, replace;
     /// `PerlHandler`: replaces an outer list.

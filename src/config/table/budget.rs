@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::draft::Draft;
 use crate::config::model::budget::{MemoryBudget, ReforkWhen};
 use crate::config::syntax::value;
-use crate::config::table::row::{ROW, Row, SERVER, Takes};
+use crate::config::table::row::{POOLS, ROW, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
@@ -21,8 +21,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MaxMemoryPerChild",
-        contexts: SERVER,
-        takes: Takes::Size(|d, size| d.config.pool.worker.max_private = positive(size)),
+        contexts: POOLS,
+        takes: Takes::Size(|d, size| d.pool().worker.max_private = positive(size)),
         default: Some("0"),
         because: "MemoryBudget looks after all of them together",
         about: "A worker that has so much private memory leaves after its request; 0 is never. What it shares with the mold does not count.",
@@ -30,8 +30,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MinSharedPerChild",
-        contexts: SERVER,
-        takes: Takes::Size(|d, size| d.config.pool.worker.min_shared = positive(size)),
+        contexts: POOLS,
+        takes: Takes::Size(|d, size| d.pool().worker.min_shared = positive(size)),
         default: Some("0"),
         because: "what is no longer shared is private, and that has limits of its own",
         about: "A worker that shares less than this leaves when it has no request; 0 is never.",
@@ -39,8 +39,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MaxGrowthPerChild",
-        contexts: SERVER,
-        takes: Takes::Size(|d, size| d.config.pool.worker.max_growth = positive(size)),
+        contexts: POOLS,
+        takes: Takes::Size(|d, size| d.pool().worker.max_growth = positive(size)),
         default: Some("0"),
         because: "most programs grow at first; which growth is too much, the site knows",
         about: "A worker whose private memory has grown by more than this in 1,000 requests leaves when it has no request; 0 is never. The first 1,000 \
@@ -49,8 +49,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MaxAgePerChild",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.pool.worker.max_age = lasting(time)),
+        contexts: POOLS,
+        takes: Takes::Duration(|d, time| d.pool().worker.max_age = lasting(time)),
         default: Some("0"),
         because: "age alone harms nobody",
         about: "A worker that is so old leaves when it has no request; 0 is never. One at a time.",
@@ -58,8 +58,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MaxIdlePerChild",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.pool.worker.max_idle = lasting(time)),
+        contexts: POOLS,
+        takes: Takes::Duration(|d, time| d.pool().worker.max_idle = lasting(time)),
         default: Some("0"),
         because: "MaxSpareServers bounds how many are idle",
         about: "A worker that has had no request for so long leaves, and MinSpareServers decides whether another takes its place; 0 is never.",
@@ -67,7 +67,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "Refork",
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Word("auto|off|requests[,requests…]", refork),
         default: Some("off"),
         because: "what a worker holds in its variables becomes everybody's: the site must have agreed to that",
@@ -98,7 +98,7 @@ fn memory_budget(draft: &mut Draft, word: &str) -> Result<(), String> {
 }
 
 fn refork(draft: &mut Draft, word: &str) -> Result<(), String> {
-    draft.config.pool.refork =
+    draft.pool().refork =
         match word.to_ascii_lowercase().as_str() {
             "auto" => ReforkWhen::Auto,
             "off" => ReforkWhen::Off,

@@ -26,6 +26,7 @@ use std::sync::LazyLock;
 use row::{Form, MANY, Row};
 
 pub use perl::mod_perl_2::{contradiction, speaks_of};
+pub use perl::pools::{Belongs, belongs, is_default, is_elsewhere, is_parent};
 
 use crate::config::model::context::Context;
 
@@ -74,6 +75,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         memory::ROWS,
         monitor::ROWS,
         traces::ROWS,
+        perl::pools::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,
         client::limits::ROWS,

@@ -4,13 +4,13 @@ use wire::memory::blocks;
 
 use crate::config::draft::Draft;
 use crate::config::syntax::value;
-use crate::config::table::row::{ANYWHERE, Effect, ROW, Row, SERVER, Takes};
+use crate::config::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
 
 pub(super) static ROWS: &[Row] = &[
     Row {
         name: "StartServers",
-        contexts: SERVER,
-        takes: Takes::Number(1..=20000, |d, n| d.config.pool.start = n as u32),
+        contexts: POOLS,
+        takes: Takes::Number(1..=20000, |d, n| d.pool().start = n as u32),
         default: Some("5"),
         because: "httpd's prefork; the others are a fork of a few milliseconds away",
         effect: Effect::Generation,
@@ -19,8 +19,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MinSpareServers",
-        contexts: SERVER,
-        takes: Takes::Number(1..=20000, |d, n| d.config.pool.min_spare = n as u32),
+        contexts: POOLS,
+        takes: Takes::Number(1..=20000, |d, n| d.pool().min_spare = n as u32),
         default: Some("5"),
         because: "httpd's prefork: enough for a burst while more are forked",
         about: "With fewer idle workers more are forked.",
@@ -28,8 +28,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "MaxSpareServers",
-        contexts: SERVER,
-        takes: Takes::Number(1..=20000, |d, n| d.config.pool.max_spare = n as u32),
+        contexts: POOLS,
+        takes: Takes::Number(1..=20000, |d, n| d.pool().max_spare = n as u32),
         default: Some("10"),
         because: "httpd's prefork: twice the minimum keeps the pool from swinging",
         about: "With more idle workers some leave. Taken as MinSpareServers + 1 when it is not above MinSpareServers.",
@@ -38,7 +38,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "MaxClients",
         aliases: &["MaxRequestWorkers"],
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Word("number|auto", max_clients),
         default: Some("256"),
         because: "httpd's prefork; set it to memory divided by the size of a busy worker",
@@ -50,7 +50,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "MaxRequestsPerChild",
         aliases: &["MaxConnectionsPerChild"],
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Word("number|low-high", max_requests),
         default: Some("10000-12000"),
         because: "Perl programs grow; a fork every ten thousand requests costs nothing that can be measured",
@@ -60,8 +60,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "QueueLength",
-        contexts: SERVER,
-        takes: Takes::Number(1..=1_000_000, |d, n| d.config.pool.queue_length = n as usize),
+        contexts: POOLS,
+        takes: Takes::Number(1..=1_000_000, |d, n| d.pool().queue_length = n as usize),
         default: Some("4096"),
         because: "as many as ListenBacklog: a burst is served; how long one waits, QueueTimeout bounds",
         about: "Requests that may wait for a worker. More are answered 503 at once.",
@@ -69,8 +69,8 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "QueueStale",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.pool.queue_stale = time),
+        contexts: POOLS,
+        takes: Takes::Duration(|d, time| d.pool().queue_stale = time),
         default: Some("500ms"),
         because: "a burst is over by then, and people begin to notice",
         about: "When requests wait so long and ever more come, the newest is served first, and those that wait for about as long as a \
@@ -161,8 +161,14 @@ pub(super) static ROWS: &[Row] = &[
 const MOST_BY_THEMSELVES: u32 = 512;
 
 fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
-    let pool = &mut draft.config.pool;
-    pool.auto = text.eq_ignore_ascii_case("auto");
+    let is_auto = text.eq_ignore_ascii_case("auto");
+    if is_auto && !draft.config.more_pools.is_empty() {
+        return Err(
+            "auto is for a server with one pool of workers, and this one has several: write a number".to_owned()
+        );
+    }
+    let pool = draft.pool();
+    pool.auto = is_auto;
     pool.max_clients = match pool.auto {
         true => MOST_BY_THEMSELVES,
         false => {
@@ -175,7 +181,7 @@ fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
 }
 
 fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.config.pool.max_requests = value::range(text)?;
+    draft.pool().max_requests = value::range(text)?;
     Ok(())
 }
 
@@ -184,7 +190,7 @@ fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !(1..=blocks::MOST).contains(&blocks) {
         return Err("expected a size from 16K to 1M".to_owned());
     }
-    draft.config.pool.blocks = blocks;
+    draft.pool().blocks = blocks;
     Ok(())
 }
 

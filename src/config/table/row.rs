@@ -58,6 +58,9 @@ pub struct Contexts {
 
 pub const SERVER: Contexts = places(Context::Server as u8);
 
+/// What each pool of workers has for itself.
+pub const POOLS: Contexts = places(SERVER.places | Context::WorkerPool as u8);
+
 pub const HOSTS: Contexts = places(SERVER.places | Context::VirtualHost as u8);
 
 pub const DIRECTORY: Contexts = places(Context::Directory as u8);
@@ -153,6 +156,11 @@ impl Row {
 }
 
 impl Contexts {
+    /// In `<WorkerPool>` as well.
+    pub const fn and_pools(self) -> Contexts {
+        Contexts { places: self.places | Context::WorkerPool as u8, ..self }
+    }
+
     /// In `.htaccess` files as well, where `AllowOverride` has one of `class`.
     pub const fn and_htaccess(self, class: Class) -> Contexts {
         Contexts { htaccess: class, ..self }
@@ -169,8 +177,8 @@ impl Contexts {
 
     /// As a user calls them.
     pub fn names(self) -> Vec<&'static str> {
-        use Context::{Directory, Files, Location, Server, VirtualHost};
-        let all = [Server, VirtualHost, Directory, Location, Files];
+        use Context::{Directory, Files, Location, Server, VirtualHost, WorkerPool};
+        let all = [Server, VirtualHost, Directory, Location, Files, WorkerPool];
         all.into_iter().filter(|context| self.has(*context)).map(Context::name).collect()
     }
 }

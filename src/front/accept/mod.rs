@@ -121,7 +121,7 @@ impl Acceptor {
         let generations = services.generations.all().all();
         let logs = |generation: &Arc<Generation>| generation.config.logs.len() + generation.config.error_logs.len();
         let taken = Taken {
-            workers: generations.iter().map(|generation| generation.pool.count()).sum(),
+            workers: generations.iter().map(|generation| generation.workers().len()).sum(),
             threads: self.threads(),
             logs: generations.iter().map(logs).sum::<usize>() + generation.config.listen.len(),
         };

@@ -1,11 +1,12 @@
 //! What all threads of the front share: the way to the master, the clock, buffers, and counts for the status.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::Notify;
-use wire::control::{FromFront, GenerationNumber, Load, ServerCounts};
+use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts};
 
 use super::lock::lock;
 use super::master::Master;
@@ -47,8 +48,8 @@ pub struct Shared {
 struct Told {
     /// The generation that gets new requests.
     serving: Option<GenerationNumber>,
-    /// What it was told last.
-    last: Load,
+    /// What it was told last of each pool.
+    last: BTreeMap<PoolNumber, Load>,
 }
 
 /// How often something has happened since this process began to serve.
@@ -176,21 +177,22 @@ impl Shared {
         let is_starving = load.idle == 0 && load.queued > 0;
         if is_starving {
             let mut told = lock(&self.told);
-            if told.last.queued == 0 && told.serving == Some(load.generation) {
+            let waited = told.last.get(&load.id.pool).is_some_and(|last| last.queued > 0);
+            if !waited && told.serving == Some(load.id.generation) {
                 self.tell(&mut told, load);
             }
         }
     }
 
-    /// Tells the master how busy the serving generation is, if that has changed. Says whether it had.
+    /// Tells the master how busy a pool of the serving generation is, if that has changed. Says whether it had.
     pub fn report(&self, load: Load) -> bool {
         self.tell(&mut lock(&self.told), load)
     }
 
     fn tell(&self, told: &mut Told, load: Load) -> bool {
-        let changed = load != told.last;
+        let changed = told.last.get(&load.id.pool) != Some(&load);
         if changed && !self.master.is_behind() {
-            told.last = load;
+            told.last.insert(load.id.pool, load);
             self.master.say(FromFront::Load(load));
         }
         changed

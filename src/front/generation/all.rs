@@ -82,13 +82,13 @@ impl Generations {
 
     /// The worker of a slot, which is given out again as soon as its process has ended.
     pub fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Arc<Worker>> {
-        let workers = self.all().iter().flat_map(|generation| generation.pool.all()).collect::<Vec<_>>();
+        let workers = self.all().iter().flat_map(|generation| generation.workers()).collect::<Vec<_>>();
         workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
     }
 
     /// Whether no request is under way or waits.
     pub fn are_quiet(&self) -> bool {
-        self.all().iter().all(|generation| generation.pool.is_quiet())
+        self.all().iter().all(|generation| generation.is_quiet())
     }
 
     /// Writes what the access logs hold back. Says whether there was something.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use wire::control::GenerationNumber;
+use wire::control::{GenerationNumber, PoolId};
 
 use super::base::lock::lock;
 use super::base::shared::Shared;
@@ -23,7 +23,7 @@ use super::cache::Cache;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::trace::Exporter;
-use super::workers::{Mailboxes, SharedPool};
+use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use crate::config::{Bundle, Config, Directive};
 use crate::tls::{Identity, Servers, Sessions};
 
@@ -49,8 +49,8 @@ pub struct Generation {
     pub tree: Vec<Directive>,
     /// For the `Server` header and the pages about the server.
     pub software: String,
-    /// Its workers and its queue.
-    pub pool: Arc<SharedPool>,
+    /// The workers and the queue of each of its pools.
+    pub pools: Pools<Arc<SharedPool>>,
     /// Answers that are kept, if a place wants some kept. A reload begins with none: what programs say may have changed.
     pub cache: Option<Arc<Cache>>,
     /// How its hosts speak TLS.
@@ -88,7 +88,9 @@ impl Generation {
             number,
             tree: bundle.tree,
             software,
-            pool: Arc::new(SharedPool::new(shared, mailboxes, number, &config)),
+            pools: Pools::new(config.pool_count(), |pool| {
+                Arc::new(SharedPool::new(shared, mailboxes, PoolId { generation: number, pool }, &config))
+            }),
             cache: cache(&config),
             tls: Mutex::new(servers(sessions, &config, identities)?),
             error_logs: Arc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
@@ -111,12 +113,15 @@ impl Generation {
 
     /// Lets those of its workers leave that nobody will want any more, when another one serves. Called by the clock.
     pub fn let_go(&self) {
-        if !self.is_superseded() || self.pool.is_draining() {
+        if !self.is_superseded() || self.is_draining() {
             return;
         }
-        match self.users.load(SeqCst) {
-            0 => self.pool.drain(),
-            _ => self.pool.leave_idle((self.pool.load().idle as usize).saturating_sub(1)),
+        let is_used = self.users.load(SeqCst) > 0;
+        for pool in self.pools.iter() {
+            match is_used {
+                false => pool.drain(),
+                true => pool.leave_idle((pool.load().idle as usize).saturating_sub(1)),
+            }
         }
     }
 
@@ -127,7 +132,21 @@ impl Generation {
 
     /// Whether everything of it is answered.
     pub fn is_over(&self) -> bool {
-        self.pool.is_draining() && self.pool.is_quiet()
+        self.pools.iter().all(|pool| pool.is_draining() && pool.is_quiet())
+    }
+
+    fn is_draining(&self) -> bool {
+        self.pools.iter().all(|pool| pool.is_draining())
+    }
+
+    /// Whether no request is under way or waits.
+    pub fn is_quiet(&self) -> bool {
+        self.pools.iter().all(|pool| pool.is_quiet())
+    }
+
+    /// All workers of all its pools.
+    pub fn workers(&self) -> Vec<Arc<Worker>> {
+        self.pools.iter().flat_map(|pool| pool.all()).collect()
     }
 
     /// Uses these certificates from the next connection on.

@@ -15,13 +15,13 @@ use super::{Generation, Generations};
 use crate::front::base::blocking;
 use crate::front::base::refusal::Refusal;
 use crate::front::routing::{NotYet, Routes, once_read};
-use crate::front::workers::{Buffers, Workers};
+use crate::front::workers::{Buffers, Pools, Workers};
 
 /// What a thread makes of a [`Generation`].
 pub struct View {
     generation: Arc<Generation>,
-    /// Its workers, and this thread's requests to them.
-    pub workers: Rc<Workers>,
+    /// The workers of each of its pools, and this thread's requests to them.
+    pub workers: Pools<Rc<Workers>>,
     /// Where paths lead.
     pub routes: Routes,
     /// How its files are opened.
@@ -158,9 +158,13 @@ impl Views {
     }
 
     fn view(&self, generation: Arc<Generation>) -> View {
-        let (pool, config) = (generation.pool.clone(), &generation.config);
+        let config = &generation.config;
+        let workers = |number| {
+            let pool = generation.pools.of(number).clone();
+            Rc::new(Workers::new(pool, self.thread, config, self.buffers.clone()))
+        };
         View {
-            workers: Rc::new(Workers::new(pool, self.thread, config, self.buffers.clone())),
+            workers: Pools::new(config.pool_count(), workers),
             routes: Routes::new(&generation.config),
             opener: OpenFiles::new(&generation.config),
             generation,

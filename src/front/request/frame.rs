@@ -22,6 +22,7 @@ const TRACEPARENT: &str = "traceparent";
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let ticket = submit_for_nobody(context, head, route, body)?;
     *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
+    context.pool.set(route.settings.pool);
     Ok(ticket)
 }
 
@@ -47,8 +48,9 @@ pub fn submit_for_nobody(
         },
         charged_to: context.visitor.borrow().charged_to(),
     };
-    let exchange = context.generation.workers.submit(job)?;
-    Ok(Ticket::new(context.generation.workers.clone(), exchange))
+    let workers = context.generation.workers.of(route.settings.pool);
+    let exchange = workers.submit(job)?;
+    Ok(Ticket::new(workers.clone(), exchange))
 }
 
 fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::UNIX_EPOCH;
 
-use wire::control::{FrontStatus, Spreads, Times};
+use wire::control::{FrontStatus, Load, PoolStatus, Spreads, Times};
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
@@ -14,7 +14,8 @@ use crate::access::names::System;
 use crate::front::base::shared::Shared;
 use crate::front::client::Client;
 use crate::front::client::registry::Connections;
-use crate::front::generation::{Generations, View, Views};
+use crate::front::generation::{Generation, Generations, View, Views};
+use crate::front::workers::SharedPool;
 
 /// How many idle clients a status names; their number is told in any case.
 const SHOWN_CLIENTS: usize = 100;
@@ -78,6 +79,7 @@ impl Services {
         let (kept, kept_clients) = self.connections.kept(SHOWN_CLIENTS);
         let serving = self.generations.all().serving();
         let totals = self.shared.measures.totals();
+        let pools = || generations.iter().flat_map(|generation| generation.pools.iter());
         FrontStatus {
             started_s: self.shared.started.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             software: serving.as_ref().map(|serving| serving.software.clone()).unwrap_or_default(),
@@ -93,21 +95,36 @@ impl Services {
             kept_clients,
             requests: counters.requests.load(Relaxed),
             worker_requests: counters.worker_requests.load(Relaxed),
-            worked_us: serving.as_ref().map_or(0, |generation| generation.pool.worked().as_micros() as u64),
+            worked_us: serving
+                .as_ref()
+                .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
             queue_timeouts: counters.queue_timeouts.load(Relaxed),
             turned_away: counters.turned_away.load(Relaxed),
             too_fast: counters.too_fast.load(Relaxed),
             throttled: counters.throttled.load(Relaxed),
-            overloaded: generations.iter().any(|generation| generation.pool.is_overloaded()),
-            shares: serving.map(|generation| generation.pool.shares()).unwrap_or_default(),
-            queued: generations.iter().map(|generation| generation.pool.queued()).sum(),
+            overloaded: pools().any(|pool| pool.is_overloaded()),
+            shares: serving.iter().flat_map(|serving| serving.pools.iter()).flat_map(|pool| pool.shares()).collect(),
+            queued: pools().map(|pool| pool.queued()).sum(),
+            pools: serving.as_ref().map(|serving| pools_of(serving)).unwrap_or_default(),
             times: Times::from(&totals),
             codes: totals.codes,
             slowest: self.shared.slowest.list(),
             workers: generations
                 .iter()
-                .flat_map(|generation| generation.pool.status(&generation.config.hosts))
+                .flat_map(|generation| generation.pools.iter().flat_map(|pool| pool.status(&generation.config)))
                 .collect(),
         }
     }
+}
+
+/// Nothing where there is one.
+fn pools_of(serving: &Generation) -> Vec<PoolStatus> {
+    let status = |pool: &Arc<SharedPool>| {
+        let Load { id, idle, busy, queued } = pool.load();
+        let name = serving.config.pool_name(id.pool).to_owned();
+        let generation = serving.config.perl_of(id.pool).generation.number();
+        let most = serving.config.pool_of(id.pool).max_clients;
+        PoolStatus { name, perl_generation: generation, idle, busy, queued, most, overloaded: pool.is_overloaded() }
+    };
+    if serving.pools.are_several() { serving.pools.iter().map(status).collect() } else { Vec::new() }
 }

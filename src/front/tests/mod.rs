@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use nix::sys::socket::{setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use wire::channel::{Channel, pair};
-use wire::control::{FromFront, FrontStatus, GenerationNumber, Listener, Slot, ToFront, WorkerId};
+use wire::control::{FromFront, FrontStatus, GenerationNumber, Listener, PoolId, Slot, ToFront, WorkerId};
 use wire::transport::in_memory;
 
 use crate::config::{Bundle, Facts, parse};
@@ -135,7 +135,14 @@ impl Server {
     fn hand_over(&self, generation: GenerationNumber, slot: Slot, ends: [&OwnedFd; 3], adopted: bool) {
         let fds = ends.map(AsRawFd::as_raw_fd);
         self.control
-            .send(&ToFront::Worker { worker: WorkerId { slot, serial: 1 }, generation, adopted }, &fds)
+            .send(
+                &ToFront::Worker {
+                    worker: WorkerId { slot, serial: 1 },
+                    pool: PoolId { generation, pool: 0 },
+                    adopted,
+                },
+                &fds,
+            )
             .expect("sent");
         self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
     }

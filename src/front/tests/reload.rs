@@ -74,7 +74,7 @@ fn a_generation_that_never_served_makes_room_for_the_next() {
 fn idle_workers_leave_when_the_master_asks_those_first_that_were_idle_longest() {
     let server = Server::with_workers(APP, 3, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
-    server.say(ToFront::Retire { count: 2 });
+    server.say(ToFront::Retire { pool: 0, count: 2 });
     let status = server.wait_for(|status| status.workers.len() == 1);
     assert_eq!((status.workers[0].slot, status.workers[0].requests), (2, 1));
     assert_eq!(server.client().get("/").text(), "hello");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wire::control::GenerationNumber;
+use wire::control::{GenerationNumber, PoolId};
 
 use super::pool::RequestId;
 use super::submitted::Begun;
@@ -29,11 +29,11 @@ pub enum Notice {
 /// Mostly it is one.
 pub type Notices = SmallVec<[Notice; 1]>;
 
-/// Where notices about requests of a generation reach a thread.
-pub type Mailbox = UnboundedReceiver<(GenerationNumber, Notice)>;
+/// Where notices about requests of a pool reach a thread.
+pub type Mailbox = UnboundedReceiver<(PoolId, Notice)>;
 
 /// The way there.
-pub type Address = UnboundedSender<(GenerationNumber, Notice)>;
+pub type Address = UnboundedSender<(PoolId, Notice)>;
 
 /// For a thread.
 pub fn mailbox() -> (Address, Mailbox) {
@@ -51,21 +51,23 @@ impl Mailboxes {
     }
 
     /// Has all threads listen to a worker, each on its way, the first thread's first.
-    pub fn listen(&self, generation: GenerationNumber, worker: &Arc<Worker>, ways: Vec<Way>) {
+    pub fn listen(&self, pool: PoolId, worker: &Arc<Worker>, ways: Vec<Way>) {
         for (thread, way) in (0..).zip(ways) {
-            self.tell(thread, generation, Notice::Worker(worker.clone(), way));
+            self.tell(thread, pool, Notice::Worker(worker.clone(), way));
         }
     }
 
     /// Tells all threads that a generation is over.
     pub fn tell_over(&self, generation: GenerationNumber) {
-        lock(&self.0).iter().for_each(|address| drop(address.send((generation, Notice::GenerationIsOver))));
+        lock(&self.0)
+            .iter()
+            .for_each(|address| drop(address.send((PoolId { generation, pool: 0 }, Notice::GenerationIsOver))));
     }
 
     /// Tells a thread. One that is not there any more has no requests.
-    pub(super) fn tell(&self, thread: u8, generation: GenerationNumber, notice: Notice) {
+    pub(super) fn tell(&self, thread: u8, pool: PoolId, notice: Notice) {
         if let Some(address) = lock(&self.0).get(usize::from(thread)) {
-            let _ = address.send((generation, notice));
+            let _ = address.send((pool, notice));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The workers of one generation: carries events to the [`Pool`](pool::Pool), which decides, and what it decides to workers'
+//! The workers of one pool of a generation: carries events to the [`Pool`](pool::Pool), which decides, and what it decides to workers'
 //! sockets, to the exchanges of requests and to the master.
 //!
 //! ```text
@@ -15,6 +15,7 @@ mod content_length;
 pub mod exchange;
 mod mailbox;
 pub mod pool;
+mod pools;
 mod replies;
 mod reply_port;
 mod ring;
@@ -47,6 +48,7 @@ pub use content_length::Promised;
 pub use exchange::{Exchange, Job, SharedExchange, Stage};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
 pub use pool::{ClientId, RequestId, RequestTimeouts, TooFast};
+pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
 pub use shared_pool::{SharedPool, Turn};
@@ -54,7 +56,7 @@ pub use submitted::Label;
 pub use takeover::take_over;
 pub use worker::Worker;
 
-/// The workers of one generation, as one thread has them.
+/// The workers of one pool, as one thread has them.
 pub struct Workers {
     /// What all threads have.
     pub pool: Arc<SharedPool>,

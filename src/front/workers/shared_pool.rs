@@ -1,4 +1,4 @@
-//! The pool of one generation as all threads drive it: whoever brings an event locks it, and does what the pool wants before
+//! A pool of a generation as all threads drive it: whoever brings an event locks it, and does what the pool wants before
 //! the next event: in workers' sockets and by word to the master at once, for requests by [`Notice`] to their threads.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
-use wire::control::{FromFront, GenerationNumber, Load, WorkerId};
+use wire::control::{FromFront, Load, PoolId, WorkerId};
 use wire::transport::MAX_ORDER;
 
 use super::mailbox::{Mailboxes, Notice, Notices};
@@ -25,7 +25,7 @@ use crate::front::base::shared;
 
 pub struct SharedPool {
     /// Whose workers these are.
-    pub generation: GenerationNumber,
+    pub id: PoolId,
     /// What all parts of the front share.
     pub front: Arc<shared::Shared>,
     mailboxes: Mailboxes,
@@ -57,15 +57,11 @@ impl Drop for Turn {
 
 impl SharedPool {
     /// Without workers yet; they come by [`SharedPool::add`].
-    pub fn new(
-        front: &Arc<shared::Shared>,
-        mailboxes: &Mailboxes,
-        generation: GenerationNumber,
-        config: &Config,
-    ) -> SharedPool {
-        let pool = &config.pool;
+    pub fn new(front: &Arc<shared::Shared>, mailboxes: &Mailboxes, id: PoolId, config: &Config) -> SharedPool {
+        let pool = config.pool_of(id.pool);
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
-        let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
+        let ours = config.sections.iter().filter(|section| section.pool == id.pool);
+        let shares = ours.filter_map(|section| section.said.scheduling.share.as_ref());
         let state = State {
             pool: Pool::new(sizes, shares, Instant::now()),
             workers: BTreeMap::new(),
@@ -73,7 +69,7 @@ impl SharedPool {
             last: FxHashMap::default(),
             buffer: vec![0; MAX_ORDER].into(),
         };
-        SharedPool { generation, front: front.clone(), mailboxes: mailboxes.clone(), state: Mutex::new(state) }
+        SharedPool { id, front: front.clone(), mailboxes: mailboxes.clone(), state: Mutex::new(state) }
     }
 
     /// Looks at it.
@@ -97,7 +93,7 @@ impl SharedPool {
             true => own.push(notice),
             false => self.mail(to, notice),
         });
-        let load = load(self.generation, &state.pool);
+        let load = load(self.id, &state.pool);
         drop(state);
         self.front.pool_changed(load);
         (told, own)
@@ -110,7 +106,7 @@ impl SharedPool {
     }
 
     fn mail(&self, thread: u8, notice: Notice) {
-        self.mailboxes.tell(thread, self.generation, notice);
+        self.mailboxes.tell(thread, self.id, notice);
     }
 
     /// Counts a request of `client` where its speed is limited, or refuses it.
@@ -190,9 +186,9 @@ impl SharedPool {
         self.look(|state| state.workers.values().cloned().collect())
     }
 
-    /// How many they are.
-    pub fn count(&self) -> usize {
-        self.look(|state| state.workers.len())
+    /// Whether it is one of them.
+    pub fn has(&self, worker: WorkerId) -> bool {
+        self.look(|state| state.workers.contains_key(&worker))
     }
 
     /// Tells all workers of new error logs; the first one's number is given.
@@ -206,13 +202,13 @@ impl SharedPool {
 
     /// How busy they are.
     pub fn load(&self) -> Load {
-        self.look(|state| load(self.generation, &state.pool))
+        self.look(|state| load(self.id, &state.pool))
     }
 }
 
-fn load(generation: GenerationNumber, pool: &Pool) -> Load {
+fn load(id: PoolId, pool: &Pool) -> Load {
     Load {
-        generation,
+        id,
         idle: pool.idle(),
         busy: pool.busy(),
         queued: pool.queued().saturating_sub(pool.queue().held_back() as u32),

@@ -7,7 +7,7 @@ use wire::control::{Activity, ShareStatus, WorkerId, WorkerState, WorkerStatus};
 use super::pool::queue::Lane;
 use super::pool::{self, RequestId};
 use super::shared_pool::{SharedPool, State};
-use crate::config::Host;
+use crate::config::{Config, Host};
 use crate::printable;
 
 impl SharedPool {
@@ -51,12 +51,12 @@ impl SharedPool {
         self.look(|state| state.pool.queue().lanes().iter().filter_map(status).collect())
     }
 
-    /// All workers. `hosts` are the names of the virtual hosts, in the order of the configuration.
-    pub fn status(&self, hosts: &[Host]) -> Vec<WorkerStatus> {
-        self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, hosts)).collect())
+    /// All workers, of this configuration.
+    pub fn status(&self, config: &Config) -> Vec<WorkerStatus> {
+        self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, config)).collect())
     }
 
-    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::Worker, hosts: &[Host]) -> WorkerStatus {
+    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::Worker, config: &Config) -> WorkerStatus {
         let request = worker.current.and_then(|request| state.requests.get(&request));
         let last = state.last.get(&id);
         let label = request.map(|request| &request.label).or(last.map(|(label, _)| label));
@@ -66,14 +66,15 @@ impl SharedPool {
         };
         WorkerStatus {
             slot: id.slot,
-            generation: self.generation,
+            generation: self.id.generation,
+            pool: if config.more_pools.is_empty() { String::new() } else { config.pool_name(self.id.pool).to_owned() },
             pid: state.workers.get(&id).map_or(0, |worker| worker.pid()),
             state: worker.state,
             activity: activity(worker),
             requests: worker.requests,
             request: request.map(|request| request.label.shown()).unwrap_or_default(),
             last_request: last.map(|(label, _)| label.shown()).unwrap_or_default(),
-            host: label.map(|label| host_name(hosts, label.host)).unwrap_or_default(),
+            host: label.map(|label| host_name(&config.hosts, label.host)).unwrap_or_default(),
             queue_wait_us: waited.map(micros),
             since_ms: worker.since.elapsed().as_millis() as u64,
             private_bytes: None,

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use wire::control::{FrontStatus, ToFront, WorkerId, WorkerState};
+use wire::control::{FrontStatus, PoolId, ToFront, WorkerId, WorkerState};
 
 use super::size;
+use crate::config::Pool;
 use crate::config::budget::{ReforkWhen, WorkerLimits};
 use crate::master::Master;
 use crate::master::pool::worker::Worker;
@@ -17,16 +18,24 @@ const ASKED_FOR_BUDGET: Duration = Duration::from_secs(5);
 impl Master {
     /// Whether what is measured is compared with anything but the budget.
     pub(super) fn has_memory_limits(&self) -> bool {
-        let pool = &self.checked.config.pool;
-        let WorkerLimits { max_private, min_shared, max_growth, .. } = pool.worker;
-        max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
+        self.all_pools().any(|pool| {
+            let WorkerLimits { max_private, min_shared, max_growth, .. } = pool.worker;
+            max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
+        })
+    }
+
+    fn all_pools(&self) -> impl Iterator<Item = &Pool> {
+        let config = &self.checked.config;
+        config.pool_numbers().map(|pool| config.pool_of(pool))
     }
 
     /// How often the front is asked how many requests workers have answered, and since when they are idle; `None`: never.
     fn asks_front(&self) -> Option<Duration> {
-        let pool = &self.checked.config.pool;
-        let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
-        match limits || pool.refork != ReforkWhen::Off {
+        let asks = |pool: &Pool| {
+            let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
+            limits || pool.refork != ReforkWhen::Off
+        };
+        match self.all_pools().any(asks) {
             true => Some(ASKED_FOR_LIMITS),
             false => self.budget.bytes.map(|_| ASKED_FOR_BUDGET),
         }
@@ -61,28 +70,37 @@ impl Master {
 
     /// When the limits have something to do although nothing is measured.
     pub(in crate::master) fn limits_wake(&self) -> Option<Instant> {
-        let serving = self.serving().filter(|_| self.stop.is_none() && self.front.is_some())?;
+        self.serving().filter(|_| self.stop.is_none() && self.front.is_some())?;
         let asked = self.asks_front().map(|_| self.status_due);
-        let max_age = self.checked.config.pool.worker.max_age;
-        let oldest =
-            max_age.and_then(|age| Some(self.workers.of(serving).map(|(_, worker)| worker.asked).min()? + age));
+        let oldest = |id: PoolId| {
+            let age = self.checked.config.pool_of(id.pool).worker.max_age?;
+            Some(self.workers.of(id).map(|(_, worker)| worker.asked).min()? + age)
+        };
+        let oldest = self.serving_pools().into_iter().filter_map(oldest).min();
         // One that is old and busy is looked at again when somebody else stirs.
         asked.into_iter().chain(oldest.filter(|_| self.workers.dismissed() == 0)).min()
     }
 
     /// Asks one worker to leave that has reached a limit, unless another is about to.
     pub(in crate::master) fn keep_limits(&mut self, now: Instant) {
-        let Some(serving) = self.serving() else { return };
         if self.workers.dismissed() > 0 {
             return;
         }
-        let limits = self.checked.config.pool.worker.clone();
-        let reached = self.workers.of(serving).filter(|(_, worker)| worker.state == WorkerState::Idle).find_map(
-            |(slot, worker)| {
+        let checked = self.checked.clone();
+        for id in self.serving_pools() {
+            self.keep_limits_of(id, &checked.config.pool_of(id.pool).worker, now);
+        }
+    }
+
+    fn keep_limits_of(&mut self, id: PoolId, limits: &WorkerLimits, now: Instant) {
+        if self.workers.dismissed() > 0 {
+            return;
+        }
+        let reached =
+            self.workers.of(id).filter(|(_, worker)| worker.state == WorkerState::Idle).find_map(|(slot, worker)| {
                 let (directive, why) = limits.reached_by(worker, now)?;
                 Some((WorkerId { slot, serial: worker.serial() }, directive, why))
-            },
-        );
+            });
         if let Some((worker, directive, why)) = reached {
             self.retire(worker, directive, &why);
         }

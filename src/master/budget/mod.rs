@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nix::unistd::Pid;
-use wire::control::{ExitReason, GenerationNumber, Slot, ToFront, WorkerId};
+use wire::control::{ExitReason, PoolId, Slot, ToFront, WorkerId};
 
 pub use self::plan::Plan;
 use self::sampling::Sampling;
@@ -125,13 +125,17 @@ impl Master {
     /// What the budget allows now; `None`: it counts nothing, or knows nothing yet.
     pub(super) fn plan(&self) -> Option<Plan> {
         let budget = self.budget.bytes?;
-        let serving = self.serving()?;
-        let forking = self.generations.iter().find(|g| g.number == serving)?.molds.forking()?.mold.pid.as_raw();
-        // All that workers share with it is counted there, once.
-        let mold = self.budget.others.get(&forking)?.rss;
-        let others = self.budget.others.iter().filter(|(pid, _)| **pid != forking);
-        let base = mold + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
-        let measured = self.measured(serving, forking);
+        let pools = self.serving_pools();
+        let forking = |id: &PoolId| Some((*id, self.mold_pool(*id)?.molds.forking()?.mold.pid.as_raw()));
+        let forking: Vec<(PoolId, i32)> = pools.iter().map(forking).collect::<Option<_>>()?;
+        if forking.is_empty() {
+            return None;
+        }
+        // All that workers share with their mold is counted there, once.
+        let molds = forking.iter().map(|(_, pid)| Some(self.budget.others.get(pid)?.rss)).sum::<Option<u64>>()?;
+        let others = self.budget.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
+        let base = molds + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
+        let measured: Vec<Measured> = forking.iter().flat_map(|(id, mold)| self.measured(*id, *mold)).collect();
         let one_more = one_more(&measured).unwrap_or(FIRST_GUESS);
         let workers =
             self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
@@ -146,23 +150,26 @@ impl Master {
         MemoryStatus { budget: self.budget.bytes, used, processes: workers.chain(others).collect() }
     }
 
-    fn measured(&self, serving: GenerationNumber, mold: i32) -> Vec<Measured> {
+    fn measured(&self, serving: PoolId, mold: i32) -> Vec<Measured> {
         let of = self.workers.of(serving).filter_map(|(_, worker)| Some((worker, worker.sizes?)));
         of.map(|(worker, sizes)| Measured { mold, requests: worker.requests, sizes }).collect()
     }
 
     /// How many workers may be forked now. One that leaves has its memory until it has gone; where nobody is left to serve, one
-    /// is forked whatever it costs.
-    pub(super) fn may_fork(&self, plan: &Plan) -> u32 {
-        let nobody = self.workers.is_empty();
+    /// of a pool is forked whatever it costs.
+    pub(super) fn may_fork(&self, pool: PoolId, plan: &Plan) -> u32 {
+        let nobody = self.workers.of(pool).next().is_none();
         plan.may_fork().max(u32::from(nobody))
     }
 
     /// What to say when there may be no more workers and more are wanted.
-    pub(super) fn reached_max(&self, limits: &PoolLimits) -> String {
-        let configured = PoolLimits::of(&self.checked.config.pool, self.shift).max_clients;
+    pub(super) fn reached_max(&self, pool: PoolId, limits: &PoolLimits) -> String {
+        let config = &self.checked.config;
+        let configured = PoolLimits::of(config.pool_of(pool.pool), self.shift).max_clients;
+        let who =
+            if config.pool_count() > 1 { format!("pool {}", config.pool_name(pool.pool)) } else { "server".to_owned() };
         match limits.max_clients < configured {
-            false => "server reached MaxClients setting, consider raising the MaxClients setting".to_owned(),
+            false => format!("{who} reached MaxClients setting, consider raising the MaxClients setting"),
             true => format!(
                 "no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
                 limits.max_clients
@@ -195,15 +202,15 @@ impl Master {
     /// Asks a worker to leave when it has no request.
     fn retire(&mut self, worker: WorkerId, directive: &str, why: &str) {
         let Some(known) = self.workers.meant_by(worker) else { return };
-        let (pid, requests, number) = (known.pid(), known.requests, known.mold.generation);
+        let (pid, requests, pool) = (known.pid(), known.requests, known.mold.pool);
         known.is_dismissed = true;
         known.why.get_or_insert(match directive {
             "MaxAgePerChild" => ExitReason::MaxAge,
             "MaxIdlePerChild" => ExitReason::MaxIdle,
             _ => ExitReason::Memory,
         });
-        let line =
-            format!("worker={} pid={pid} gen={number} retired: {why}, {requests} requests ({directive})", worker.slot);
+        let name = self.name_of(pool);
+        let line = format!("worker={} pid={pid} {name} retired: {why}, {requests} requests ({directive})", worker.slot);
         self.note_not_replaced();
         self.budget.retired = Some((line, Instant::now()));
         self.tell_front(ToFront::Leave { worker }, vec![]);
@@ -211,12 +218,12 @@ impl Master {
 
     /// A worker of that mold is ready: it takes the place of one that was asked to leave, if any was.
     pub(super) fn note_replaced(&mut self, by: MoldId) {
-        let MoldId { generation, refork } = by;
+        let MoldId { pool, refork } = by;
         if let Some((line, since)) = self.budget.retired.take() {
             let after = since.elapsed();
             log::notice(
                 "master",
-                format_args!("{line}, replaced in {after:.1?} from gen={generation} refork={refork}"),
+                format_args!("{line}, replaced in {after:.1?} from {} refork={refork}", self.name_of(pool)),
             );
         }
     }

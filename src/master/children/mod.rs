@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use wire::control::{FromExpander, FromFront, FromMold, GenerationNumber, ToExpander, ToFront, ToMold};
+use wire::control::{FromExpander, FromFront, FromMold, PoolId, ToExpander, ToFront, ToMold};
 
 use self::peer::Peer;
 use crate::monitor::ToMonitor;
@@ -77,7 +77,7 @@ pub type Refork = u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoldId {
     /// Whose code it has.
-    pub generation: GenerationNumber,
+    pub pool: PoolId,
     /// See [`Refork`].
     pub refork: Refork,
 }

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use anyhow::bail;
-use wire::control::{FromMold, LateCode, ToMold};
+use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
 
-use super::{CodeError, ConfigOrigin, expansion};
+use super::{CheckedConfig, CodeError, ConfigOrigin, expansion};
 use crate::config::ConfigError;
 use crate::master::children::{Mold, start_mold};
 use crate::sys::new_words;
@@ -19,15 +19,21 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     origin.facts.check = true;
     let checked = expansion::read(&origin)?;
     privileges::wanted(&checked.config)?;
+    checked.config.pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
+    Ok(checked.config.warnings)
+}
+
+fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber) -> anyhow::Result<()> {
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
     // It forks no worker that would read them.
     let (_, words) = new_words(worker::MEMORY_WORDS)?;
     let fds = vec![checked.in_memory()?, words.into()];
-    mold.peer.send(ToMold::Configure { generation: 1, preload: LateCode::default() }, fds);
+    let pool = PoolId { generation: 1, pool };
+    mold.peer.send(ToMold::Configure { pool, preload: LateCode::default() }, fds);
     let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
     mold.peer.send(ToMold::Retire, vec![]);
     mold.dismiss();
-    verdict.map(|()| checked.config.warnings)
+    verdict
 }
 
 fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {

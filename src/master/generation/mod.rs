@@ -1,4 +1,4 @@
-//! A generation: one configuration, its mold and its workers.
+//! A generation: one configuration, and for each of its pools a mold and its workers.
 //!
 //! ```text
 //!   Loading ──mold ready──▶ Starting ──first worker ready──▶ Serving ──a newer one serves──▶ Draining ──▶ Gone
@@ -6,21 +6,21 @@
 //! ```
 
 mod mold;
-mod molds;
+pub mod molds;
+pub mod pools;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use wire::control::{ExitReason, GenerationNumber, GenerationState, ToFront};
+use wire::control::{ExitReason, GenerationNumber, GenerationState, PoolId, PoolNumber, ToFront};
 
-use molds::Molds;
+use molds::Member;
+use pools::MoldPool;
 
 use super::Master;
-use super::backoff::Backoff;
-use super::children::{Mold, Refork};
+use super::children::Mold;
 use super::configuration::CheckedConfig;
 use super::logs::Opened;
-use super::pool::Policy;
 use super::sockets::listeners::Bound;
 use crate::config::Config;
 use crate::{log, sys};
@@ -39,22 +39,14 @@ pub struct Generation {
     pub checked: Rc<CheckedConfig>,
     /// Drawn above.
     pub state: GenerationState,
-    /// How many workers have become molds.
-    pub reforks: Refork,
-    /// None while the first is being started again, or when all have ended.
-    pub molds: Molds,
-    /// What the mold said that the server is.
+    /// By their numbers.
+    pub pools: Vec<MoldPool>,
+    /// What the mold of the server's own pool said that the server is.
     pub software: String,
-    /// Where its workers note what they are at: an address in their memory.
-    pub activity: usize,
     /// What it brings along until it serves.
     pub attempt: Option<Attempt>,
     /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
     pub deadline: Option<Instant>,
-    /// Since when the mold is stopped, unless it went on since.
-    stopped: Option<Instant>,
-    /// Between starts of the mold.
-    pub backoff: Backoff,
 }
 
 /// What a generation needs beside its processes; the server's own when the generation serves.
@@ -69,9 +61,21 @@ pub struct Attempt {
 }
 
 impl Generation {
-    /// It serves, and nobody can fork its workers.
-    fn is_without_mold(&self) -> bool {
-        self.state == GenerationState::Serving && self.molds.forking().is_none()
+    /// Those whose workers nobody can fork although it serves.
+    fn without_mold(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
+        let serves = self.state == GenerationState::Serving;
+        let pools = (0..).zip(&self.pools).filter(move |(_, pool)| serves && pool.molds.forking().is_none());
+        pools.map(|(number, pool)| (PoolId { generation: self.number, pool: number }, pool))
+    }
+
+    /// All molds of all its pools.
+    pub fn molds(&self) -> impl Iterator<Item = (PoolNumber, &Member)> {
+        (0..).zip(&self.pools).flat_map(|(number, pool)| pool.molds.iter().map(move |member| (number, member)))
+    }
+
+    /// Tells them to fork no more, and to end after their last workers.
+    pub fn retire(&mut self) {
+        self.pools.iter_mut().for_each(|pool| pool.molds.retire());
     }
 
     fn is_young(&self) -> bool {
@@ -94,7 +98,8 @@ impl Generation {
 
     /// Whether nothing of it will come back.
     fn is_over(&self) -> bool {
-        self.molds.is_empty() && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
+        self.pools.iter().all(|pool| pool.molds.is_empty())
+            && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
     }
 }
 
@@ -117,9 +122,9 @@ impl Master {
     pub(super) fn begin_generation(&mut self, checked: Rc<CheckedConfig>) -> anyhow::Result<()> {
         let listeners = self.listeners.for_config(&checked)?;
         match self.open_and_start(&checked) {
-            Ok((opened, mold)) => {
+            Ok((opened, molds)) => {
                 let attempt = Attempt { checked: checked.clone(), listeners, opened };
-                self.add_generation(checked, mold, attempt);
+                self.add_generation(checked, molds, attempt);
                 Ok(())
             }
             Err(error) => {
@@ -133,35 +138,34 @@ impl Master {
         }
     }
 
-    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Mold)> {
+    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Vec<Mold>)> {
         enough_files(&checked.config, sys::file_limit())?;
         let opened = self.logs.open(&checked.config)?;
         if self.opened.is_none() {
             // The start is logged where all else will be; the terminal is told how it ends.
             opened.take_stderr()?;
         }
-        let mold = self.start_mold(self.last_generation + 1, checked, &opened)?;
-        Ok((opened, mold))
+        let mut molds: Vec<Mold> = Vec::new();
+        for pool in checked.config.pool_numbers() {
+            let id = PoolId { generation: self.last_generation + 1, pool };
+            let started = self.start_mold(id, checked, &opened);
+            molds.push(started.inspect_err(|_| molds.iter().for_each(Mold::kill))?);
+        }
+        Ok((opened, molds))
     }
 
-    fn add_generation(&mut self, checked: Rc<CheckedConfig>, mold: Mold, attempt: Attempt) {
+    fn add_generation(&mut self, checked: Rc<CheckedConfig>, molds: Vec<Mold>, attempt: Attempt) {
         self.last_generation += 1;
         let allowed = checked.config.timeouts.start;
         self.notify.extend(allowed);
-        let mut molds = Molds::default();
-        molds.add_first(mold);
         self.generations.push(Generation {
             number: self.last_generation,
             checked,
             state: GenerationState::Loading,
-            reforks: 0,
-            molds,
+            pools: molds.into_iter().map(MoldPool::new).collect(),
             software: String::new(),
-            activity: 0,
             attempt: Some(attempt),
             deadline: Some(Instant::now() + allowed),
-            stopped: None,
-            backoff: Backoff::default(),
         });
     }
 
@@ -190,7 +194,9 @@ impl Master {
                 _ => {}
             }
         }
-        (self.policy, self.load) = (Policy::default(), Default::default());
+        for tended in self.tended.values_mut() {
+            (tended.policy, tended.load) = Default::default();
+        }
         let is_first = self.opened.is_none();
         if let Some(attempt) = attempt {
             self.commit(attempt);
@@ -204,7 +210,7 @@ impl Master {
         generation.state = GenerationState::Failed;
         generation.deadline = None;
         let attempt = generation.attempt.take();
-        generation.molds.iter().for_each(|member| member.mold.kill());
+        generation.molds().for_each(|(_, member)| member.mold.kill());
         self.kill_workers_of(number, "its generation failed");
         if let Some(attempt) = attempt {
             self.listeners.abandon(attempt.listeners);
@@ -220,7 +226,7 @@ impl Master {
     /// The front has no request of this generation any more.
     pub(super) fn retired(&mut self, number: GenerationNumber) {
         if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
-            generation.molds.retire();
+            generation.retire();
             self.workers.let_go(Some(number));
         }
     }
@@ -229,7 +235,7 @@ impl Master {
     pub(super) fn sweep(&mut self) {
         let workers = &self.workers;
         self.generations.retain(|generation| {
-            let gone = generation.is_over() && workers.of(generation.number).next().is_none();
+            let gone = generation.is_over() && workers.of_generation(generation.number).next().is_none();
             if gone {
                 log::info("master", format_args!("gen={} gone", generation.number));
             }
@@ -268,10 +274,11 @@ impl Master {
             return None;
         }
         let deadlines = self.generations.iter().filter_map(|g| g.deadline);
-        let moldless = self.generations.iter().filter(|g| g.is_without_mold());
-        let restarts = moldless.map(|g| g.backoff.ends(now).unwrap_or(now));
+        let moldless = self.generations.iter().flat_map(Generation::without_mold);
+        let restarts = moldless.map(|(_, pool)| pool.backoff.ends(now).unwrap_or(now));
         let (_, overdue) = self.workers.overdue(self.checked.config.timeouts.start, now);
-        let stopped = self.generations.iter().filter_map(|g| g.stopped).map(|since| since + STOPPED);
+        let pools = self.generations.iter().flat_map(|g| &g.pools);
+        let stopped = pools.filter_map(|pool| pool.stopped).map(|since| since + STOPPED);
         deadlines.chain(restarts).chain(overdue).chain(stopped).min()
     }
 }

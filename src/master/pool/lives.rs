@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use nix::unistd::{Pid, getpid};
 use wire::control::{
-    Exit, ExitReason, GenerationNumber, GenerationState, Slot, ToFront, ToMold, WorkerId, WorkerState,
+    Exit, ExitReason, GenerationNumber, GenerationState, PoolId, Slot, ToFront, ToMold, WorkerId, WorkerState,
 };
 use wire::reply::LeaveReason;
 
@@ -16,22 +16,22 @@ use crate::master::children::MoldId;
 
 impl Master {
     /// Asks a mold for a worker and tells the front.
-    pub(in crate::master) fn fork_worker(&mut self, number: GenerationNumber) {
-        let Some(refork) = self.generation(number).and_then(|g| g.molds.forking()).map(|member| member.refork) else {
+    pub(in crate::master) fn fork_worker(&mut self, pool: PoolId) {
+        let Some(refork) = self.mold_pool(pool).and_then(|it| it.molds.forking()).map(|member| member.refork) else {
             return;
         };
-        let id = self.workers.add(MoldId { generation: number, refork }, Instant::now());
+        let id = self.workers.add(MoldId { pool, refork }, Instant::now());
         let slot = id.slot;
         self.budget.begins(slot);
         let socket = match Socket::new() {
             Ok(socket) => socket,
             Err(error) => {
-                log::error("master", format_args!("worker={slot} gen={number} has no socket: {error}"));
+                log::error("master", format_args!("worker={slot} {} has no socket: {error}", self.name_of(pool)));
                 return drop(self.worker_gone(slot));
             }
         };
-        self.hand_to_front(number, id, &socket, false);
-        if let Some(mold) = self.mold(MoldId { generation: number, refork }) {
+        self.hand_to_front(pool, id, &socket, false);
+        if let Some(mold) = self.mold(MoldId { pool, refork }) {
             mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone(), socket.memory.clone()]);
         }
         if let Some(worker) = self.workers.get_mut(slot) {
@@ -40,30 +40,24 @@ impl Master {
     }
 
     /// Tells the front of a worker, a new one or one that had another front.
-    pub(in crate::master) fn hand_to_front(
-        &mut self,
-        generation: GenerationNumber,
-        worker: WorkerId,
-        socket: &Socket,
-        adopted: bool,
-    ) {
+    pub(in crate::master) fn hand_to_front(&mut self, pool: PoolId, worker: WorkerId, socket: &Socket, adopted: bool) {
         let ends = [&socket.front, &socket.worker, &socket.memory].map(Clone::clone).into();
-        self.tell_front(ToFront::Worker { worker, generation, adopted }, ends);
+        self.tell_front(ToFront::Worker { worker, pool, adopted }, ends);
     }
 
     pub(in crate::master) fn worker_forked(&mut self, by: MoldId, slot: Slot, pid: Pid) {
         if !self.workers.is_of(slot, by) {
             return;
         }
-        let number = by.generation;
+        let name = self.name_of(by.pool);
         let mold = self.mold(by).map(|mold| mold.pid);
         let is_adopted = !self.has_started(pid);
         let is_its_child = |parent| Some(parent) == mold || (parent == getpid() && is_adopted);
         match self.workers.forked(slot, pid, is_its_child) {
-            Ok(()) => log::info("master", format_args!("worker={slot} pid={pid} gen={number} started")),
+            Ok(()) => log::info("master", format_args!("worker={slot} pid={pid} {name} started")),
             Err(NotForked::Ended) => {
                 // `Exited` follows.
-                log::debug("master", format_args!("worker={slot} pid={pid} gen={number} has ended already"));
+                log::debug("master", format_args!("worker={slot} pid={pid} {name} has ended already"));
             }
             Err(NotForked::Foreign) => return self.mold_lied(by, pid),
         }
@@ -89,11 +83,12 @@ impl Master {
         }
         worker.state = WorkerState::Idle;
         let (mold, pid) = (worker.mold, worker.pid());
-        let number = mold.generation;
-        log::info("master", format_args!("worker={} pid={pid} gen={number} ready fork_us={fork_us}", id.slot));
-        self.backoff.succeeded();
+        let (number, name) = (mold.pool.generation, self.name_of(mold.pool));
+        log::info("master", format_args!("worker={} pid={pid} {name} ready fork_us={fork_us}", id.slot));
+        self.tended(mold.pool.pool).backoff.succeeded();
         self.note_replaced(mold);
-        if self.generation(number).is_some_and(|g| g.state == GenerationState::Starting) {
+        let starts = self.generation(number).is_some_and(|g| g.state == GenerationState::Starting);
+        if starts && self.all_pools_answer(number) {
             self.activate(number);
         }
         self.tend();
@@ -102,7 +97,7 @@ impl Master {
     /// It takes no more requests. What it does before its end, in END blocks and PerlChildExitHandlers, holds nobody up:
     /// its successor may come at once.
     pub(in crate::master) fn worker_leaves(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
-        let Some(number) = self.workers.meant_by(id).map(|worker| worker.mold.generation) else {
+        let Some(number) = self.workers.meant_by(id).map(|worker| worker.mold.pool.generation) else {
             return self.explain_exit(id, of_its_own);
         };
         let why = self.why_leaving(number, of_its_own);
@@ -115,10 +110,10 @@ impl Master {
     /// A worker has ended, reaped by its mold or, when the mold went before it, by us.
     pub(in crate::master) fn worker_ended(&mut self, slot: Slot, exit: Exit) {
         let Some(worker) = self.workers.get_mut(slot) else { return };
-        let (number, pid, booting) = (worker.mold.generation, worker.pid(), worker.state == WorkerState::Starting);
-        let who = format!("worker={slot} pid={pid} gen={number}");
-        let is_ours = worker.killed.is_some();
-        let reason = worker.killed.clone().or_else(|| self.was_out_of_memory(exit));
+        let (pool, pid, booting) = (worker.mold.pool, worker.pid(), worker.state == WorkerState::Starting);
+        let (is_ours, killed) = (worker.killed.is_some(), worker.killed.clone());
+        let who = format!("worker={slot} pid={pid} {}", self.name_of(pool));
+        let reason = killed.or_else(|| self.was_out_of_memory(exit));
         let was_out_of_memory = !is_ours && reason.is_some();
         match (exit, reason) {
             (Exit::Signal(_), Some(reason)) => log::warn("master", format_args!("{who} killed {exit} ({reason})")),
@@ -138,33 +133,35 @@ impl Master {
         if let Some(process) = &worker.process {
             self.hide_from_profiler(process.pid.as_raw());
         }
-        let number = worker.mold.generation;
+        let pool = worker.mold.pool;
         if worker.state == WorkerState::Starting && self.stop.is_none() {
-            self.boot_failed(number);
+            self.boot_failed(pool);
         }
         self.sweep();
         self.tend();
-        if worker.is_dismissed && self.workers.starting(number) == 0 {
+        if worker.is_dismissed && self.workers.starting(pool) == 0 {
             self.note_not_replaced();
         }
         Some(worker)
     }
 
-    fn boot_failed(&mut self, number: GenerationNumber) {
-        let now = Instant::now();
-        let is_news = self.backoff.ends(now).is_none();
-        let wait = self.backoff.failed(now);
+    fn boot_failed(&mut self, pool: PoolId) {
+        let (now, number) = (Instant::now(), pool.generation);
+        let backoff = &mut self.tended(pool.pool).backoff;
+        let is_news = backoff.ends(now).is_none();
+        let wait = backoff.failed(now);
         let Some(state) = self.generation(number).map(|g| g.state) else { return };
         match state {
-            GenerationState::Starting if self.workers.alive(number) == 0 => {
-                let error = anyhow::anyhow!("no worker became ready; what it said stands in the error log");
+            GenerationState::Starting if self.workers.alive(pool) == 0 => {
+                let label = self.generation(number).map(|g| g.checked.config.pool_label(pool.pool)).unwrap_or_default();
+                let error = anyhow::anyhow!("no worker became ready{label}; what it said stands in the error log");
                 self.give_up(number, error);
             }
             GenerationState::Serving if is_news => {
-                let after = wait.as_secs_f32();
+                let (after, name) = (wait.as_secs_f32(), self.name_of(pool));
                 log::error(
                     "master",
-                    format_args!("gen={number} a worker ended before it was ready; next try in {after:.1} s"),
+                    format_args!("{name} a worker ended before it was ready; next try in {after:.1} s"),
                 );
             }
             _ => {}
@@ -173,7 +170,7 @@ impl Master {
 
     /// Those of a generation that has failed, or should have ended.
     pub(in crate::master) fn kill_workers_of(&mut self, number: GenerationNumber, reason: &str) {
-        let slots: Vec<Slot> = self.workers.of(number).map(|(slot, _)| slot).collect();
+        let slots: Vec<Slot> = self.workers.of_generation(number).map(|(slot, _)| slot).collect();
         for slot in slots {
             if let Some(worker) = self.workers.get_mut(slot) {
                 worker.kill(reason, ExitReason::Reload);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use wire::control::{ExitReason, GenerationNumber, Slot, WorkerId, WorkerState};
+use wire::control::{ExitReason, GenerationNumber, PoolId, Slot, WorkerId, WorkerState};
 
 use super::process::{NotForked, Process};
 use super::worker::{Socket, Worker};
@@ -55,6 +55,11 @@ impl Workers {
     }
 
     /// The one at `slot`.
+    pub fn get(&self, slot: Slot) -> Option<&Worker> {
+        self.by_slot.get(&slot)
+    }
+
+    /// The same.
     pub fn get_mut(&mut self, slot: Slot) -> Option<&mut Worker> {
         self.by_slot.get_mut(&slot)
     }
@@ -91,8 +96,13 @@ impl Workers {
     }
 
     /// Those of one generation.
-    pub fn of(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &Worker)> {
-        self.iter().filter(move |(_, worker)| worker.mold.generation == generation)
+    pub fn of_generation(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &Worker)> {
+        self.iter().filter(move |(_, worker)| worker.mold.pool.generation == generation)
+    }
+
+    /// Those of one pool of a generation.
+    pub fn of(&self, pool: PoolId) -> impl Iterator<Item = (Slot, &Worker)> {
+        self.iter().filter(move |(_, worker)| worker.mold.pool == pool)
     }
 
     /// Those of one mold that were never seen alive, or were reaped by it before it ended and had said so.
@@ -103,7 +113,7 @@ impl Workers {
     /// Of those of its generation, the workers of earlier molds: those that serve, and how many others there are, which
     /// begin or leave.
     pub fn outdated(&self, mold: MoldId) -> (Vec<WorkerId>, u32) {
-        let older = self.of(mold.generation).filter(|(_, worker)| worker.mold.refork < mold.refork);
+        let older = self.of(mold.pool).filter(|(_, worker)| worker.mold.refork < mold.refork);
         let serves = |worker: &Worker| worker.state == WorkerState::Idle && !worker.is_dismissed;
         let (serving, others): (Vec<_>, Vec<_>) = older.partition(|(_, worker)| serves(worker));
         (
@@ -112,19 +122,19 @@ impl Workers {
         )
     }
 
-    /// How many of one generation serve or will.
-    pub fn alive(&self, generation: GenerationNumber) -> u32 {
-        count(self.of(generation).filter(|(_, worker)| worker.state != WorkerState::Retiring))
+    /// How many of one pool serve or will.
+    pub fn alive(&self, pool: PoolId) -> u32 {
+        count(self.of(pool).filter(|(_, worker)| worker.state != WorkerState::Retiring))
     }
 
-    /// How many more processes a generation may have that serves with up to `max` workers: as many may be about to end.
-    pub fn room(&self, generation: GenerationNumber, max: u32) -> u32 {
-        max.saturating_mul(2).saturating_sub(count(self.of(generation)))
+    /// How many more processes a pool may have that serves with up to `max` workers: as many may be about to end.
+    pub fn room(&self, pool: PoolId, max: u32) -> u32 {
+        max.saturating_mul(2).saturating_sub(count(self.of(pool)))
     }
 
-    /// How many of one generation are not ready yet.
-    pub fn starting(&self, generation: GenerationNumber) -> u32 {
-        count(self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Starting))
+    /// How many of one pool are not ready yet.
+    pub fn starting(&self, pool: PoolId) -> u32 {
+        count(self.of(pool).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
     /// How many were asked to leave and have not gone.
@@ -145,9 +155,9 @@ impl Workers {
         self.by_slot.values().any(|worker| worker.sizes.is_none())
     }
 
-    /// Those of one generation that serve.
-    pub fn idle(&self, generation: GenerationNumber) -> Vec<Idle> {
-        let serving = self.of(generation).filter(|(_, worker)| worker.state == WorkerState::Idle);
+    /// Those of one pool that serve.
+    pub fn idle(&self, pool: PoolId) -> Vec<Idle> {
+        let serving = self.of(pool).filter(|(_, worker)| worker.state == WorkerState::Idle);
         let known = |(slot, worker): (Slot, &Worker)| {
             Some(Idle {
                 id: WorkerId { slot, serial: worker.serial },
@@ -185,7 +195,7 @@ impl Workers {
 
     /// The front has gone. Those of `serving` wait for another; the others see it and leave.
     pub fn lose_front(&mut self, serving: Option<GenerationNumber>, leave_by: Instant) {
-        for worker in self.by_slot.values_mut().filter(|worker| Some(worker.mold.generation) != serving) {
+        for worker in self.by_slot.values_mut().filter(|worker| Some(worker.mold.pool.generation) != serving) {
             worker.socket = None;
             worker.state = WorkerState::Retiring;
             worker.leave_by.get_or_insert(leave_by);
@@ -193,18 +203,18 @@ impl Workers {
     }
 
     /// Those of a generation that a new front can take over.
-    pub fn orphans(&self, generation: GenerationNumber) -> Vec<(WorkerId, Socket, Option<Pid>)> {
-        let of = self.of(generation).filter(|(_, worker)| worker.killed.is_none());
+    pub fn orphans(&self, generation: GenerationNumber) -> Vec<(PoolId, WorkerId, Socket, Option<Pid>)> {
+        let of = self.of_generation(generation).filter(|(_, worker)| worker.killed.is_none());
         let known = |(slot, worker): (Slot, &Worker)| {
             let id = WorkerId { slot, serial: worker.serial };
-            Some((id, worker.socket.clone()?, worker.process.as_ref().map(|process| process.pid)))
+            Some((worker.mold.pool, id, worker.socket.clone()?, worker.process.as_ref().map(|process| process.pid)))
         };
         of.filter_map(known).collect()
     }
 
     /// From now on they see the end of their front; of all generations, or of one.
     pub fn let_go(&mut self, generation: Option<GenerationNumber>) {
-        let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.mold.generation == number);
+        let is_meant = |worker: &&mut Worker| generation.is_none_or(|number| worker.mold.pool.generation == number);
         self.by_slot.values_mut().filter(is_meant).for_each(|worker| worker.socket = None);
     }
 
@@ -257,8 +267,12 @@ fn count<T>(these: impl Iterator<Item = T>) -> u32 {
 mod tests {
     use super::*;
 
+    fn own_of(generation: GenerationNumber) -> PoolId {
+        PoolId { generation, pool: 0 }
+    }
+
     fn first_of(generation: GenerationNumber) -> MoldId {
-        MoldId { generation, refork: 0 }
+        MoldId { pool: own_of(generation), refork: 0 }
     }
 
     #[test]
@@ -267,7 +281,7 @@ mod tests {
         assert_eq!([1, 1, 2].map(|generation| workers.add(first_of(generation), now).slot), [0, 1, 2]);
         workers.remove(1);
         assert_eq!(workers.add(first_of(2), now).slot, 1);
-        assert_eq!((workers.alive(1), workers.alive(2)), (1, 2));
+        assert_eq!((workers.alive(own_of(1)), workers.alive(own_of(2))), (1, 2));
     }
 
     #[test]
@@ -279,9 +293,9 @@ mod tests {
         assert_eq!(first.slot, second.slot);
         workers.leaves(first, Some(now), ExitReason::Spare);
         assert!(workers.meant_by(first).is_none());
-        assert_eq!((workers.alive(1), workers.expels()), (1, None));
+        assert_eq!((workers.alive(own_of(1)), workers.expels()), (1, None));
         workers.leaves(second, Some(now), ExitReason::Spare);
-        assert_eq!((workers.alive(1), workers.expels()), (0, Some(now)));
+        assert_eq!((workers.alive(own_of(1)), workers.expels()), (0, Some(now)));
     }
 
     #[test]
@@ -328,8 +342,8 @@ mod tests {
     #[test]
     fn workers_of_earlier_molds_are_outdated_until_they_have_gone() {
         let (mut workers, now) = (Workers::default(), Instant::now());
-        let newest = MoldId { generation: 1, refork: 2 };
-        let ids = [0, 1, 2].map(|refork| workers.add(MoldId { generation: 1, refork }, now));
+        let newest = MoldId { pool: own_of(1), refork: 2 };
+        let ids = [0, 1, 2].map(|refork| workers.add(MoldId { pool: own_of(1), refork }, now));
         workers.add(first_of(2), now);
         assert_eq!(workers.outdated(newest), (vec![], 2), "they have not begun yet");
         ids.iter().for_each(|id| workers.meant_by(*id).expect("there").state = WorkerState::Idle);

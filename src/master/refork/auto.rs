@@ -1,5 +1,7 @@
 //! `Refork auto`: a worker becomes the mold when what all have for themselves repays that, and no more when it did not.
 
+use wire::control::PoolId;
+
 use crate::log;
 use crate::master::Master;
 
@@ -45,11 +47,10 @@ impl Auto {
 
 impl Master {
     /// Whether to refork now. Says what the last time has brought, when that is known.
-    pub(super) fn repays_refork(&mut self) -> bool {
-        let Some(serving) = self.serving() else { return false };
-        let Some(generation) = self.generations.iter().find(|g| g.number == serving) else { return false };
-        let reforks = generation.reforks;
-        let Some(member) = generation.molds.forking() else { return false };
+    pub(super) fn repays_refork(&mut self, serving: PoolId) -> bool {
+        let Some(pool) = self.mold_pool(serving) else { return false };
+        let reforks = pool.reforks;
+        let Some(member) = pool.molds.forking() else { return false };
         let Some(mold) = self.budget.memory_of(member.mold.pid) else { return false };
         let of_it = self.workers.of(serving).filter(|(_, worker)| worker.mold.refork == member.refork);
         let measured: Vec<_> = of_it.filter_map(|(_, worker)| Some((worker.requests, worker.sizes?.private))).collect();
@@ -58,17 +59,16 @@ impl Master {
             return false;
         };
         let now = Mean { requests, private: measured.iter().map(|(_, private)| private).sum::<u64>() / workers };
-        if let Some(saved) = self.refork.auto.saved(now) {
-            self.refork.auto.is_over = saved < LEAST_GAIN;
+        let (rss, name) = (mold.rss, self.name_of(serving));
+        let auto = self.refork.auto.entry(serving.pool).or_default();
+        if let Some(saved) = auto.saved(now) {
+            auto.is_over = saved < LEAST_GAIN;
             let then = if saved < LEAST_GAIN { ": it does not pay, and is not done again before a reload" } else { "" };
-            log::notice(
-                "master",
-                format_args!("gen={serving} refork={reforks} has saved {saved} % of private memory{then}"),
-            );
+            log::notice("master", format_args!("{name} refork={reforks} has saved {saved} % of private memory{then}"));
         }
-        let is_due = self.refork.auto.is_due(now, workers, mold.rss, reforks);
+        let is_due = auto.is_due(now, workers, rss, reforks);
         if is_due {
-            self.refork.auto.before = Some(now);
+            auto.before = Some(now);
         }
         is_due
     }

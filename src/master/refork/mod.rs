@@ -8,10 +8,13 @@
 
 mod auto;
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
-use wire::control::{ExitReason, FromMold, FrontStatus, GenerationNumber, ToFront, ToMold, WorkerId, WorkerState};
+use wire::control::{
+    ExitReason, FromMold, FrontStatus, PoolId, PoolNumber, ToFront, ToMold, WorkerId, WorkerState, WorkerStatus,
+};
 
 use super::Master;
 use super::children::peer::Peer;
@@ -29,15 +32,17 @@ const PART: u32 = 10;
 pub struct Reforking {
     phase: Phase,
     waiting: Vec<Client>,
-    auto: auto::Auto,
+    /// Pools whose turn comes when this one is done.
+    next: VecDeque<PoolNumber>,
+    auto: BTreeMap<PoolNumber, auto::Auto>,
 }
 
 #[derive(Debug, Default)]
 enum Phase {
     #[default]
     Rest,
-    /// The front is asked who has answered most.
-    Choosing,
+    /// The front is asked who has answered most of this pool.
+    Choosing(PoolNumber),
     Promoting(Candidate),
     /// This mold forks, and workers of earlier ones are left.
     Renewing(MoldId, Instant),
@@ -47,7 +52,7 @@ enum Phase {
 #[derive(Debug)]
 struct Candidate {
     worker: WorkerId,
-    generation: GenerationNumber,
+    pool: PoolId,
     peer: Peer<ToMold, FromMold>,
     by: Instant,
 }
@@ -55,7 +60,7 @@ struct Candidate {
 impl Reforking {
     /// The code is another: what was learnt of the last one does not count.
     pub fn begin_anew(&mut self) {
-        self.auto = auto::Auto::default();
+        self.auto.clear();
     }
 
     /// On which a worker that is to become a mold says whether it does.
@@ -81,9 +86,17 @@ impl Master {
         }
         self.refork.waiting.extend(client);
         if matches!(self.refork.phase, Phase::Rest) {
-            self.refork.phase = Phase::Choosing;
-            self.tell_front(ToFront::Status, vec![]);
+            self.refork.next = self.serving_pools().into_iter().map(|id| id.pool).collect();
+            self.refork_next();
         }
+    }
+
+    /// Pools have their turns one after the other: a part of the workers of one is away at a time. Says whether there is one.
+    fn refork_next(&mut self) -> bool {
+        let Some(pool) = self.refork.next.pop_front() else { return false };
+        self.refork.phase = Phase::Choosing(pool);
+        self.tell_front(ToFront::Status, vec![]);
+        true
     }
 
     /// `Refork`, when it is more than asked for.
@@ -91,47 +104,55 @@ impl Master {
         if !matches!(self.refork.phase, Phase::Rest) {
             return;
         }
-        let due = match &self.checked.config.pool.refork {
+        let checked = self.checked.clone();
+        let is_due = |master: &mut Master, id: PoolId| match &checked.config.pool_of(id.pool).refork {
             ReforkWhen::Off => false,
-            ReforkWhen::After(requests) => self.has_answered(requests),
-            ReforkWhen::Auto => self.repays_refork(),
+            ReforkWhen::After(requests) => master.has_answered(id, requests),
+            ReforkWhen::Auto => master.repays_refork(id),
         };
-        if due {
-            self.ask_refork(None);
+        if let Some(due) = self.serving_pools().into_iter().find(|id| is_due(self, *id))
+            && self.front.is_some()
+        {
+            self.refork.next = VecDeque::from([due.pool]);
+            self.refork_next();
         }
     }
 
     /// Whether a worker of the mold that forks now has answered what the list says for it.
-    fn has_answered(&self, requests: &[u64]) -> bool {
-        let Some(generation) = self.generations.iter().find(|g| Some(g.number) == self.serving()) else { return false };
-        let wanted = requests.get(generation.reforks as usize);
-        wanted.is_some_and(|wanted| self.workers.of(generation.number).any(|(_, worker)| worker.requests >= *wanted))
+    fn has_answered(&self, id: PoolId, requests: &[u64]) -> bool {
+        let Some(pool) = self.mold_pool(id) else { return false };
+        let wanted = requests.get(pool.reforks as usize);
+        wanted.is_some_and(|wanted| self.workers.of(id).any(|(_, worker)| worker.requests >= *wanted))
     }
 
     /// The front says what the workers are at. The one with the most requests knows most of the site.
     pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {
-        if !matches!(self.refork.phase, Phase::Choosing) {
-            return;
-        }
-        let serving = self.serving();
-        let fit = status.workers.iter().filter(|worker| Some(worker.generation) == serving && worker.requests > 0);
+        let Phase::Choosing(pool) = self.refork.phase else { return };
+        let serving = self.serving().map(|generation| PoolId { generation, pool });
+        let is_its = |worker: &&WorkerStatus| {
+            let known = self.workers.get(worker.slot);
+            worker.requests > 0 && known.is_some_and(|known| Some(known.mold.pool) == serving)
+        };
+        let fit = status.workers.iter().filter(is_its);
         let fit = fit.filter(|worker| matches!(worker.state, WorkerState::Idle | WorkerState::Busy));
         let best = fit.max_by_key(|worker| (worker.requests, worker.state == WorkerState::Idle));
         let chosen = best.and_then(|best| self.workers.with_pid(best.slot, Pid::from_raw(best.pid)));
         match (chosen, serving) {
-            (Some(worker), Some(generation)) => self.promote(worker, generation),
+            (Some(worker), Some(pool)) => self.promote(worker, pool),
+            // Of several pools one may have had nothing to do.
+            _ if self.checked.config.pool_count() > 1 && self.refork_next() => {}
             _ => self.end_refork(Err("no worker has answered a request yet".to_string())),
         }
     }
 
-    fn promote(&mut self, worker: WorkerId, generation: GenerationNumber) {
+    fn promote(&mut self, worker: WorkerId, pool: PoolId) {
         let by = Instant::now() + self.checked.config.timeouts.start;
         let pair = wire::channel::pair().and_then(|(ours, theirs)| Ok((Peer::new(ours)?, theirs)));
         match pair {
             Ok((peer, theirs)) => {
                 self.tell_front(ToFront::Promote { worker }, vec![theirs.into()]);
                 self.workers.dismiss(worker, ExitReason::Refork);
-                self.refork.phase = Phase::Promoting(Candidate { worker, generation, peer, by });
+                self.refork.phase = Phase::Promoting(Candidate { worker, pool, peer, by });
             }
             Err(error) => self.end_refork(Err(format!("no channel for a mold: {error}"))),
         }
@@ -161,15 +182,16 @@ impl Master {
             return self.end_refork(Err(format!("pid={pid} calls itself a mold and is no child of ours")));
         }
         let Phase::Promoting(candidate) = std::mem::take(&mut self.refork.phase) else { return };
-        let Candidate { worker: WorkerId { slot, .. }, generation: number, peer, .. } = candidate;
-        let Some(generation) = self.generation(number) else { return };
-        generation.reforks += 1;
-        let mold = MoldId { generation: number, refork: generation.reforks };
-        generation.molds.add_promoted(mold.refork, Child { pid, peer });
+        let Candidate { worker: WorkerId { slot, .. }, pool: id, peer, .. } = candidate;
+        let name = self.name_of(id);
+        let Some(pool) = self.mold_pool_mut(id) else { return };
+        pool.reforks += 1;
+        let mold = MoldId { pool: id, refork: pool.reforks };
+        pool.molds.add_promoted(mold.refork, Child { pid, peer });
         log::notice(
             "master",
             format_args!(
-                "mold pid={pid} gen={number} refork={} from worker={slot}, {requests} requests, in {took:.1?}",
+                "mold pid={pid} {name} refork={} from worker={slot}, {requests} requests, in {took:.1?}",
                 mold.refork
             ),
         );
@@ -182,16 +204,19 @@ impl Master {
     pub(super) fn renew_pool(&mut self) {
         let Phase::Renewing(mold, since) = self.refork.phase else { return };
         let (serving, others) = self.workers.outdated(mold);
-        if serving.is_empty() && others + self.workers.starting(mold.generation) == 0 {
+        if serving.is_empty() && others + self.workers.starting(mold.pool) == 0 {
             let after = since.elapsed();
             log::notice(
                 "master",
-                format_args!("gen={} refork={} renewed in {after:.1?}", mold.generation, mold.refork),
+                format_args!("{} refork={} renewed in {after:.1?}", self.name_of(mold.pool), mold.refork),
             );
+            if self.refork_next() {
+                return;
+            }
             return self.end_refork(Ok(()));
         }
-        let away = others.max(self.workers.starting(mold.generation));
-        let most = self.workers.alive(mold.generation).div_ceil(PART);
+        let away = others.max(self.workers.starting(mold.pool));
+        let most = self.workers.alive(mold.pool).div_ceil(PART);
         for worker in serving.into_iter().take(most.saturating_sub(away) as usize) {
             self.workers.dismiss(worker, ExitReason::Refork);
             self.tell_front(ToFront::Leave { worker }, vec![]);
@@ -213,6 +238,7 @@ impl Master {
         if matches!(std::mem::take(&mut self.refork.phase), Phase::Rest) {
             return;
         }
+        self.refork.next.clear();
         if let Err(error) = &result {
             log::warn("master", format_args!("no refork: {error}"));
         }

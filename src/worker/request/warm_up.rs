@@ -9,6 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use wire::control::PoolNumber;
 use wire::frame::{self, Field, Flags, Frame};
 use wire::reply::{Outgoing, Packet, Reply};
 use wire::transport::Presence;
@@ -46,6 +47,8 @@ pub enum WarmUpAnswer {
     Leaves,
     /// Perl does not answer there.
     NotPerl,
+    /// Another pool's workers answer there.
+    Elsewhere,
 }
 
 /// A place that Perl answers at.
@@ -59,6 +62,11 @@ pub struct WarmUpPlace {
 }
 
 impl WarmUpPlace {
+    /// Whose workers answer there.
+    pub fn pool(&self) -> PoolNumber {
+        self.location.settings.pool
+    }
+
     /// `RequestTimeout` and `RequestTimeoutGrace` there.
     pub fn time_limit(&self) -> (Duration, Duration) {
         (self.location.settings.request_timeout, self.location.settings.request_timeout_grace)

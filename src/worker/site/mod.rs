@@ -176,8 +176,9 @@ impl Site {
         if apache::api() == apache::Api::Two {
             return complain(phase, self.run_with_pools(phase));
         }
-        let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
-        let configured = self.config.sections.get(base).map_or(&[][..], |section| section.said.phases.of(phase));
+        let main = self.config.bases().find(|(host, _)| *host == 0).map(|(_, base)| usize::from(base));
+        let main = main.and_then(|base| self.config.sections.get(base));
+        let configured = main.map_or(&[][..], |section| section.said.phases.of(phase));
         for name in configured {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
             complain(phase, run.map(drop));
@@ -191,8 +192,8 @@ impl Site {
     /// mod_perl 2 hands such handlers pools and the server.
     fn run_with_pools(&self, phase: Phase) -> Result<(), Interrupted> {
         let mut words = phase.name().to_owned();
-        for (number, host) in self.config.hosts.iter().enumerate() {
-            let Some(section) = self.config.sections.get(usize::from(host.base)) else { continue };
+        for (number, base) in self.config.bases() {
+            let Some(section) = self.config.sections.get(usize::from(base)) else { continue };
             section.said.phases.of(phase).iter().for_each(|name| words.push_str(&format!("\0{number}\0{name}")));
         }
         self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words))
@@ -206,7 +207,8 @@ impl Site {
 
     /// Filters are loaded before the fork; one that cannot be had, or is of another kind, ends the start.
     fn check_filters(&self) -> Result<(), Interrupted> {
-        for filters in self.config.sections.iter().map(|section| &section.said.perl_filters) {
+        let ours = self.config.sections.iter().filter(|section| section.pool == self.config.own_pool);
+        for filters in ours.map(|section| &section.said.perl_filters) {
             for (way, names) in [("output", &filters.output), ("input", &filters.input)] {
                 if !names.is_empty() {
                     let words = format!("{way}\0{}", names.join("\0"));

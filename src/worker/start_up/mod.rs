@@ -12,11 +12,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
+use wire::control::PoolNumber;
 
 use super::place::server;
 use crate::config::{
-    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, regular,
-    split_words, table,
+    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
+    regular, split_words, table,
 };
 use crate::log;
 
@@ -106,12 +107,13 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     if config.perl.generation == Generation::Two {
         return true;
     }
-    let by_handler = config.sections.iter().filter_map(|s| s.said.handler.as_ref());
+    let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
+    let by_handler = said().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
     let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript);
-    let by_extension = config.sections.iter().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
-    let phases = config.sections.iter().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
+    let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
+    let phases = said().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }
 
@@ -149,7 +151,7 @@ fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
     if config.sections.iter().any(|section| section.said.phases.dispatch.is_some()) {
         return Vec::new();
     }
-    let missing = |(at, name): &(At, String)| {
+    let missing = |(_, at, name): &(PoolNumber, At, String)| {
         let error = perl.resolve_handler(name).err()?;
         let message = format!("{name}: {error}: correct the name, or add its folder with PerlLib");
         Some(ConfigError { at: Some(at.clone()), message })

@@ -15,6 +15,7 @@ const LEAVES: u64 = 3;
 const NOT_PERL: u64 = 4;
 const SKIPPED: u64 = 5;
 const DONE: u64 = 6;
+const ELSEWHERE: u64 = 7;
 
 /// As it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ impl Events {
             WarmUpAnswer::Status(status) => [ANSWERED, status.into(), 0, 0],
             WarmUpAnswer::Leaves => [LEAVES, 0, 0, 0],
             WarmUpAnswer::NotPerl => [NOT_PERL, 0, 0, 0],
+            WarmUpAnswer::Elsewhere => [ELSEWHERE, 0, 0, 0],
         });
     }
 
@@ -80,6 +82,7 @@ pub fn read(from: &mut File) -> io::Result<Event> {
         ANSWERED => Event::Ends(WarmUpAnswer::Status(u16::try_from(first).unwrap_or(500))),
         LEAVES => Event::Ends(WarmUpAnswer::Leaves),
         NOT_PERL => Event::Ends(WarmUpAnswer::NotPerl),
+        ELSEWHERE => Event::Ends(WarmUpAnswer::Elsewhere),
         SKIPPED => Event::Skipped,
         DONE => Event::Done,
         _ => return Err(ErrorKind::InvalidData.into()),

@@ -70,7 +70,9 @@ impl Verdict {
     }
 
     fn has_failed(self) -> bool {
-        !self.is_well() && !matches!(self, Verdict::Skipped | Verdict::Answered(WarmUpAnswer::NotPerl))
+        let is_passed_over =
+            matches!(self, Verdict::Skipped | Verdict::Answered(WarmUpAnswer::NotPerl | WarmUpAnswer::Elsewhere));
+        !self.is_well() && !is_passed_over
     }
 }
 
@@ -80,6 +82,7 @@ impl fmt::Display for Verdict {
             Verdict::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
             Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would leave after it"),
             Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("Perl does not answer there"),
+            Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("another pool answers there"),
             Verdict::Ended(exit) => write!(f, "it ended its process ({exit})"),
             Verdict::Late => f.write_str("it took too long and had to be killed"),
             Verdict::Skipped => f.write_str("not needed"),
@@ -212,6 +215,7 @@ fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUp
     let WarmUpRequest { site: to, target, number } = &candidate.asked;
     events.begins(*number, None);
     let answer = match site.warm_up_place(to.host, target) {
+        Ok(Some(place)) if place.pool() != site.config.own_pool => WarmUpAnswer::Elsewhere,
         Ok(Some(place)) => {
             events.begins(*number, Some(place.time_limit()));
             site.warm_up(&candidate.asked, place).unwrap_or(WarmUpAnswer::Status(500))

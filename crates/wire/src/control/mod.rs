@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
 pub use status::{
-    Activity, ClientStatus, FrontStatus, Quantiles, ShareStatus, SlowRequest, Spread, Spreads, Times, WorkerState,
-    WorkerStatus,
+    Activity, ClientStatus, FrontStatus, PoolStatus, Quantiles, ShareStatus, SlowRequest, Spread, Spreads, Times,
+    WorkerState, WorkerStatus,
 };
 
 use crate::reply::LeaveReason;
@@ -29,6 +29,18 @@ pub struct WorkerId {
 
 /// Which generation: counts the starts of the Perl side, of which each reload that succeeds is one.
 pub type GenerationNumber = u32;
+
+/// Which of the pools of a generation: 0 is the server's own, the others are counted in the order of the configuration.
+pub type PoolNumber = u16;
+
+/// A pool of a generation: a mold and its workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct PoolId {
+    /// Whose configuration it has.
+    pub generation: GenerationNumber,
+    /// Which of its pools.
+    pub pool: PoolNumber,
+}
 
 /// The master to the front.
 #[derive(Debug, Serialize, Deserialize)]
@@ -54,7 +66,7 @@ pub enum ToFront {
     /// which the front takes back what the worker has not begun, and their memory, if they share any. The worker's end is told by `Gone`.
     Worker {
         worker: WorkerId,
-        generation: GenerationNumber,
+        pool: PoolId,
         /// It had another front, which has died; it may be in the middle of a request of that one.
         adopted: bool,
     },
@@ -64,10 +76,10 @@ pub enum ToFront {
     Gone { slot: Slot },
     /// From now on new requests are for this generation; older ones drain.
     Activate { generation: GenerationNumber },
-    /// Ask `count` idle workers to leave.
-    Retire { count: u32 },
-    /// At most so many workers have a request at one time, until another generation serves.
-    Admit { most: u32 },
+    /// Ask `count` idle workers of this pool to leave.
+    Retire { pool: PoolNumber, count: u32 },
+    /// At most so many workers of this pool have a request at one time, until another generation serves.
+    Admit { pool: PoolNumber, most: u32 },
     /// Have this worker tell about itself. Descriptors: a memfd for what it tells, what is closed when it has told, and those
     /// that the inspection takes.
     Inspect { worker: WorkerId, what: Inspection },
@@ -117,7 +129,7 @@ pub enum FromFront {
         /// Microseconds from fork to ready.
         fork_us: u32,
     },
-    /// The pool's state, sent when it changed and at most every 20 ms.
+    /// A pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
     /// This worker serves no more: it was asked to leave, or said that it will.
     Leaving {
@@ -155,11 +167,11 @@ pub enum FromFront {
     Drained,
 }
 
-/// How busy the serving generation is.
+/// How busy a pool of the serving generation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
-    /// The generation that serves.
-    pub generation: GenerationNumber,
+    /// Which.
+    pub id: PoolId,
     /// Workers that wait for a request.
     pub idle: u32,
     /// Workers that have one.
@@ -192,7 +204,7 @@ pub enum ToMold {
     /// The first message. Descriptors: a memfd with the configuration's JSON, one with words that say how large each worker may
     /// become, then the error logs of hosts.
     Configure {
-        generation: GenerationNumber,
+        pool: PoolId,
         /// What it loads besides, if it can (`PerlPreload auto`).
         preload: LateCode,
     },

@@ -120,6 +120,9 @@ pub struct FrontStatus {
     pub shares: Vec<ShareStatus>,
     /// Requests that wait now.
     pub queued: u32,
+    /// One entry a pool, where there is more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub pools: Vec<PoolStatus>,
     /// Finished requests by the status of their answers; 499: the client left before there was one.
     #[serde(default)]
     pub codes: BTreeMap<u16, u64>,
@@ -162,6 +165,25 @@ impl SlowRequest {
     }
 }
 
+/// A pool of the generation that serves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolStatus {
+    /// Of its `WorkerPool`, or `default`.
+    pub name: String,
+    /// Which of mod_perl's APIs it speaks.
+    pub perl_generation: u8,
+    /// Workers that wait for a request.
+    pub idle: u32,
+    /// Workers that have one.
+    pub busy: u32,
+    /// Requests that wait for a worker.
+    pub queued: u32,
+    /// Its `MaxClients`.
+    pub most: u32,
+    /// More requests come than are answered.
+    pub overloaded: bool,
+}
+
 /// What the requests of one `PoolShare` have of the pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareStatus {
@@ -197,6 +219,9 @@ pub struct WorkerStatus {
     pub slot: Slot,
     /// The generation that it was forked for.
     pub generation: GenerationNumber,
+    /// Its pool, where there is more than one.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub pool: String,
     /// Its process, 0 while it is being forked.
     pub pid: i32,
     /// See [`WorkerState`].

@@ -150,8 +150,10 @@ impl Process {
         }
     }
 
-    fn mold(generation: &GenerationStatus) -> Process {
-        Process { generation: Some(generation.generation), ..Process::new(Role::Mold, generation.mold_pid) }
+    fn molds(generation: &GenerationStatus) -> impl Iterator<Item = Process> {
+        let others = generation.molds.iter().skip(1).map(|mold| mold.pid);
+        let mold = |pid| Process { generation: Some(generation.generation), ..Process::new(Role::Mold, pid) };
+        std::iter::once(generation.mold_pid).chain(others).map(mold)
     }
 
     fn worker(worker: &WorkerStatus) -> Process {
@@ -173,7 +175,7 @@ impl Process {
 /// All of the server, each once. Those that it names come first, so that what they have started is not taken for another.
 fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
     let mut processes = vec![Process::new(Role::Master, status.pid), Process::new(Role::Front, status.front_pid)];
-    processes.extend(status.generations.iter().map(Process::mold));
+    processes.extend(status.generations.iter().flat_map(Process::molds));
     processes.extend(status.workers().iter().map(Process::worker));
     // A process that is being started or has ended has the number 0.
     processes.retain(|process| process.pid > 0);
@@ -321,6 +323,7 @@ pub mod tests {
                 mold_pid: 3,
                 refork: 1,
                 workers: 5,
+                molds: Vec::new(),
             }],
             max_clients: 5,
             front_pid: 2,

@@ -13,6 +13,16 @@ pub enum Generation {
     Two,
 }
 
+impl Generation {
+    /// As `PerlGeneration` says it.
+    pub fn number(self) -> u8 {
+        match self {
+            Generation::One => 1,
+            Generation::Two => 2,
+        }
+    }
+}
+
 /// `PerlOptions`: flags that are set, and flags that are taken back; what is in neither has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct PerlOptions {

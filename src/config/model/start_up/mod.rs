@@ -4,6 +4,8 @@ pub mod warm_up;
 
 use std::path::PathBuf;
 
+use wire::control::PoolNumber;
+
 use crate::config::syntax::tree::At;
 
 /// What the mold does before it forks, with the place that asked for it.
@@ -11,6 +13,8 @@ use crate::config::syntax::tree::At;
 pub struct StartUp {
     /// The directive's place.
     pub at: At,
+    /// By whose mold.
+    pub pool: PoolNumber,
     /// What is done.
     pub step: StartUpStep,
 }

@@ -9,7 +9,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{PsgiApp, StartUpStep};
 use crate::config::table::perl::phases;
-use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
@@ -37,7 +37,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlModule",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("Name…", 1..=MANY, |d, names| {
             steps(d, names, |_, name| StartUpStep::Module(name.to_owned()))
         }),
@@ -50,7 +50,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlRequire",
         aliases: &["PerlScript"],
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
             steps(d, files, |d, file| StartUpStep::Require(required(d, file)))
         }),
@@ -62,7 +62,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlLib",
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
             steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
         }),
@@ -73,7 +73,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlEval",
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned()))),
         because: "code belongs in files",
         effect: Effect::Generation,
@@ -110,7 +110,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "RegistryPreload",
-        contexts: HOSTS,
+        contexts: HOSTS.and_pools(),
         takes: Takes::Words("/uri file|folder", 2..=2, registry_preload),
         because: "scripts are compiled when they are first asked for",
         effect: Effect::Generation,
@@ -303,7 +303,7 @@ fn pass_env(draft: &mut Draft, names: &[String]) {
 
 /// mod_perl 2 looks for a relative name in @INC, where ServerRoot comes last.
 pub fn required(draft: &Draft, file: &str) -> PathBuf {
-    match draft.config.perl.generation {
+    match draft.config.perl_of(draft.position.pool).generation {
         Generation::One => draft.path(file),
         Generation::Two => PathBuf::from(file),
     }

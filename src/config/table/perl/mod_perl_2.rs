@@ -5,16 +5,17 @@ use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
 use crate::config::model::overrides::Class;
 use crate::config::model::perl::api::Generation;
+use crate::config::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::content::filters;
 use crate::config::table::perl::{handlers, phases, switches};
-use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
         name: "PerlGeneration",
-        contexts: SERVER,
+        contexts: POOLS,
         takes: Takes::Word("1|2", generation),
         because: "what the rest of the configuration says: PerlResponseHandler, `SetHandler modperl`, PerlOptions, names like ModPerl::Registry \
             are mod_perl 2's",
@@ -42,13 +43,13 @@ pub static ROWS: &[Row] = &[
         effect: Effect::Generation,
         about: "mod_perl 2's switches of a place: SetupEnv fills %ENV, ParseHeaders takes headers from what is printed, GlobalRequest lets \
             Apache2::RequestUtil->request find the request, MergeHandlers adds an inner section's handlers to the outer's. A host's `-Access` and \
-            the like leave that phase out, -Enable all of them. Parent, Clone and InheritSwitches are about interpreters of threads: all code of a pool \
-            has one interpreter here.",
+            the like leave that phase out, -Enable all of them. +Parent makes a virtual host a pool of workers by itself, with a mold that loads what its \
+            own PerlSwitches, PerlRequire and PerlModule name: see WorkerPool. Clone and InheritSwitches are accepted and mean nothing.",
         ..ROW
     },
     Row {
         name: "PerlSwitches",
-        contexts: HOSTS,
+        contexts: HOSTS.and_pools(),
         takes: Takes::Words("-switch…", 1..=MANY, switches::perl_switches),
         because: "perl's own",
         effect: Effect::Generation,
@@ -57,7 +58,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlConfigRequire",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
             files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(handlers::required(d, file))));
             Ok(())
@@ -70,7 +71,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlPostConfigRequire",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
             files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(handlers::required(d, file))));
             Ok(())
@@ -84,10 +85,7 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "PerlLoadModule",
         contexts: ANYWHERE,
-        takes: Takes::Words("Name…", 1..=MANY, |d, names| {
-            names.iter().for_each(|name| d.start_up(StartUpStep::LoadModule(name.clone())));
-            Ok(())
-        }),
+        takes: Takes::Words("Name…", 1..=MANY, load_module),
         because: "the site says which",
         effect: Effect::Generation,
         is_code: true,
@@ -249,13 +247,27 @@ fn named(word: &str) -> Option<Generation> {
     }
 }
 
+/// `PerlLoadModule Name…`
+fn load_module(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    if draft.position.pool != DEFAULT {
+        return Err(CODE_ELSEWHERE.to_owned());
+    }
+    names.iter().for_each(|name| draft.start_up(StartUpStep::LoadModule(name.clone())));
+    Ok(())
+}
+
 /// `PerlGeneration 1|2`: the reader has looked for it already.
 fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
     let said = named(word).ok_or_else(|| format!("expected 1 or 2, got \"{word}\""))?;
-    if said != draft.config.perl.generation {
-        return Err(format!("PerlGeneration {word} contradicts what is defined: MODPERL2 stands for generation 2"));
+    let speaks = draft.perl().generation;
+    match draft.position.pool {
+        _ if said == speaks => Ok(()),
+        DEFAULT => Err(format!("PerlGeneration {word} contradicts what is defined: MODPERL2 stands for generation 2")),
+        pool => {
+            let name = draft.config.pool_name(pool);
+            Err(format!("PerlGeneration {word} contradicts what is said of pool {name} before: remove one of them"))
+        }
     }
-    Ok(())
 }
 
 /// `PerlAddAuthzProvider name handler`

@@ -8,6 +8,8 @@ use crate::config::table::row::{ANYWHERE, Contexts, Effect, HOSTS, MANY, ROW, Ro
 
 const INNER: Contexts = ANYWHERE.and_htaccess(Class::FILE_INFO);
 const LOGIN: Contexts = ANYWHERE.and_htaccess(Class::AUTH_CONFIG);
+/// What is run for a process and not for a request.
+const PROCESSES: Contexts = HOSTS.and_pools();
 const RULES: Contexts = ANYWHERE.and_htaccess(Class::LIMIT);
 
 macro_rules! rows {
@@ -47,15 +49,15 @@ pub static ROWS: &[Row] = rows! {
         "The last before the answer: sets headers, variables, or who is to answer. Headers go with a static file, too.";
     Log INNER "CustomLog writes the lines"
         "Run when the answer has been sent, with `$r->status` and `$r->bytes_sent`.";
-    ChildInit HOSTS "most sites need none"
+    ChildInit PROCESSES "most sites need none"
         "Run in every fresh worker before its first request: for database connections and the like.";
-    ChildExit HOSTS "most sites need none"
+    ChildExit PROCESSES "most sites need none"
         "Run in a worker before it ends.";
     Restart SERVER "most sites need none"
         "Run while a new generation loads, at a reload and not at the first start.";
-    OpenLogs HOSTS "most sites need none"
+    OpenLogs PROCESSES "most sites need none"
         "mod_perl 2's: run in the process that the workers are forked from, when everything is loaded.";
-    PostConfig HOSTS "most sites need none"
+    PostConfig PROCESSES "most sites need none"
         "mod_perl 2's: run after PerlOpenLogsHandler, in the same process.";
 };
 

@@ -2,13 +2,13 @@
 
 use crate::config::draft::Draft;
 use crate::config::model::start_up::StartUpStep;
-use crate::config::table::row::{ANYWHERE, Effect, ROW, Row, SERVER, Takes};
+use crate::config::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
         name: "PerlTaintCheck",
-        contexts: SERVER,
-        takes: Takes::Flag(|d, on| d.config.perl.taint_check = on),
+        contexts: POOLS,
+        takes: Takes::Flag(|d, on| d.perl().taint_check = on),
         default: Some("Off"),
         because: "perl's own",
         effect: Effect::Generation,
@@ -17,8 +17,8 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "PerlWarn",
-        contexts: SERVER,
-        takes: Takes::Flag(|d, on| d.config.perl.warn = on),
+        contexts: POOLS,
+        takes: Takes::Flag(|d, on| d.perl().warn = on),
         default: Some("Off"),
         because: "perl's own",
         effect: Effect::Generation,
@@ -67,9 +67,9 @@ pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> 
 fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item = &'a String>) -> Result<(), String> {
     for (at, letter) in switches.char_indices() {
         match letter {
-            'w' | 'W' => draft.config.perl.warn = true,
-            'X' => draft.config.perl.warn = false,
-            'T' | 't' => draft.config.perl.taint_check = true,
+            'w' | 'W' => draft.perl().warn = true,
+            'X' => draft.perl().warn = false,
+            'T' | 't' => draft.perl().taint_check = true,
             'I' | 'M' | 'm' => {
                 let rest = &switches[at + 1..];
                 let value = if rest.is_empty() { next.next().map_or("", String::as_str) } else { rest };

@@ -12,6 +12,7 @@ use http::request::Parts;
 use super::context::{RequestContext, variables};
 use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge};
 use crate::config::access::{AccessRules, Lookups, Methods};
+use crate::config::pools;
 use crate::front::base::blocking::NoThread;
 use crate::front::base::refusal::Refusal;
 use crate::front::base::shared::count;
@@ -132,7 +133,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
         if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
             continue;
         }
-        let Some(turn) = context.generation.workers.take_turn(throttle) else {
+        let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
             context
                 .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             count(&context.services.shared.counters.throttled);
@@ -153,7 +154,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     }
     let mut visitor = context.visitor.borrow_mut();
     let speed = visitor.speed.get_or_insert_with(|| {
-        context.generation.workers.keep_pace(limit, socket.ip()).map_err(|fast| {
+        context.generation.workers.of(route.settings.pool).keep_pace(limit, socket.ip()).map_err(|fast| {
             count(&context.services.shared.counters.too_fast);
             fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after

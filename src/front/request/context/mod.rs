@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::request::Parts;
 use http::{HeaderMap, Version};
-use wire::control::SlowRequest;
+use wire::control::{PoolNumber, SlowRequest};
 use wire::frame::name_in_logs;
 use wire::reply::Head;
 
@@ -86,6 +86,8 @@ pub struct RequestContext {
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
     pub exchange: RefCell<Option<SharedExchange>>,
+    /// Whose worker that is.
+    pub pool: Cell<PoolNumber>,
     /// What the access check found out about the client.
     pub visitor: RefCell<Visitor>,
     /// The client sends nothing more, and its program may have been told: it may have stopped in the middle of its answer.
@@ -285,7 +287,7 @@ impl Pending for RequestContext {
         }
         let exchange = self.exchange.borrow().clone();
         self.told_hung_up.set(self.told_hung_up.get() || exchange.is_some());
-        exchange.is_none_or(|exchange| self.generation.workers.hang_up(&exchange))
+        exchange.is_none_or(|exchange| self.generation.workers.of(self.pool.get()).hang_up(&exchange))
     }
 }
 
@@ -324,6 +326,7 @@ impl RequestGuard {
             basis: RefCell::default(),
             before: RefCell::default(),
             exchange: RefCell::default(),
+            pool: Cell::default(),
             visitor: RefCell::default(),
             told_hung_up: Cell::default(),
             is_for_cache: Cell::default(),

@@ -1,0 +1,174 @@
+//! Which pools there are, and what belongs to each: found before anything else is read, because a place may name a pool that is
+//! defined further down.
+
+use std::collections::HashSet;
+
+use wire::control::PoolNumber;
+
+use crate::config::draft::Draft;
+use crate::config::model::pools::{DEFAULT, MOST};
+use crate::config::model::server::{NamedPool, PerlSwitches, Pool};
+use crate::config::syntax::tree::{ConfigError, Directive};
+use crate::config::table::{Belongs, belongs, is_parent, speaks_of};
+
+const LONGEST_NAME: usize = 64;
+
+impl Draft {
+    /// Finds all pools of a tree, and what is wrong with them.
+    pub(super) fn find_pools(&mut self, tree: &[Directive]) {
+        let defined = tree.iter().filter(|directive| is(directive, "WorkerPool") && directive.section.is_some());
+        defined.clone().for_each(|directive| self.define_pool(directive));
+        tree.iter().filter(|it| belongs(it) == Some(Belongs::ToItself)).for_each(|host| self.host_is_pool(host));
+        if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.pools_left_out > 0)
+        {
+            let count = self.config.more_pools.len() + self.pools_left_out + 1;
+            let message = format!(
+                "there are {count} pools of workers, and {MOST} may be, the server's own among them: each is a perl that stays, with \
+                 workers; let places share pools"
+            );
+            self.errors.push(ConfigError::at(&at, message));
+        }
+        if self.config.more_pools.is_empty() {
+            return;
+        }
+        self.find_places(tree);
+        for number in self.config.pool_numbers().skip(1) {
+            let mut own = Vec::new();
+            self.collect(DEFAULT, number, tree, &mut own);
+            // What it says, or what is said in its places, or what the server speaks.
+            let said = speaks_of(own.into_iter()).map(|(generation, _)| generation);
+            let generation = said.unwrap_or(self.config.perl.generation);
+            if let Some(named) = self.config.named_mut(number) {
+                named.perl.generation = generation;
+            }
+        }
+        let mut used = HashSet::new();
+        names(tree, &mut used);
+        defined.for_each(|directive| self.is_used(directive, &used));
+    }
+
+    fn define_pool(&mut self, directive: &Directive) {
+        let [name] = directive.args.as_slice() else { return };
+        let known = self.config.pool_called(name).map(|number| (number, self.config.pool_at(number)));
+        let wrong = match known {
+            Some((DEFAULT, _)) => {
+                "is the server's own pool, of which everything is said outside of all sections: give this one another name"
+                    .to_owned()
+            }
+            Some((_, at)) => format!("is defined already at {}: give one of them another name", at.unwrap_or_default()),
+            None if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) => {
+                format!("expected letters, digits, -, _ and ., at most {LONGEST_NAME}")
+            }
+            None => return self.add_pool(name.clone(), directive),
+        };
+        self.errors.push(ConfigError::at(&directive.at, format!("<WorkerPool {name}>: {wrong}")));
+    }
+
+    /// It is called as the host is, or else as its first address.
+    fn host_is_pool(&mut self, host: &Directive) {
+        let inside = host.section.as_deref().unwrap_or_default();
+        let named = inside.iter().find(|directive| is(directive, "ServerName")).and_then(|it| it.args.first());
+        let name = named.or(host.args.first()).cloned().unwrap_or_default();
+        let is_taken = |name: &str| self.config.pool_called(name).is_some();
+        let mut others = (host.at.line..).map(|number| format!("{name}:{number}"));
+        let free = if is_taken(&name) { others.find(|name| !is_taken(name)) } else { Some(name.clone()) };
+        self.add_pool(free.unwrap_or(name), host);
+    }
+
+    fn add_pool(&mut self, name: String, section: &Directive) {
+        if self.config.more_pools.len() + 1 >= MOST {
+            self.pools_left_out += 1;
+            return;
+        }
+        let (pool, perl) = (Pool::default(), PerlSwitches::default());
+        self.config.more_pools.push(NamedPool { name, at: section.at.clone(), pool, perl, base: None });
+        let number = self.config.pool_count() - 1;
+        self.note_section(section, number);
+    }
+
+    /// By where its contents lie: what Perl has made has one place in the files for all.
+    fn note_section(&mut self, section: &Directive, pool: PoolNumber) {
+        let inside = section.section.as_deref().unwrap_or_default();
+        if !inside.is_empty() {
+            self.section_pools.insert(inside.as_ptr().addr(), pool);
+        }
+    }
+
+    /// Sections with `PerlPool`.
+    fn find_places(&mut self, tree: &[Directive]) {
+        for section in tree.iter().filter(|directive| !is(directive, "WorkerPool")) {
+            let Some(inside) = section.section.as_deref() else { continue };
+            if let Some(Belongs::To(name)) = belongs(section) {
+                if let Some(pool) = self.config.pool_called(name) {
+                    self.note_section(section, pool);
+                }
+                if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && is_parent(it)) {
+                    let message = format!(
+                        "PerlOptions: Parent makes this host a pool by itself, and PerlPool says {name}: remove one"
+                    );
+                    self.errors.push(ConfigError::at(&parent.at, message));
+                }
+            }
+            self.find_places(inside);
+        }
+    }
+
+    /// The pool of what stands in a section that itself belongs to `outer`.
+    pub(super) fn pool_within(&self, outer: PoolNumber, inside: &[Directive]) -> PoolNumber {
+        match inside.is_empty() {
+            true => outer,
+            false => self.section_pools.get(&inside.as_ptr().addr()).copied().unwrap_or(outer),
+        }
+    }
+
+    fn collect<'t>(&self, at: PoolNumber, wanted: PoolNumber, tree: &'t [Directive], own: &mut Vec<&'t Directive>) {
+        for directive in tree {
+            if at == wanted {
+                own.push(directive);
+            }
+            if let Some(inside) = directive.section.as_deref() {
+                self.collect(self.pool_within(at, inside), wanted, inside, own);
+            }
+        }
+    }
+
+    /// One that no place names would hold memory for nothing.
+    fn is_used(&mut self, directive: &Directive, used: &HashSet<String>) {
+        let Some(name) = directive.args.first().filter(|name| !used.contains(&name.to_ascii_lowercase())) else {
+            return;
+        };
+        let message = format!(
+            "<WorkerPool {name}>: no place has it: write `PerlPool {name}` in a Location, Directory or VirtualHost, or remove the section"
+        );
+        self.errors.push(ConfigError::at(&directive.at, message));
+    }
+
+    /// What the sections of pools say, over what the server itself says.
+    pub(super) fn walk_pools(&mut self) {
+        let (pool, preload) = (self.config.pool.clone(), self.config.perl.preload);
+        for named in &mut self.config.more_pools {
+            named.pool.clone_from(&pool);
+            named.perl.preload = preload;
+        }
+        for (position, inside) in std::mem::take(&mut self.postponed) {
+            self.walk_in(position, &inside);
+        }
+    }
+}
+
+fn names(tree: &[Directive], used: &mut HashSet<String>) {
+    for directive in tree {
+        if is(directive, "PerlPool") {
+            used.extend(directive.args.first().map(|name| name.to_ascii_lowercase()));
+        }
+        names(directive.section.as_deref().unwrap_or_default(), used);
+    }
+}
+
+fn is(directive: &Directive, name: &str) -> bool {
+    directive.name.eq_ignore_ascii_case(name)
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
+}

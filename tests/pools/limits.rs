@@ -1,0 +1,95 @@
+//! Limits of a pool, which are no other pool's.
+
+use super::{BOTH, site, who, workers_of};
+use crate::support::{Server, until};
+
+const HOLD: &str =
+    "print qq(Content-Type: text/plain\\n\\n); select undef, undef, undef, 0.01 until -e '@DIR@/go'; print 'held';\n";
+
+fn pool<'a>(status: &'a serde_json::Value, name: &str) -> &'a serde_json::Value {
+    let all = status["front"]["pools"].as_array().expect("pools");
+    all.iter().find(|pool| pool["name"] == name).expect("that pool")
+}
+
+fn hold(server: &Server, target: &str) -> crate::support::Connection {
+    let mut connection = server.connect();
+    connection.raw(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    connection
+}
+
+#[test]
+fn a_pool_at_its_limit_does_not_starve_the_other() {
+    let server = site().script("scripts/hold", HOLD).serve(BOTH);
+    let held: Vec<_> = (0..5).map(|_| hold(&server, "/old/hold")).collect();
+    until("one has the only worker and four wait", || {
+        let status = server.status();
+        let old = pool(&status, "old");
+        (old["busy"].as_u64(), old["queued"].as_u64()) == (Some(1), Some(4))
+    });
+    for _ in 0..20 {
+        who(&server, "/new/who");
+    }
+    assert_eq!(workers_of(&server, "old").len(), 1);
+    let status = server.status();
+    assert_eq!(pool(&status, "default")["queued"], 0, "{status}");
+    server.site.write("go", "");
+    for mut connection in held {
+        assert_eq!(connection.response().is(200).text(), "held");
+    }
+    server.logged("pool old reached MaxClients setting");
+}
+
+#[test]
+fn its_queue_is_its_own() {
+    let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nQueueLength 2");
+    let server = site().script("scripts/hold", HOLD).serve(&conf);
+    let held: Vec<_> = (0..3).map(|_| hold(&server, "/old/hold")).collect();
+    until("the queue is full", || pool(&server.status(), "old")["queued"] == 2);
+    server.get("/old/who").is(503);
+    server.get("/new/who").is(200);
+    server.site.write("go", "");
+    held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));
+}
+
+#[test]
+fn workers_of_a_pool_leave_after_its_number_of_requests() {
+    let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nMaxRequestsPerChild 3");
+    let server = site().serve(&conf);
+    let (old, new) = (who(&server, "/old/who").0, who(&server, "/new/who").0);
+    let same = (0..2).filter(|_| who(&server, "/old/who").0 == old).count();
+    assert_eq!(same, 2, "three requests by the first worker");
+    assert_ne!(who(&server, "/old/who").0, old);
+    assert!((0..10).any(|_| who(&server, "/new/who").0 == new), "the others are not concerned");
+}
+
+#[test]
+fn a_worker_of_a_pool_that_grows_over_its_limit_is_replaced_and_others_may_grow() {
+    let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nMaxMemoryPerChild 16M");
+    let grow = "our $kept = 'x' x (64 << 20); print qq(Content-Type: text/plain\\n\\n$$);\n";
+    let server = site().script("scripts/grow", grow).serve(&conf);
+    let old = server.text("/old/grow");
+    let new = server.text("/new/grow");
+    until("another has its place", || who(&server, "/old/who").0.to_string() != old);
+    let is_there = workers_of(&server, "default").iter().any(|pid| pid.to_string() == new);
+    assert!(is_there, "{new} had no limit");
+}
+
+#[test]
+fn what_a_pool_does_not_say_is_the_servers() {
+    let conf = BOTH.replace("MinSpareServers 1\nMaxClients 1\n", "");
+    let server = site().serve(&conf);
+    let status = server.status();
+    assert_eq!((&pool(&status, "old")["most"], &pool(&status, "default")["most"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn the_budget_is_for_all_pools_together() {
+    let conf = format!("MemoryBudget 2G\n{BOTH}");
+    let server = site().serve(&conf);
+    until("both molds are measured", || {
+        let status = server.status();
+        let known = &status["memory"]["processes"];
+        let molds = ["old", "default"].map(|name| super::mold_of(&server, name)["pid"].to_string());
+        molds.iter().all(|pid| known[pid].is_object()) && status["memory"]["used"].as_u64().is_some()
+    });
+}

@@ -1,0 +1,113 @@
+//! What is wrong with pools, said by `check` with its line.
+
+use std::fmt::Write;
+
+use super::{BOTH, site};
+
+/// `conf` begins below the lines of the base.
+#[track_caller]
+fn refused(conf: &str, what: &str) {
+    let site = site();
+    site.configure(conf);
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, what);
+}
+
+const PLACE: &str = "<Location /x>\nPerlPool x\n</Location>\n";
+
+#[test]
+fn an_unknown_name_is_told_with_those_that_there_are() {
+    refused(
+        "\n<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\n</Location>\n<Location /y>\nPerlPool z\n</Location>",
+        "PerlPool: there is no <WorkerPool z>: define it outside of all sections, or name one of default, x",
+    );
+}
+
+#[test]
+fn a_pool_without_a_place_two_of_a_name_and_odd_names() {
+    refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place has it: write `PerlPool x`");
+    refused(
+        &format!("<WorkerPool x>\n</WorkerPool>\n<WorkerPool X>\n</WorkerPool>\n{PLACE}"),
+        "<WorkerPool X>: is defined already at ",
+    );
+    refused(&format!("<WorkerPool default>\n</WorkerPool>\n{PLACE}"), "is the server's own pool");
+    refused("<WorkerPool a/b>\n</WorkerPool>", "expected letters, digits");
+}
+
+#[test]
+fn a_place_has_one_pool() {
+    let two = "<WorkerPool x>\n</WorkerPool>\n<WorkerPool y>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlPool y\n</Location>";
+    refused(two, "PerlPool: this place has pool x already");
+    let parent = "<WorkerPool x>\n</WorkerPool>\n<VirtualHost *>\nPerlPool x\nPerlOptions +Parent\n</VirtualHost>";
+    refused(parent, "PerlOptions: Parent makes this host a pool by itself, and PerlPool says x: remove one");
+}
+
+#[test]
+fn the_main_server_and_htaccess_files_choose_no_pool() {
+    refused("PerlPool default", "PerlPool: is not allowed in the main server");
+    let site = site().file("htdocs/.htaccess", "PerlPool default\n").file("htdocs/a", "a");
+    let server = site.serve("<Directory />\nAllowOverride All\n</Directory>");
+    server.get("/a").is(500);
+    server.logged(".htaccess:1: PerlPool: is not allowed in .htaccess");
+}
+
+#[test]
+fn a_contradiction_in_a_pool_has_its_line() {
+    let conf = BOTH.replace("PerlHandler Apache::Registry", "PerlResponseHandler ModPerl::Registry");
+    let site = site();
+    site.configure(&conf);
+    let conf = site.read("site.conf");
+    let line = conf.lines().position(|line| line.starts_with("PerlResponseHandler")).expect("there") + 1;
+    let what = format!("site.conf:{line}: PerlResponseHandler: is mod_perl 2's, and pool old speaks mod_perl 1's API");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, &what);
+    refused(
+        &format!("<WorkerPool x>\nPerlGeneration 1\nPerlGeneration 2\n</WorkerPool>\n{PLACE}"),
+        "PerlGeneration 2 contradicts what is said of pool x before",
+    );
+}
+
+#[test]
+fn broken_code_of_a_pool_is_found_by_check() {
+    refused(&format!("<WorkerPool x>\nPerlModule No::Such\n</WorkerPool>\n{PLACE}"), "Can't locate No/Such.pm in @INC");
+}
+
+#[test]
+fn only_so_many_pools_may_be() {
+    let mut conf = String::new();
+    for number in 0..1000 {
+        let _ = write!(
+            conf,
+            "<WorkerPool p{number}>\n</WorkerPool>\n<Location /{number}>\nPerlPool p{number}\n</Location>\n"
+        );
+    }
+    let site = site();
+    site.configure(&conf);
+    let said = site.cameleer(["check", "-f", "site.conf"]);
+    let said = said.failed(78, "there are 1001 pools of workers, and 32 may be");
+    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+}
+
+#[test]
+fn what_is_the_servers_alone_is_not_a_pools() {
+    refused(
+        &format!("<WorkerPool x>\nMemoryBudget 1G\n</WorkerPool>\n{PLACE}"),
+        "MemoryBudget: is not allowed in <WorkerPool>",
+    );
+    refused(&format!("<WorkerPool x>\nListen 80\n</WorkerPool>\n{PLACE}"), "Listen: is not allowed in <WorkerPool>");
+    refused(&format!("<WorkerPool x>\nMaxClients auto\n</WorkerPool>\n{PLACE}"), "MaxClients: auto");
+    refused(&format!("MaxClients auto\n<WorkerPool x>\n</WorkerPool>\n{PLACE}"), "MaxClients: auto");
+}
+
+#[test]
+fn perl_in_the_configuration_of_another_pool_is_refused() {
+    let conf = "<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\n<Perl>\n1;\n</Perl>\n</Location>";
+    refused(conf, "<Perl>: Perl code adds to the configuration in places of the server's own pool only");
+    let conf = "<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlLoadModule My\n</Location>";
+    refused(conf, "PerlLoadModule: Perl code adds to the configuration in places of the server's own pool only");
+}
+
+#[test]
+fn one_process_has_no_pools() {
+    let site = site();
+    site.configure(BOTH);
+    site.cameleer(["serve", "-X", "-f", "site.conf"]).failed(78, "-X is one process, and pool old wants another");
+}

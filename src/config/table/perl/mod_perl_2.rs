@@ -10,7 +10,7 @@ use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::content::filters;
 use crate::config::table::perl::{handlers, phases, switches};
-use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, Takes};
+use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {

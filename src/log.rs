@@ -12,6 +12,7 @@ use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+pub use apache::Context;
 use serde::Serialize;
 
 use crate::config::{Config, Host, LogLevel};
@@ -34,6 +35,8 @@ pub fn write_as_json(is_json: bool) {
 /// What a line is about.
 #[derive(Default)]
 pub struct Subject<'a> {
+    /// Where it stands in Apache's shape.
+    pub context: Context,
     /// Who asked.
     pub client: Option<&'a dyn Display>,
     /// The worker's place in the pool.
@@ -60,16 +63,34 @@ impl<'a> Subject<'a> {
     }
 }
 
-impl Display for Subject<'_> {
-    /// As it precedes the message in Apache's shape.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(worker) = self.worker {
-            write!(f, "worker={worker} ")?;
+impl Subject<'_> {
+    /// The message with what it is about, in Apache's shape.
+    fn tell(&self, message: &dyn Display) -> String {
+        let worker = self.worker.map(|worker| format!("worker={worker}"));
+        let request = self.request.as_ref().map(ToString::to_string);
+        let told = [worker, request].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let mark = if self.request.is_some() { ":" } else { "" };
+        match self.context {
+            Context::Leads if !told.is_empty() => format!("{told}{mark} {message}"),
+            Context::Follows => {
+                let client = self.client.map(|client| format!("client {client}"));
+                let told = [client, Some(told).filter(|told| !told.is_empty())];
+                [Some(message.to_string())].into_iter().chain(told).flatten().collect::<Vec<_>>().join(", ")
+            }
+            _ => message.to_string(),
         }
-        match &self.request {
-            None => Ok(()),
-            Some(RequestSubject { method: "", path, .. }) => write!(f, "{path}: "),
-            Some(RequestSubject { method, path, .. }) => write!(f, "{method} {path}: "),
+    }
+
+    fn client_in_front(&self) -> Option<&dyn Display> {
+        self.client.filter(|_| self.context == Context::Leads)
+    }
+}
+
+impl Display for RequestSubject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RequestSubject { method: "", path, .. } => f.write_str(path),
+            RequestSubject { method, path, .. } => write!(f, "{method} {path}"),
         }
     }
 }
@@ -140,14 +161,19 @@ static LOST: AtomicU32 = AtomicU32::new(0);
 /// Writes a line, with what it is about.
 pub fn write(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
     if enabled_in(level, module) {
-        let lost = LOST.swap(0, Ordering::Relaxed);
-        let note = format_args!("{lost} lines were lost: the program that ErrorLog names does not read them");
-        if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", &Subject::default(), &note) {
-            LOST.fetch_add(lost, Ordering::Relaxed);
-        }
-        if !write_to(&mut std::io::stderr(), level, module, about, message) {
-            LOST.fetch_add(1, Ordering::Relaxed);
-        }
+        write_always(level, module, about, message);
+    }
+}
+
+/// Likewise, whatever `LogLevel` says.
+pub fn write_always(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
+    let lost = LOST.swap(0, Ordering::Relaxed);
+    let note = format_args!("{lost} lines were lost: the program that ErrorLog names does not read them");
+    if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", &Subject::default(), &note) {
+        LOST.fetch_add(lost, Ordering::Relaxed);
+    }
+    if !write_to(&mut std::io::stderr(), level, module, about, message) {
+        LOST.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -169,12 +195,15 @@ pub fn write_to(
 
 fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) -> String {
     let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
-    let mut line = format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id());
-    if let Some(client) = about.client {
+    let mut line = match about.context {
+        Context::Bare => String::new(),
+        _ => format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id()),
+    };
+    if let Some(client) = about.client_in_front() {
         let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
     }
     // One event stays one line, whatever a client or a script put into it; and what looks escaped was.
-    printable::put_line(format!("{about}{message}").trim_end(), &mut line);
+    printable::put_line(about.tell(message).trim_end(), &mut line);
     line.push('\n');
     line
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 22] = [
+const FILES: [&str; 23] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -15,6 +15,7 @@ const FILES: [&str; 22] = [
     "print.c",
     "descriptors.c",
     "env.c",
+    "env_tie.c",
     "operators.c",
     "state/state.c",
     "state/inc.c",

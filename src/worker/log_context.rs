@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
-use apache::Level;
+use apache::{Context, Level};
 use libperl::Interrupted;
 use wire::frame::{Field, Frame, name_in_logs};
 
@@ -99,7 +99,7 @@ pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }
 
-fn write(level: Level, text: &[u8]) {
+fn write(level: Level, context: Context, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     CURRENT.with_borrow(|current| {
         let request = current.request.as_deref();
@@ -107,6 +107,7 @@ fn write(level: Level, text: &[u8]) {
         let (method, path) = request.map(|r| (lossy(&r.method), lossy(&r.path))).unwrap_or_default();
         let about = log::Subject {
             client: client.as_ref().map(|client| client as &dyn Display),
+            context,
             worker: current.worker,
             request: request.map(|request| log::RequestSubject {
                 name: name_in_logs(request.received, request.logged_as),
@@ -114,7 +115,11 @@ fn write(level: Level, text: &[u8]) {
                 path: &path,
             }),
         };
-        log::write(level_of(level), "perl", &about, &text);
+        match (level, apache::api()) {
+            // httpd's notices cannot be suppressed where the log is a file, and mod_perl 2 says so.
+            (Level::Notice, apache::Api::Two) => log::write_always(LogLevel::Notice, "perl", &about, &text),
+            _ => log::write(level_of(level), "perl", &about, &text),
+        }
     });
 }
 

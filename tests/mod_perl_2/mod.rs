@@ -1,9 +1,11 @@
 //! Sites of mod_perl 2: which configurations mean it, and what its handlers find. What others wrote about it runs in `make suites`.
 
 mod access;
+mod environment;
 mod filters;
 mod generation;
 mod libapreq;
+mod logs;
 mod modules;
 mod pools;
 mod registry;

@@ -114,7 +114,7 @@ const LAYERS: &[Layers] = &[
         of: "crates/apache/src",
         order: &[
             &["exports"],
-            &["internal_request", "response", "worker_api"],
+            &["internal_request", "response", "tied_env", "worker_api"],
             &["filters"],
             &["request_stack"],
             &["request_rec"],

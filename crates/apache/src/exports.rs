@@ -7,11 +7,12 @@ mod internal_requests;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::log::{Level, log, print, set_level};
+use crate::log::{Context, Level, log_in, print, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
 use crate::request_rec::table::Table;
 use crate::request_stack::{current, for_each, place, server, speaking, with};
+use crate::tied_env;
 
 const OK: c_int = 0;
 const STALE: c_int = 1;
@@ -179,6 +180,7 @@ unsafe extern "C" fn apache_table_new(r: u64, table: *mut u32) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_table_get(r: u64, table: u32, name: ApacheText, value: *mut ApacheText) -> c_int {
+    tied_env::bring(r, table);
     // SAFETY: XS passes a string that lives during the call, and a variable of its own.
     unsafe {
         let name = name.get().unwrap_or_default();
@@ -194,6 +196,7 @@ unsafe extern "C" fn apache_table_entry(
     name: *mut ApacheText,
     value: *mut ApacheText,
 ) -> c_int {
+    tied_env::bring(r, table);
     let entry = with(r, |r| match r.table(table).and_then(|table| table.entry(at)) {
         Some((name, value)) => (ApacheText::of(name), ApacheText::of(value)),
         None => (ApacheText::UNDEF, ApacheText::UNDEF),
@@ -206,7 +209,10 @@ unsafe extern "C" fn apache_table_entry(
 unsafe extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: ApacheText, value: ApacheText) -> c_int {
     // SAFETY: XS passes strings that live during the call.
     let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
-    status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))))
+    tied_env::bring(r, table);
+    let changed = status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))));
+    tied_env::show(r, table, name);
+    changed
 }
 
 fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
@@ -372,9 +378,10 @@ extern "C" fn apache_set_log_level(level: u32) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_log(level: u32, text: ApacheText) {
+unsafe extern "C" fn apache_log(level: u32, context: u32, text: ApacheText) {
     // SAFETY: XS passes a string that lives during the call.
-    log(Level::from_number(level), unsafe { text.get() }.unwrap_or_default());
+    let text = unsafe { text.get() }.unwrap_or_default();
+    log_in(Level::from_number(level), Context::from_number(context), text);
 }
 
 /// The hook of STDOUT.

@@ -17,7 +17,7 @@ pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
 // Lines for the error log.
 mod log;
-pub use log::{Level, complain, log_to, on_level, say};
+pub use log::{Context, Level, complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;
@@ -32,6 +32,10 @@ pub use request_stack::{
     begin, child_terminate, end, finish, generation, leave_after, program_env, psgi_env, run, servers, tell_parts,
     version_components, want_cleanup,
 };
+
+// `%ENV` beside `$r->subprocess_env`.
+mod tied_env;
+pub use tied_env::tie as tie_env;
 
 // Subrequests and redirects: records beside the client's.
 mod internal_request;

@@ -29,14 +29,37 @@ impl Level {
     }
 }
 
-thread_local!(static SINK: Cell<fn(Level, &[u8])> = const { Cell::new(to_stderr) });
+/// Where a line tells what it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Context {
+    /// Before the message.
+    #[default]
+    Leads,
+    /// After it: httpd's readers of logs look for the message right behind the process.
+    Follows,
+    /// Nowhere: it is about the server.
+    None,
+    /// Nor does it tell when and by whom: httpd's `APLOG_STARTUP`.
+    Bare,
+}
 
-fn to_stderr(level: Level, text: &[u8]) {
+impl Context {
+    /// What the API's functions pass.
+    pub fn from_number(n: u32) -> Context {
+        [Context::Leads, Context::Follows, Context::None, Context::Bare].get(n as usize).copied().unwrap_or_default()
+    }
+}
+
+type Sink = fn(Level, Context, &[u8]);
+
+thread_local!(static SINK: Cell<Sink> = const { Cell::new(to_stderr) });
+
+fn to_stderr(level: Level, _: Context, text: &[u8]) {
     eprintln!("[{}] {}", level.name(), String::from_utf8_lossy(text));
 }
 
 /// Says where messages go: `sink` gets them without time, prefix or line end. It must not call back into this crate.
-pub fn log_to(sink: fn(Level, &[u8])) {
+pub fn log_to(sink: Sink) {
     SINK.set(sink);
 }
 
@@ -97,5 +120,9 @@ pub(crate) fn end_line() {
 }
 
 pub(crate) fn log(level: Level, text: &[u8]) {
-    SINK.get()(level, text.trim_ascii_end());
+    log_in(level, Context::default(), text);
+}
+
+pub(crate) fn log_in(level: Level, context: Context, text: &[u8]) {
+    SINK.get()(level, context, text.trim_ascii_end());
 }

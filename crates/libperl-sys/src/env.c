@@ -85,6 +85,7 @@ static I32 env_touched(pTHX_ IV action, SV *sv)
     SvMAGICAL_off((SV *)request_env);
     if (env_is_due)
         fill_env(aTHX);
+    cml_env_note(aTHX_ action, key);
     if ((action & (HV_FETCH_ISSTORE | HV_FETCH_LVALUE)) && key && SvPOK(key) && strEQ(SvPVX(key), "TZ")) {
         expose_time_zone(aTHX);
         time_zone_changed = 1;
@@ -105,7 +106,7 @@ void cml_env_is(pTHX_ HV *hash)
 
 /* Names and values of a hash as they stand: none of the site's code runs here, and where it stands with `each` stays. What
  * a hash is tied to is not asked. */
-static AV *pairs_of(pTHX_ HV *hash)
+AV *cml_pairs_of(pTHX_ HV *hash)
 {
     AV *const pairs = (AV *)sv_2mortal((SV *)newAV());
     HE **const buckets = HvARRAY(hash);
@@ -128,7 +129,7 @@ static void as_bytes(pTHX_ SV *text)
 
 /* A text of its own; undef is the empty one. An object or a tied value runs its code once, in here: what that does to the
  * value, or to the hash that it stands in, reaches neither this copy nor the others. */
-static SV *text_of(pTHX_ SV *value)
+SV *cml_text_of(pTHX_ SV *value)
 {
     SV *const own = sv_mortalcopy(value);
     SV *const text = newSVpvs_flags("", SVs_TEMP);
@@ -156,7 +157,7 @@ static AV *texts_of(pTHX_ AV *pairs)
             continue;
         as_bytes(aTHX_ name);
         av_store(texts, kept++, SvREFCNT_inc_NN(name));
-        av_store(texts, kept++, SvREFCNT_inc_NN(text_of(aTHX_ value)));
+        av_store(texts, kept++, SvREFCNT_inc_NN(cml_text_of(aTHX_ value)));
     }
     LEAVE;
     return texts;
@@ -168,7 +169,7 @@ char **cml_env_exported(pTHX_ HV *env)
     const bool tainted = TAINT_get; /* reading a tainted value taints the statement, and it was not the site that read */
     if (env_is_due && env == request_env)
         fill_env(aTHX);
-    AV *const texts = texts_of(aTHX_ pairs_of(aTHX_ env));
+    AV *const texts = texts_of(aTHX_ cml_pairs_of(aTHX_ env));
     const STRLEN count = (STRLEN)(av_top_index(texts) + 1) / 2;
     STRLEN bytes = 0;
     for (SSize_t i = 0; i <= AvFILLp(texts); i++)
@@ -218,7 +219,10 @@ HV *cml_requests_env(pTHX)
 /* Elements go through the hash's magic; what looks at a hash as a whole (keys, each, lists, references) comes here first. */
 void cml_env_before_whole(pTHX_ SV *hash)
 {
-    if (env_is_due && (hash == (SV *)PL_envgv || (SvROK(hash) && SvRV(hash) == (SV *)request_env)))
+    if (hash != (SV *)PL_envgv && !(SvROK(hash) && SvRV(hash) == (SV *)request_env))
+        return;
+    cml_env_note_whole();
+    if (env_is_due)
         fill_env(aTHX);
 }
 
@@ -239,6 +243,7 @@ void cml_env_begin(void)
     }
     if (!request_env)
         request_env = new_request_env(aTHX);
+    cml_drop(aTHX_ (SV *)cml_env_untie());
     cml_env_is(aTHX_ request_env);
     env_is_due = 1;
 }
@@ -247,6 +252,7 @@ void cml_env_begin(void)
 typedef struct outer_env {
     HV *env;
     int is_due;
+    HV *tie;
     struct outer_env *outer;
 } outer_env;
 
@@ -258,7 +264,7 @@ void cml_env_enter(void)
     dTHXa(cml_perl);
     outer_env *before;
     Newx(before, 1, outer_env);
-    *before = (outer_env){request_env, env_is_due, outer};
+    *before = (outer_env){request_env, env_is_due, cml_env_untie(), outer};
     outer = before;
     request_env = NULL;
     cml_env_begin();
@@ -273,6 +279,8 @@ void cml_env_leave(void)
     SV *const over = (SV *)request_env;
     request_env = before->env;
     env_is_due = before->is_due;
+    cml_drop(aTHX_ (SV *)cml_env_untie());
+    cml_env_tie_again(before->tie);
     outer = before->outer;
     Safefree(before);
     cml_env_is(aTHX_ request_env ? request_env : base_env);
@@ -301,6 +309,29 @@ void cml_env_forget(const char *key, size_t key_length)
     mg_magical((SV *)request_env);
 }
 
+int cml_env_waits(void)
+{
+    return env_is_due;
+}
+
+int cml_env_is_requests(HV *env)
+{
+    return env == request_env;
+}
+
+/* An %ENV that somebody has looked at gets another value. */
+void cml_env_replace(const char *key, size_t key_length, const char *value, size_t value_length)
+{
+    dTHXa(cml_perl);
+    if (!request_env)
+        return;
+    SvMAGICAL_off((SV *)request_env);
+    env_is_filled_again = 1;
+    cml_env_put(key, key_length, value, value_length);
+    env_is_filled_again = 0;
+    mg_magical((SV *)request_env);
+}
+
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
@@ -319,6 +350,7 @@ void cml_env_end(void)
     if (!base_env)
         return;
     cml_env_is(aTHX_ base_env);
+    cml_drop(aTHX_ (SV *)cml_env_untie());
     if (time_zone_changed) {
         time_zone_changed = 0;
         if (start_time_zone)
@@ -341,7 +373,7 @@ static void base_body(pTHX_ void *argument)
     AV **const texts = argument;
     ENTER;
     SAVETMPS;
-    AV *const found = texts_of(aTHX_ pairs_of(aTHX_ base_env ? base_env : GvHVn(PL_envgv)));
+    AV *const found = texts_of(aTHX_ cml_pairs_of(aTHX_ base_env ? base_env : GvHVn(PL_envgv)));
     *texts = (AV *)SvREFCNT_inc_NN((SV *)found);
     FREETMPS;
     LEAVE;

@@ -112,6 +112,17 @@ char **cml_env_exported(pTHX_ HV *env);
 void cml_env_trust_no_path(pTHX_ HV *env);
 void cml_env_is(pTHX_ HV *hash);
 void cml_env_before_whole(pTHX_ SV *hash);
+AV *cml_pairs_of(pTHX_ HV *hash);
+SV *cml_text_of(pTHX_ SV *value);
+int cml_env_waits(void);
+int cml_env_is_requests(HV *env);
+void cml_env_replace(const char *key, size_t key_length, const char *value, size_t value_length);
+
+/* See env_tie.c. */
+HV *cml_env_untie(void);
+void cml_env_tie_again(HV *before);
+void cml_env_note(pTHX_ IV action, SV *key);
+void cml_env_note_whole(void);
 
 int cml_stdout_is_log(int is_log);
 int cml_before_child(void);

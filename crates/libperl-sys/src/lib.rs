@@ -165,6 +165,12 @@ mod declarations {
         pub fn cml_env_forget(key: *const c_char, key_length: usize);
         pub fn cml_env_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_end();
+        pub fn cml_env_tie();
+        pub fn cml_env_changes(
+            told: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
+            arg: *mut c_void,
+        ) -> c_int;
+        pub fn cml_env_follow(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
         pub fn cml_env_base(
             each: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
             argument: *mut c_void,

@@ -12,6 +12,7 @@
  *   print.c  print and say of a reference to a text
  *   descriptors.c  the same as descriptors 0, 1 and 2, which children have too
  *   env.c    %ENV of a request, and what processes that Perl code starts see of it
+ *   env_tie.c  %ENV and $r->subprocess_env of mod_perl 2 show each other's changes
  *   operators.c  the operators that start those processes, wait for them, or exit
  *   state.c  what a request may not leave behind
  *   inc.c    the same for @INC
@@ -145,6 +146,12 @@ void cml_env_forget(const char *key, size_t key_length);
 void cml_env_put(const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
+
+/* env_tie.c */
+typedef void (*cml_env_told)(void *arg, const char *key, size_t key_length, const char *value, size_t value_length);
+void cml_env_tie(void);
+int cml_env_changes(cml_env_told told, void *arg);
+void cml_env_follow(const char *key, size_t key_length, const char *value, size_t value_length);
 
 /* operators.c */
 int cml_is_forked_child(void);

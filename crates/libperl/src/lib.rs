@@ -34,8 +34,9 @@ pub use observe::{
     activity_phase,
 };
 pub use process::{
-    deadline_signal, env_forget, env_put, gave_up, has_children, is_forked_child, is_late, keep_from_children,
-    may_have_children, next_fork_speaks, request_is, request_is_in_time, set_title, timed_out,
+    EnvChanges, deadline_signal, env_changes, env_follow, env_forget, env_put, env_tie, gave_up, has_children,
+    is_forked_child, is_late, keep_from_children, may_have_children, next_fork_speaks, request_is, request_is_in_time,
+    set_title, timed_out,
 };
 pub use spans::{Owned, Span};
 pub use statements::{Statement, statements, trace_statements};

@@ -1,9 +1,11 @@
 //! The process that perl lives in: its current request, its children, its title.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_char, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libperl_sys as sys;
+
+use crate::bytes;
 
 /// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`.
 pub fn deadline_signal(signal: i32) {
@@ -79,6 +81,43 @@ pub fn has_children(has: bool) {
 pub fn env_put(key: &[u8], value: &[u8]) {
     // SAFETY: two pairs of pointer and length; Perl copies both. The hook runs on Perl's thread, inside a request.
     unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
+}
+
+/// From now on [`env_changes`] tells what Perl code changes in the request's `%ENV`, until the request ends.
+pub fn env_tie() {
+    // SAFETY: makes a hash, on Perl's thread.
+    unsafe { sys::cml_env_tie() }
+}
+
+/// What Perl code has changed in an `%ENV` that [`env_tie`] has tied.
+#[derive(Debug, Default)]
+pub struct EnvChanges {
+    /// These are all of it: what else there was is gone.
+    pub is_whole: bool,
+    /// Names and their values; without one, a name is gone.
+    pub pairs: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+/// What has changed since the last question. Runs no Perl code.
+pub fn env_changes() -> EnvChanges {
+    unsafe extern "C" fn add(to: *mut c_void, key: *const c_char, kl: usize, value: *const c_char, vl: usize) {
+        // SAFETY: `to` is the vector below; the strings are valid during the call, and one that is NULL is none.
+        unsafe {
+            let pairs = &mut *to.cast::<Vec<(Vec<u8>, Option<Vec<u8>>)>>();
+            pairs.push((bytes(key, kl).to_vec(), (!value.is_null()).then(|| bytes(value, vl).to_vec())));
+        }
+    }
+    let mut changes = EnvChanges::default();
+    // SAFETY: `add` gets back the pointer that it expects.
+    changes.is_whole = unsafe { sys::cml_env_changes(add, (&raw mut changes.pairs).cast()) } != 0;
+    changes
+}
+
+/// A tied `%ENV` that somebody has looked at shows what became of a name elsewhere.
+pub fn env_follow(key: &[u8], value: Option<&[u8]>) {
+    let (text, length) = value.map_or((std::ptr::null(), 0), |value| (value.as_ptr().cast(), value.len()));
+    // SAFETY: pairs of pointer and length, copied; NULL is no value. It runs no Perl code.
+    unsafe { sys::cml_env_follow(key.as_ptr().cast(), key.len(), text, length) }
 }
 
 /// Takes a name out of the request's `%ENV`, if somebody has looked at that.

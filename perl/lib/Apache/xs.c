@@ -16,8 +16,16 @@ SV *apache_inner(pTHX_ HV *object)
     return slot && SvROK(*slot) ? *slot : NULL;
 }
 
+/* The method of a Perl class that wants a request, and what it was called with instead. */
+static void croak_without_request(pTHX_ SV *object, CV *method)
+{
+    const char *const name = method && CvGV(method) ? GvNAME(CvGV(method)) : "a method";
+    const char *const class = SvOBJECT(object) ? sv_reftype(object, TRUE) : "unknown";
+    croak("method `%s' invoked by a `%s' object with no `r' key!", name, class); /* mod_perl's words */
+}
+
 /* $r, a hash that keeps one under _r or r (as subclasses do), or the class: then the current request. */
-Request apache_request_of(pTHX_ SV *sv)
+Request apache_request_given(pTHX_ SV *sv, CV *method)
 {
     SvGETMAGIC(sv);
     if (!SvROK(sv)) {
@@ -30,12 +38,17 @@ Request apache_request_of(pTHX_ SV *sv)
         SV *const object = SvRV(sv);
         sv = depth < DEEPEST ? apache_inner(aTHX_ (HV *)object) : NULL;
         if (!sv)
-            croak("this %s object has no request: no _r and no r key", sv_reftype(object, TRUE));
+            croak_without_request(aTHX_ object, method);
     }
     SV *const inner = SvRV(sv);
     if (!SvOBJECT(inner) || !SvIOK(inner))
         croak("not an Apache request object: a reference of that kind is unsupported");
     return SvUV(inner);
+}
+
+Request apache_request_of(pTHX_ SV *sv)
+{
+    return apache_request_given(aTHX_ sv, NULL);
 }
 
 /* $s, or the class: then the main server. */

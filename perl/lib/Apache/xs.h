@@ -23,6 +23,8 @@ typedef struct {
 } Table;
 
 Request apache_request_of(pTHX_ SV *sv);
+/* The same for that method, which its error names. */
+Request apache_request_given(pTHX_ SV *sv, CV *method);
 Server apache_server_of(pTHX_ SV *sv);
 SV *apache_inner(pTHX_ HV *object);
 Table apache_table_of(pTHX_ SV *sv);

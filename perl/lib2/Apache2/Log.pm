@@ -8,6 +8,9 @@ use Apache::Log         ();
 
 @Apache2::Log::Request::ISA = @Apache2::Log::Server::ISA = (__PACKAGE__);
 
+# Where a line tells its worker and request, and whether it has a head at all: as in apache.h.
+use constant { LEADS => 0, FOLLOWS => 1, NOWHERE => 2, BARE => 3 };
+
 my @LEVELS = qw(emerg alert crit error warn notice info debug);
 
 # As of an object, or of the class: then for the main server. Code runs only when the level is shown.
@@ -16,9 +19,9 @@ for my $number ( 0 .. $#LEVELS ) {
     *{ $LEVELS[$number] } = sub {
         my ( $self, @text ) = @_;
         my $server = ref $self ? $self->{server} : Apache2::ServerUtil->server;
-        return if $number > $server->loglevel;
+        return if $number > $server->loglevel && $LEVELS[$number] ne 'notice';
         my $text = @text == 1 && ref $text[0] eq 'CODE' ? $text[0]->() : join '', map { $_ // '' } @text;
-        Apache::Log::write( $number, $text );
+        Apache::Log::write( $number, $text, ref $self && $self->{request} ? LEADS : NOWHERE );
         return;
     };
 }
@@ -26,13 +29,18 @@ for my $number ( 0 .. $#LEVELS ) {
 # For log_serror and log_rerror: the caller's file and line.
 sub LOG_MARK { return ( caller(0) )[ 1, 2 ] }
 
-# httpd's words, for LOG_STARTUP and a status of the operating system.
-sub _say ( $level, $status, $text ) {
+# httpd's words: of a status of the operating system before those of the client, LOG_STARTUP has no head, and
+# LOG_DEBUG tells the place.
+sub _say ( $level, $status, $text, $place, $client = undef ) {
+    $text = "[client $client] $text" if defined $client;
     if ($status) {
         require APR::Error;
         $text = "($status)" . APR::Error::strerror($status) . ": $text";
     }
-    Apache::Log::write( $level & 7, $text );
+    $text = "$place: $text" if ( $level & 7 ) == $#LEVELS;
+    require Apache2::Const;
+    my $context = $level & Apache2::Const::LOG_STARTUP() ? BARE : defined $client ? FOLLOWS : NOWHERE;
+    Apache::Log::write( $level & 7, $text, $context );
     return;
 }
 
@@ -46,8 +54,8 @@ sub log_pid ( $pool, $name ) {
 package Apache2::RequestRec {
     sub log ($r) { return bless { server => $r->server, request => $r }, 'Apache2::Log::Request' }    ## no critic
 
-    sub log_error { my ( undef, @text ) = @_; return Apache::Log::write( 3, join '', @text ) }
-    sub warn      { my ( undef, @text ) = @_; return Apache::Log::write( 4, join '', @text ) }           ## no critic
+    sub log_error { my ( undef, @text ) = @_; return Apache::Log::write( 3, join( '', @text ), Apache2::Log::FOLLOWS ) }
+    sub warn      { my ( undef, @text ) = @_; return Apache::Log::write( 4, join( '', @text ), Apache2::Log::FOLLOWS ) } ## no critic
 
     sub log_reason ( $r, $reason, $file = $r->uri ) {
         my $who = $r->connection->client_ip;
@@ -56,7 +64,9 @@ package Apache2::RequestRec {
 
     sub log_rerror ( $r, $file, $line, $level, $status, $text ) {
         return if ( $level & 7 ) > $r->server->loglevel;
-        return Apache2::Log::_say( $level, $status, $text );
+        require Apache2::Connection;
+        my $address = $r->connection->client_addr;
+        return Apache2::Log::_say( $level, $status, $text, "$file($line)", join ':', $address->ip_get, $address->port );
     }
 }
 
@@ -64,12 +74,12 @@ package Apache2::ServerRec {
     sub log ($s) { return bless { server => ref $s ? $s : Apache2::ServerUtil->server }, 'Apache2::Log::Server' }    ## no critic
 
     # Methods, and functions too.
-    sub log_error { shift if ref $_[0]; return Apache::Log::write( 3, join '', @_ ) }
-    sub warn      { shift if ref $_[0] || @_ > 1; return Apache::Log::write( 4, join '', @_ ) }    ## no critic
+    sub log_error { shift if ref $_[0]; return Apache::Log::write( 3, join( '', @_ ), Apache2::Log::NOWHERE ) }
+    sub warn { shift if ref $_[0] || @_ > 1; return Apache::Log::write( 4, join( '', @_ ), Apache2::Log::NOWHERE ) } ## no critic
 
     sub log_serror ( $s, $file, $line, $level, $status, $text ) {
         return if ( $level & 7 ) > $s->loglevel;
-        return Apache2::Log::_say( $level, $status, $text );
+        return Apache2::Log::_say( $level, $status, $text, "$file($line)" );
     }
 }
 

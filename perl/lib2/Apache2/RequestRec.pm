@@ -52,6 +52,7 @@ sub subprocess_env {
 }
 
 sub content_languages ( $r, @new ) {
+    Cameleer::ModPerl2::croak('Not an array reference') if @new && ref $new[0] ne 'ARRAY';
     my $before = $r->headers_out->get('Content-Language');
     $r->headers_out->set( 'Content-Language' => join ', ', @{ $new[0] } ) if @new;
     return defined $before ? [ split /,\s*/, $before ] : undef;

@@ -7,8 +7,16 @@ use Cameleer::ModPerl2  ();
 use ModPerl::Util       ();
 
 package Apache2::RequestRec {
-    Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(as_string child_terminate document_root get_server_name get_server_port
+    Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(child_terminate document_root get_server_name get_server_port
         is_initial_req push_handlers set_handlers get_handlers location no_cache) );
+
+    # With the type of the answer, which is no header of it before it begins.
+    sub as_string ($r) {
+        my $text = Apache::as_string($r);
+        my $type = $r->content_type;
+        return $text if !defined $type || defined $r->headers_out->get('Content-Type');
+        return $text =~ s/\n\z/Content-Type: $type\n\n/r;
+    }
 
     sub dir_config {
         my ( $r, @words ) = @_;
@@ -62,6 +70,8 @@ package Apache2::RequestRec {
     sub location_merge { Cameleer::ModPerl2::croak('$r->location_merge is not offered: lead the request there with $r->uri in a PerlTransHandler') }
     sub add_config { Cameleer::ModPerl2::croak('$r->add_config is not offered: write the lines in a <Location>, or in a .htaccess file') }
 }
+
+sub Apache2::RequestUtil::get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
 
 # The request that is being answered; with an argument, from now on that one.
 sub Apache2::RequestUtil::request ( $class, @new ) {

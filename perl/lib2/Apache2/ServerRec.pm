@@ -4,6 +4,10 @@ use v5.36;
 
 use Apache::Server     ();
 use Cameleer::ModPerl2 ();
+use Exporter 'import';
+
+# Programs put it in the place of perl's own warn; Apache2::Log brings it.
+our @EXPORT_OK = ('warn');
 
 Cameleer::ModPerl2::lend( 'Apache::Server', __PACKAGE__, qw(server_hostname server_admin port is_virtual next loglevel error_fname) );
 

@@ -23,7 +23,9 @@ package Apache2::RequestRec {
     # The address as the request line has it, usually without scheme and host; the same object for all who ask.
     sub parsed_uri ($r) {
         my $fields = Cameleer::ModPerl2::of_request($r);
-        return $fields->{parsed_uri} //= Apache2::URI::_parsed( $r, $r->unparsed_uri );
+        my $uri    = $fields->{parsed_uri} //= Apache2::URI::_parsed( $r, $r->unparsed_uri );
+        $uri->path_info( $r->path_info );
+        return $uri;
     }
 
     # The request becomes one for that address.

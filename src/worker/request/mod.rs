@@ -184,6 +184,7 @@ impl Site {
                 if phases.is_some() {
                     self.perl.env_refresh();
                 }
+                apache::tie_env(request);
                 let said = self.respond(&location, request);
                 (location, said)
             }

@@ -6,8 +6,8 @@ my @NAMES = qw(emerg alert crit error warn notice info debug);
 my $LEVEL = 4;
 
 # There is no error log but STDERR.
-sub Cameleer::Outside::Apache::Log::write ( $number, $text ) {
-    print STDERR '[', $NAMES[$number] // 'error', '] ', $text =~ s/\n?\z/\n/r;
+sub Cameleer::Outside::Apache::Log::write ( $number, $text, $context = 0 ) {
+    print STDERR $context == 3 ? '' : '[' . ( $NAMES[$number] // 'error' ) . '] ', $text =~ s/\n?\z/\n/r;
     return;
 }
 

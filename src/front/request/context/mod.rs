@@ -212,6 +212,7 @@ impl RequestContext {
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let about = log::Subject {
+            context: log::Context::default(),
             client: Some(self.remote()),
             worker: None,
             request: Some(log::RequestSubject {

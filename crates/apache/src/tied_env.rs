@@ -1,0 +1,54 @@
+//! `%ENV` of mod_perl 2's `perl-script` handlers and `$r->subprocess_env` show each other's changes (mod_perl's manual,
+//! Apache2::RequestRec, `subprocess_env`).
+
+use libperl::EnvChanges;
+
+use crate::request_rec::RequestRec;
+use crate::request_rec::environment::{Api, api};
+use crate::request_rec::table::Table;
+use crate::request_rec::tables::Id;
+use crate::request_stack::with;
+
+/// The handler of this request is about to run.
+pub fn tie(request: u64) {
+    let ties =
+        |r: &RequestRec| api() == Api::Two && r.place.setup_env && r.place.handler.as_deref() == Some("perl-script");
+    if with(request, |r| ties(r)).unwrap_or(false) {
+        libperl::env_tie();
+    }
+}
+
+fn is_tied(request: u64, table: u32) -> bool {
+    api() == Api::Two && table == Id::SubprocessEnv as u32 && crate::generation() == request
+}
+
+/// What Perl code has changed in `%ENV` comes into the table.
+pub fn bring(request: u64, table: u32) {
+    if !is_tied(request, table) {
+        return;
+    }
+    let EnvChanges { is_whole, pairs } = libperl::env_changes();
+    if !is_whole && pairs.is_empty() {
+        return;
+    }
+    let _ = with(request, |r| {
+        let Some(table) = r.table_mut(table) else { return };
+        if is_whole {
+            *table = Table::default();
+        }
+        for (name, value) in pairs {
+            match value {
+                Some(value) => table.set(&name, &value),
+                None => table.unset(&name),
+            }
+        }
+    });
+}
+
+/// What became of a name in the table comes into `%ENV`.
+pub fn show(request: u64, table: u32, name: &[u8]) {
+    if is_tied(request, table) {
+        let value = with(request, |r| r.table_value(table, name).map(<[u8]>::to_vec)).ok().flatten();
+        libperl::env_follow(name, value.as_deref());
+    }
+}

@@ -1,0 +1,45 @@
+//! `%ENV` of a `perl-script` handler and `$r->subprocess_env` are one thing in two places.
+
+use super::site;
+use crate::support::Server;
+
+fn serve(code: &str) -> Server {
+    site(&format!("use APR::Table ();\n{code}")).serve(
+        "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\n<Location /my>\nSetHandler perl-script\n\
+         PerlResponseHandler My\n</Location>",
+    )
+}
+
+#[test]
+fn what_a_program_does_to_env_the_table_shows() {
+    let code = "sub handler { my $r = shift; my $env = $r->subprocess_env; my @seen;\n\
+        my $look = sub { push @seen, $env->get('CAMEL') // '-' };\n\
+        $ENV{CAMEL} = 2; $look->(); $ENV{CAMEL} .= 6; $look->(); $ENV{CAMEL}++; $look->(); delete $ENV{CAMEL}; $look->();\n\
+        { local $ENV{CAMEL} = 'local'; $look->() } $look->();\n\
+        { local %ENV = (CAMEL => 'whole'); $look->(); push @seen, $env->get('SERVER_PORT') // 'none' }\n\
+        $look->(); push @seen, $env->get('SERVER_PORT') ? 'port' : 'none';\n\
+        my $reference = \\%ENV; $reference->{CAMEL} = 'referred'; $look->();\n\
+        $r->print(join ' ', @seen); 0 }";
+    let server = serve(code);
+    for _ in 0..2 {
+        assert_eq!(server.text("/my"), "2 26 27 - local - whole none - port referred");
+    }
+}
+
+#[test]
+fn what_a_program_does_to_the_table_env_shows() {
+    let code = "sub handler { my $r = shift; my @seen = $ENV{CAMEL} // '-';\n\
+        $r->subprocess_env(CAMEL => 'one'); push @seen, $ENV{CAMEL};\n\
+        $r->subprocess_env->set(CAMEL => 'two'); push @seen, $ENV{CAMEL}, `echo \\$CAMEL`;\n\
+        $r->subprocess_env->unset('CAMEL'); push @seen, $ENV{CAMEL} // '-';\n\
+        $r->print(join ' ', @seen); 0 }";
+    assert_eq!(serve(code).text("/my"), "- one two two\n -");
+}
+
+#[test]
+fn a_value_that_runs_code_is_not_asked_for_the_table() {
+    let code = "package Loud { use overload '\"\"' => sub { $Loud::asked++; $_[0][0]->subprocess_env('X'); 'loud' } }\n\
+        sub handler { my $r = shift; $ENV{LOUD} = bless [$r], 'Loud';\n\
+        $r->print($r->subprocess_env->get('LOUD') // 'none', $Loud::asked // 0, keys(%ENV) > 3 ? ' more' : ''); 0 }";
+    assert_eq!(serve(code).text("/my"), "none0 more");
+}

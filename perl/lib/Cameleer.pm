@@ -16,8 +16,9 @@ sub require_file ($file) {
     return;
 }
 
-sub require_module ($name) {
-    $name =~ /\A\w+(?:::\w+)*\z/ or die "PerlModule: \"$name\" is not a module's name\n";
+# A semicolon behind the name is what mod_perl's own `require` does not mind, and what some manuals have.
+sub require_module ($said) {
+    my ($name) = $said =~ /\A(\w+(?:::\w+)*);?\z/ or die "PerlModule: \"$said\" is not a module's name\n";
     require( $name =~ s{::}{/}gr . '.pm' );
     return;
 }

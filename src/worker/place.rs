@@ -31,6 +31,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         error_log: error_log(config),
         log_level: apache::Level::from_number(config.level_of(server, "perl") as u32),
         location: settings.mount.clone(),
+        section: settings.section.clone(),
         handler: settings.handler.name().map(str::to_owned),
         dispatcher: settings.phases.dispatch.clone(),
         server_software: config.tokens.software(apache::api().mod_perl(), &apache::version_components()),

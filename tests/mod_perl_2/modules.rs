@@ -25,6 +25,18 @@ fn what_compat_puts_back_is_mod_perl_2s_again() {
 }
 
 #[test]
+fn code_that_calls_an_unloaded_package_calls_what_is_loaded_in_its_place() {
+    let site = site(
+        "use ModPerl::Util ();\nuse Camel ();\nsub handler { my $r = shift; my @seen = Camel::humps();\n\
+         ModPerl::Util::unload_package('Camel'); push @seen, defined &Camel::humps ? 'there' : 'gone', Camel->can('isa') ? 'class' : 'none',\n\
+         scalar @Camel::ISA, $INC{'Camel.pm'} // 'unknown'; require Camel2; push @seen, Camel::humps(); $r->print(join '|', @seen); 0 }",
+    );
+    site.write("lib/Camel.pm", "package Camel; our @ISA = 'My'; sub humps { 1 } 1;");
+    site.write("lib/Camel2.pm", "package Camel; sub humps { 2 } 1;");
+    assert_eq!(site.serve(&super::conf("")).text("/my"), "1|gone|class|0|unknown|2");
+}
+
+#[test]
 fn a_program_gets_the_environment_that_the_request_has_and_its_streams() {
     let code = "use Apache2::SubProcess ();\nsub handler { my $r = shift; $r->subprocess_env->set(CAMEL => 'two humps');\n\
         my ($in, $out, $err) = $r->spawn_proc_prog('/bin/sh', ['-c', 'read line; echo \"$line $CAMEL\"; echo oops >&2']);\n\

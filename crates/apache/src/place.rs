@@ -55,6 +55,8 @@ pub struct Place {
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
     pub location: String,
+    /// What the innermost section names.
+    pub section: String,
     /// The sections that apply, in the order of their merge.
     pub sections: Vec<u16>,
     /// `SetHandler`; `None` is a file.
@@ -148,6 +150,7 @@ impl Default for Place {
             host: 0,
             is_virtual: false,
             location: String::new(),
+            section: String::new(),
             sections: Vec::new(),
             handler: Some("perl-script".into()),
             perl_options: String::new(),

@@ -19,9 +19,10 @@ sub offer ( $package, @triples ) {
     return;
 }
 
-# `-compile` makes them subs of the package only; without it they are the caller's too.
+# `-compile` makes them subs of the package only; without it they are the caller's too. Who names none gets the common ones.
 sub _import ( $package, @wanted ) {
     my $into = caller;
+    @wanted = (':common') if !@wanted && $OFFERED{$package}{groups}{common};
     my @names = _names( $package, grep { $_ ne '-compile' } @wanted );
     return if grep { $_ eq '-compile' } @wanted;
     no strict 'refs';

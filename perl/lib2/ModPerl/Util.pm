@@ -32,8 +32,8 @@ sub unload_package ($package) {
 
 sub unload_package_pp ($package) {
     no strict 'refs';
-    my $stash = \%{"${package}::"};
-    delete $stash->{$_} for grep { !/::\z/ } keys %$stash;
+    # Emptied, not deleted: compiled code of other packages refers to these globs, and finds there what is defined next.
+    undef *{"${package}::$_"} for grep { !/::\z/ } keys %{"${package}::"};
     delete $INC{ $package =~ s{::}{/}gr . '.pm' };
     return;
 }

@@ -88,6 +88,18 @@ impl Scope {
         }
     }
 
+    /// What stands behind the section's name; nothing for a host's own.
+    pub fn named(&self) -> Option<String> {
+        match self {
+            Scope::Host => None,
+            Scope::Directory(path) => Some(path.to_string_lossy().into_owned()),
+            Scope::Location(path) => Some(path.clone()),
+            Scope::DirectoryMatch(pattern) | Scope::Files(pattern) | Scope::LocationMatch(pattern) => {
+                Some(pattern.as_str().to_owned())
+            }
+        }
+    }
+
     /// The section's name; nothing for a host's own.
     pub fn kind(&self) -> &'static str {
         match self {

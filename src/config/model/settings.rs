@@ -49,6 +49,8 @@ settings! {
     merged struct Settings {
         /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
         mount: String;
+        /// What the innermost section names, as it was written: mod_perl 2's `$r->location`.
+        section: String;
         /// `SetHandler` was written, so that `AddHandler` does not count.
         handler_is_set: bool;
     }
@@ -157,6 +159,9 @@ impl Settings {
     pub fn merge_at(&mut self, said: &PartialSettings, scope: &Scope) {
         if said.handler.is_some() {
             self.mount = mount(scope);
+        }
+        if let Some(named) = scope.named() {
+            self.section = named;
         }
         if let Some(options) = &said.options {
             self.options = self.options.at(scope, options);

@@ -2,6 +2,9 @@
 //! tests/apps/mod_perl_2/site/README.md.
 
 mod auth_cookie;
+mod frameworks;
+mod modules;
+mod pages;
 
 use crate::support::{Load, Request, Response, Server, until};
 

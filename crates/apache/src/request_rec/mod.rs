@@ -229,7 +229,10 @@ impl RequestRec {
             Text::Dispatcher => place.dispatcher.as_deref().map(str::as_bytes),
             Text::RemoteIp => Some(frame.field(Field::RemoteAddr)),
             Text::LocalIp => Some(frame.field(Field::LocalAddr)),
-            Text::Location => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
+            Text::Location => match api() {
+                Api::One => Some(place.location.as_bytes()).filter(|location| !location.is_empty()),
+                Api::Two => Some(place.section.as_bytes()).filter(|section| !section.is_empty()),
+            },
             Text::VirtualHost => Some(if place.is_virtual { place.server_name.as_bytes() } else { b"" }),
             Text::ErrorFname
             | Text::DocumentRoot

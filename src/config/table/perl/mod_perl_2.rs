@@ -231,7 +231,8 @@ fn is_sign(directive: &Directive) -> bool {
     let is = |name: &str| directive.name.eq_ignore_ascii_case(name);
     let names_module = |word: &String| {
         let word = word.trim_start_matches(['+', '-']);
-        word.starts_with("ModPerl::") || word.starts_with("Apache2::")
+        let is_said = |part: &str| part.starts_with("Apache2") || part.starts_with("ApacheMP2");
+        word.starts_with("ModPerl::") || word.contains("::") && word.split("::").any(is_said)
     };
     SIGNS.iter().any(|name| is(name))
         || (is("SetHandler") || is("AddHandler")) && directive.args.first().is_some_and(|word| word == "modperl")
@@ -321,6 +322,9 @@ mod tests {
         assert_eq!(generation_of("PerlModule Apache::DBI\nPerlHandler Apache::Registry"), None);
         assert_eq!(generation_of("PerlModule ModPerl::Registry"), Some(Generation::Two));
         assert_eq!(generation_of("SetHandler modperl"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlHandler Plack::Handler::Apache2"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlModule Apache2_4::AuthCookie"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlHandler Plack::Handler::Apache1\nPerlSetVar x Apache2"), None);
         assert_eq!(generation_of("PerlSwitches -w"), Some(Generation::Two));
         assert_eq!(generation_of("PerlSwitches -w\nPerlGeneration 1"), Some(Generation::One));
     }

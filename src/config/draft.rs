@@ -61,6 +61,8 @@ pub struct Draft {
     pub postponed: Vec<(Position, Vec<Directive>)>,
     /// How many pools there are beyond those that may be.
     pub pools_left_out: usize,
+    /// Virtual hosts that are pools and take the main server's PerlSwitches.
+    pub inherit_switches: Vec<PoolNumber>,
     /// A `.htaccess` file is read that may lie in places of either API.
     pub may_speak_any: bool,
 }
@@ -128,6 +130,7 @@ impl Draft {
             section_pools: HashMap::new(),
             postponed: Vec::new(),
             pools_left_out: 0,
+            inherit_switches: Vec::new(),
             may_speak_any: false,
         }
     }

@@ -69,7 +69,7 @@ use self::monitor::Monitoring;
 use self::notify::Notify;
 use self::pid_file::PidFile;
 use self::pool::workers::Workers;
-use self::pool::{Counts, Move, PoolLimits};
+use self::pool::{Counts, Move, PoolLimits, part_of};
 use self::profiling::Profiling;
 use self::refork::Reforking;
 use self::reload::Reloads;
@@ -324,8 +324,8 @@ impl Master {
             (None, None) => configured,
         };
         let others = self.serving_pools().into_iter().filter(|other| *other != pool);
-        let others: u32 = others.map(|other| self.workers.alive(other)).sum();
-        plan.map_or(limits, |plan| limits.at_most(plan.most_workers().saturating_sub(others).max(1)))
+        let (own, others) = (self.workers.alive(pool), others.map(|other| self.workers.alive(other)).sum());
+        plan.map_or(limits, |plan| limits.at_most(part_of(plan.most_workers(), own, others)))
     }
 
     /// TTIN and TTOU.

@@ -52,3 +52,46 @@ fn its_child_init_handlers_run_in_its_workers_alone() {
     assert_eq!(ask(&server, "plain.example").1, "main|0");
     assert_eq!(ask(&server, "own.example").1, "own|0");
 }
+
+#[test]
+fn it_inherits_switches_where_it_says_so() {
+    let conf = "PerlSwitches -w -I@DIR@/lib\nPerlModule My\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n\
+        <VirtualHost *:@PORT@>\nServerName own.example\nPerlOptions +Parent +InheritSwitches\nPerlModule My\n</VirtualHost>";
+    let site = Site::new().file("lib/My.pm", HANDLER);
+    let conf = site.filled(conf);
+    let server = site.serve(&conf);
+    assert_eq!(ask(&server, "own.example").1, "nothing|1");
+    let without = conf.replace(" +InheritSwitches", "");
+    server.site.configure(&without);
+    server.site.cameleer(["check", "-f", "site.conf"]).failed(78, "Can't locate My.pm in @INC");
+}
+
+#[test]
+fn two_hosts_of_one_name_are_two_pools() {
+    let host = "<VirtualHost *:@PORT@>\nPerlOptions +Parent\nPerlSwitches -I@DIR@/lib\nPerlModule My\n</VirtualHost>\n";
+    let conf = format!(
+        "PerlSwitches -I@DIR@/lib\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n{host}{host}"
+    );
+    let site = Site::new().file("lib/My.pm", HANDLER);
+    let conf = site.filled(&conf);
+    let server = site.serve(&conf);
+    let status = server.status();
+    let names: Vec<&str> =
+        status["front"]["pools"].as_array().expect("pools").iter().filter_map(|it| it["name"].as_str()).collect();
+    let first = format!("*:{}", server.site.port);
+    assert_eq!((names.len(), names[0], names[1]), (3, "default", first.as_str()));
+    assert!(names[2].starts_with(&format!("{first}:")), "{names:?}");
+}
+
+#[test]
+fn perl_in_it_makes_configuration_and_is_run_by_its_mold() {
+    let conf = "PerlSwitches -I@DIR@/lib\nPerlModule My\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n\
+        <VirtualHost *:@PORT@>\nServerName own.example\nPerlOptions +Parent\nPerlSwitches -I@DIR@/lib\nPerlModule My\n\
+        <Perl>\n$My::loaded = 'by perl'; push @Alias, ['/made', '@DIR@/htdocs'];\n</Perl>\n\
+        <Location /made>\nSetHandler default-handler\n</Location>\n</VirtualHost>";
+    let site = Site::new().file("lib/My.pm", HANDLER).file("htdocs/a.txt", "a file");
+    let conf = site.filled(conf);
+    let server = site.serve(&conf);
+    assert_eq!(ask(&server, "own.example").1, "by perl|0");
+    assert_eq!(server.send(Request::get("/made/a.txt").header("Host", "own.example")).is(200).text(), "a file");
+}

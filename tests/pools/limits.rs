@@ -93,3 +93,11 @@ fn the_budget_is_for_all_pools_together() {
         molds.iter().all(|pid| known[pid].is_object()) && status["memory"]["used"].as_u64().is_some()
     });
 }
+
+#[test]
+fn a_budget_that_is_too_small_leaves_each_pool_one_worker() {
+    let server = site().serve(&format!("MemoryBudget 8M\n{BOTH}"));
+    until("both have one", || ["old", "default"].map(|name| workers_of(&server, name).len()) == [1, 1]);
+    assert_eq!(who(&server, "/old/who").1, "Apache|mod_perl/1.31||1|0");
+    assert_eq!(who(&server, "/new/who").1, "Apache2::RequestRec|mod_perl/2.0.12|2|0|1");
+}

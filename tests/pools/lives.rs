@@ -113,3 +113,11 @@ fn a_graceful_stop_ends_all_processes() {
     let left: Vec<&i32> = all.iter().filter(|pid| kill(Pid::from_raw(**pid), None).is_ok()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn a_refork_passes_over_a_pool_that_has_answered_nothing() {
+    let server = site().serve(BOTH);
+    (0..3).for_each(|_| drop(who(&server, "/new/who")));
+    server.control(["refork"]).succeeded();
+    assert_eq!((&mold_of(&server, "old")["refork"], &mold_of(&server, "default")["refork"]), (&0.into(), &1.into()));
+}

@@ -4,6 +4,7 @@ mod hosts;
 mod limits;
 mod lives;
 mod mistakes;
+mod places;
 mod two_generations;
 
 use std::collections::BTreeSet;

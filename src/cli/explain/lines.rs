@@ -33,6 +33,8 @@ impl<'a> Lines<'a> {
         for directive in tree {
             match &directive.section {
                 None => own.push(directive),
+                // It is about no request.
+                Some(_) if directive.name.eq_ignore_ascii_case("WorkerPool") => {}
                 Some(inner) if is_section(&directive.name) => {
                     let inner = self.own(inner);
                     self.sections.insert(key(&directive.at), inner);

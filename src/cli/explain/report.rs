@@ -12,6 +12,13 @@ pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) ->
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
     row(&mut text, "answered by", &answered_by(route, lines));
+    if !config.more_pools.is_empty() {
+        let pool = route.settings.pool;
+        let generation = config.perl_of(pool).generation.number();
+        let said = at(route, lines, &["PerlPool"]);
+        let name = config.pool_name(pool);
+        row(&mut text, "workers", &format!("of pool {name}, PerlGeneration {generation}{said}"));
+    }
     if route.settings.has_perl_phases() {
         row(&mut text, "phases", "all in a worker: Perl code has a say before the answer");
     }

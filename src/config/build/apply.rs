@@ -94,7 +94,7 @@ impl Draft {
 
     /// Its module is told at the start; here it is only noted where.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
-        if self.position.pool != DEFAULT {
+        if !self.config.may_configure(self.position.pool) {
             return Err(CODE_ELSEWHERE.to_owned());
         }
         let [args, inside @ ..] = directive.args.as_slice() else { return Ok(()) };

@@ -11,7 +11,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::model::pools::DEFAULT;
 use crate::config::model::server::{Listen, Pool};
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
-use crate::config::model::start_up::{StartUpStep, in_order_of_mod_perl_2};
+use crate::config::model::start_up::{StartUp, StartUpStep, in_order_of_mod_perl_2};
 use crate::config::syntax::tree::ConfigError;
 
 impl Draft {
@@ -78,6 +78,12 @@ impl Draft {
     /// Pool after pool, each in the order of its API.
     fn order_start_up(&mut self) {
         let mut steps = std::mem::take(&mut self.config.start_up);
+        // What defines directives is known to all hosts.
+        let own = |it: &&StartUp| it.pool == DEFAULT && matches!(it.step, StartUpStep::LoadModule(_));
+        let defining: Vec<StartUp> = steps.iter().filter(own).cloned().collect();
+        for pool in self.config.host_pools() {
+            steps.splice(0..0, defining.iter().map(|it| StartUp { pool, ..it.clone() }));
+        }
         steps.sort_by_key(|it| it.pool);
         for own in steps.chunk_by_mut(|one, next| one.pool == next.pool) {
             let pool = own.first().map_or(DEFAULT, |it| it.pool);

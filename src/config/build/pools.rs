@@ -9,7 +9,7 @@ use crate::config::draft::Draft;
 use crate::config::model::pools::{DEFAULT, MOST};
 use crate::config::model::server::{NamedPool, PerlSwitches, Pool};
 use crate::config::syntax::tree::{ConfigError, Directive};
-use crate::config::table::{Belongs, belongs, is_parent, speaks_of};
+use crate::config::table::{Belongs, belongs, has_option, speaks_of};
 
 const LONGEST_NAME: usize = 64;
 
@@ -72,7 +72,12 @@ impl Draft {
         let is_taken = |name: &str| self.config.pool_called(name).is_some();
         let mut others = (host.at.line..).map(|number| format!("{name}:{number}"));
         let free = if is_taken(&name) { others.find(|name| !is_taken(name)) } else { Some(name.clone()) };
+        let before = self.config.pool_count();
         self.add_pool(free.unwrap_or(name), host);
+        if self.config.pool_count() > before && inside.iter().any(|directive| has_option(directive, "InheritSwitches"))
+        {
+            self.inherit_switches.push(before);
+        }
     }
 
     fn add_pool(&mut self, name: String, section: &Directive) {
@@ -80,8 +85,8 @@ impl Draft {
             self.pools_left_out += 1;
             return;
         }
-        let (pool, perl) = (Pool::default(), PerlSwitches::default());
-        self.config.more_pools.push(NamedPool { name, at: section.at.clone(), pool, perl, base: None });
+        let (pool, perl, is_host) = (Pool::default(), PerlSwitches::default(), is(section, "VirtualHost"));
+        self.config.more_pools.push(NamedPool { name, at: section.at.clone(), pool, perl, is_host, base: None });
         let number = self.config.pool_count() - 1;
         self.note_section(section, number);
     }
@@ -102,7 +107,7 @@ impl Draft {
                 if let Some(pool) = self.config.pool_called(name) {
                     self.note_section(section, pool);
                 }
-                if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && is_parent(it)) {
+                if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && has_option(it, "Parent")) {
                     let message = format!(
                         "PerlOptions: Parent makes this host a pool by itself, and PerlPool says {name}: remove one"
                     );

@@ -28,6 +28,10 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
             directive.args.clone_from(&by.args);
             found = true;
         }
+        // What is said of another pool is not what is measured.
+        if directive.name.eq_ignore_ascii_case("WorkerPool") {
+            continue;
+        }
         found |= directive.section.as_deref_mut().is_some_and(|inner| replace(inner, by));
     }
     found

@@ -38,6 +38,17 @@ impl Config {
         self.named(number).map(|named| named.at.clone())
     }
 
+    /// Whether Perl code in its places may add to the configuration: the one perl that runs such code speaks the server's API, and knows
+    /// what the server's own pool loads. A host that is a pool, mod_perl 2 lets speak, too.
+    pub fn may_configure(&self, number: PoolNumber) -> bool {
+        self.named(number).is_none_or(|named| named.is_host && named.perl.generation == self.perl.generation)
+    }
+
+    /// Those that are virtual hosts.
+    pub fn host_pools(&self) -> Vec<PoolNumber> {
+        self.pool_numbers().filter(|number| self.named(*number).is_some_and(|named| named.is_host)).collect()
+    }
+
     /// One of those beside the server's own.
     pub fn named_mut(&mut self, number: PoolNumber) -> Option<&mut NamedPool> {
         self.more_pools.get_mut(usize::from(number).checked_sub(1)?)

@@ -131,6 +131,8 @@ pub struct NamedPool {
     pub pool: Pool,
     /// What its perl is started with.
     pub perl: PerlSwitches,
+    /// It is a virtual host.
+    pub is_host: bool,
     /// The section of what `<WorkerPool>` says of processes; a virtual host has its own.
     pub base: Option<u16>,
 }

@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 use row::{Form, MANY, Row};
 
 pub use perl::mod_perl_2::{contradiction, speaks_of};
-pub use perl::pools::{Belongs, belongs, is_default, is_elsewhere, is_parent};
+pub use perl::pools::{Belongs, belongs, has_option, is_default, is_elsewhere};
 
 use crate::config::model::context::Context;
 

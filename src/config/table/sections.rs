@@ -6,7 +6,7 @@ use crate::config::draft::{Draft, Opened};
 use crate::config::model::address;
 use crate::config::model::context::{Context, Rank, Scope};
 use crate::config::model::overrides::Class;
-use crate::config::model::pools::{CODE_ELSEWHERE, DEFAULT};
+use crate::config::model::pools::CODE_ELSEWHERE;
 use crate::config::model::start_up::StartUpStep;
 use crate::config::syntax::tree::Directive;
 use crate::config::syntax::wildcard::{self, Slash};
@@ -75,7 +75,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "Perl",
         contexts: ANYWHERE,
         takes: Takes::Section("", 0..=1, |d, code, _| {
-            if d.position.pool != DEFAULT {
+            if !d.config.may_configure(d.position.pool) {
                 return Err(CODE_ELSEWHERE.to_owned());
             }
             let host = d.position.host;

@@ -34,6 +34,8 @@ pub struct Reforking {
     waiting: Vec<Client>,
     /// Pools whose turn comes when this one is done.
     next: VecDeque<PoolNumber>,
+    /// One of those that were asked for together is done.
+    is_one_done: bool,
     auto: BTreeMap<PoolNumber, auto::Auto>,
 }
 
@@ -140,7 +142,8 @@ impl Master {
         match (chosen, serving) {
             (Some(worker), Some(pool)) => self.promote(worker, pool),
             // Of several pools one may have had nothing to do.
-            _ if self.checked.config.pool_count() > 1 && self.refork_next() => {}
+            _ if self.refork_next() => {}
+            _ if self.refork.is_one_done => self.end_refork(Ok(())),
             _ => self.end_refork(Err("no worker has answered a request yet".to_string())),
         }
     }
@@ -210,6 +213,7 @@ impl Master {
                 "master",
                 format_args!("{} refork={} renewed in {after:.1?}", self.name_of(mold.pool), mold.refork),
             );
+            self.refork.is_one_done = true;
             if self.refork_next() {
                 return;
             }
@@ -238,7 +242,7 @@ impl Master {
         if matches!(std::mem::take(&mut self.refork.phase), Phase::Rest) {
             return;
         }
-        self.refork.next.clear();
+        (self.refork.is_one_done, self.refork.next) = Default::default();
         if let Err(error) = &result {
             log::warn("master", format_args!("no refork: {error}"));
         }

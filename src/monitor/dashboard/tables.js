@@ -13,7 +13,8 @@ const word = (key, name, value) => ({ key, name, value, text: value });
 
 function request(worker) {
   const [shown, over] = worker.request ? [worker.request, ""] : [worker.last_request ?? "", "over"];
-  const text = [worker.host, shown].filter(Boolean).join(" ");
+  const pool = worker.pool ? `[${worker.pool}]` : "";
+  const text = [pool, worker.host, shown].filter(Boolean).join(" ");
   return marked(text, over);
 }
 

@@ -15,6 +15,7 @@ use super::watched::{Mode, Watched};
 use crate::cli::running::units::{duration, size};
 use crate::monitor::history::Second;
 use crate::printable;
+use crate::status::Status;
 
 const HELP: &str = "\
  arrows  choose a line              s, ← →  sort by another column
@@ -83,14 +84,24 @@ fn workers(watched: &Watched, second: &Second) -> Line<'static> {
     let memory = &watched.status.memory;
     let budget = memory.budget.map(|budget| format!(" of {}", size(budget))).unwrap_or_default();
     Line::raw(format!(
-        "workers  {} of {}: {} busy, {} idle   {} connections   memory {}{budget}",
+        "workers  {} of {}: {} busy, {} idle   {} connections   memory {}{budget}{}",
         watched.status.workers().len(),
         watched.status.max_clients,
         second.busy,
         second.idle,
         second.connections,
-        size(memory.used.unwrap_or_else(|| memory.pss()))
+        size(memory.used.unwrap_or_else(|| memory.pss())),
+        pools(&watched.status)
     ))
+}
+
+/// Where there is more than one.
+fn pools(status: &Status) -> String {
+    let all = status.front.iter().flat_map(|front| &front.pools);
+    all.map(|pool| {
+        format!("   {} {} of {} busy, {} queued", printable::line(&pool.name), pool.busy, pool.most, pool.queued)
+    })
+    .collect()
 }
 
 fn ended(counts: &ServerCounts) -> Line<'static> {

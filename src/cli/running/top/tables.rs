@@ -153,6 +153,7 @@ fn amount(amount: u64, shown: String) -> Cell {
 fn worker(w: &WorkerStatus) -> Line {
     let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), took);
     let request = if w.request.is_empty() { &w.last_request } else { &w.request };
+    let pool = if w.pool.is_empty() { String::new() } else { format!("[{}] ", w.pool) };
     let named = format!("{} {request}", w.host);
     let shown = if w.request.is_empty() && !request.is_empty() { format!("({})", named.trim()) } else { named };
     Line {
@@ -166,7 +167,7 @@ fn worker(w: &WorkerStatus) -> Line {
             amount(w.private_bytes.unwrap_or(0), w.private_bytes.map_or_else(|| "-".to_owned(), size)),
             amount(w.cpu_ms.unwrap_or(0), w.cpu_ms.map_or_else(|| "-".to_owned(), duration)),
             amount(w.queue_wait_us.unwrap_or(0), waited),
-            text(shown.trim()),
+            text(&format!("{pool}{}", shown.trim())),
         ],
     }
 }

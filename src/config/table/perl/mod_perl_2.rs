@@ -44,7 +44,7 @@ pub static ROWS: &[Row] = &[
         about: "mod_perl 2's switches of a place: SetupEnv fills %ENV, ParseHeaders takes headers from what is printed, GlobalRequest lets \
             Apache2::RequestUtil->request find the request, MergeHandlers adds an inner section's handlers to the outer's. A host's `-Access` and \
             the like leave that phase out, -Enable all of them. +Parent makes a virtual host a pool of workers by itself, with a mold that loads what its \
-            own PerlSwitches, PerlRequire and PerlModule name: see WorkerPool. Clone and InheritSwitches are accepted and mean nothing.",
+            own PerlSwitches, PerlRequire and PerlModule name, with +InheritSwitches also the main server's PerlSwitches: see WorkerPool. Clone means nothing.",
         ..ROW
     },
     Row {
@@ -250,7 +250,7 @@ fn named(word: &str) -> Option<Generation> {
 
 /// `PerlLoadModule Name…`
 fn load_module(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    if draft.position.pool != DEFAULT {
+    if !draft.config.may_configure(draft.position.pool) {
         return Err(CODE_ELSEWHERE.to_owned());
     }
     names.iter().for_each(|name| draft.start_up(StartUpStep::LoadModule(name.clone())));

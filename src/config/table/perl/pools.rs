@@ -53,23 +53,20 @@ pub fn belongs(section: &Directive) -> Option<Belongs<'_>> {
     let chosen = inside.iter().find(|directive| is(directive, "PerlPool")).and_then(|it| it.args.first());
     match chosen {
         Some(name) => Some(Belongs::To(name)),
-        None => (is(section, "VirtualHost") && inside.iter().any(is_parent)).then_some(Belongs::ToItself),
+        None => (is(section, "VirtualHost") && inside.iter().any(|it| has_option(it, "Parent")))
+            .then_some(Belongs::ToItself),
     }
 }
 
-/// Whether this is `PerlOptions +Parent`.
-pub fn is_parent(directive: &Directive) -> bool {
-    let words = directive.args.iter().map(|word| word.strip_prefix('+').unwrap_or(word));
-    is(directive, "PerlOptions") && words.into_iter().any(|word| word.eq_ignore_ascii_case("Parent"))
+/// Whether this is `PerlOptions +Name`.
+pub fn has_option(directive: &Directive, name: &str) -> bool {
+    let mut words = directive.args.iter().map(|word| word.strip_prefix('+').unwrap_or(word));
+    is(directive, "PerlOptions") && words.any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// Whether what stands in a section is of another pool than what stands around it.
+/// Whether what stands in a section adds nothing to the configuration: its pool is another than the server's own, and no host.
 pub fn is_elsewhere(section: &Directive) -> bool {
-    match belongs(section) {
-        Some(Belongs::To(name)) => !is_default(name),
-        Some(Belongs::ToItself) => true,
-        None => false,
-    }
+    matches!(belongs(section), Some(Belongs::To(name)) if !is_default(name))
 }
 
 /// Whether the server's own pool is called so.

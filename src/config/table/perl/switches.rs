@@ -1,6 +1,7 @@
 //! What perl itself is started with, and switches of mod_perl 1 that the server has no use for.
 
 use crate::config::draft::Draft;
+use crate::config::model::context::Context;
 use crate::config::model::start_up::StartUpStep;
 use crate::config::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
 
@@ -50,8 +51,24 @@ pub static ROWS: &[Row] = &[
     },
 ];
 
-/// `PerlSwitches -wT -Ilib -MName=words`: perl's command line.
+/// `PerlSwitches -wT -Ilib -MName=words`: perl's command line; the main server's is that of hosts, too, that are pools and say
+/// `PerlOptions +InheritSwitches`.
 pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    all_words(draft, words)?;
+    if draft.position.context != Context::Server {
+        return Ok(());
+    }
+    let own = draft.position.pool;
+    for pool in draft.inherit_switches.clone() {
+        draft.position.pool = pool;
+        let taken = all_words(draft, words);
+        draft.position.pool = own;
+        taken?;
+    }
+    Ok(())
+}
+
+fn all_words(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word.eq_ignore_ascii_case("+inherit") {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use http::Response;
 
 use super::{HTML, escape, response};
-use crate::config::{Directive, MODULES};
+use crate::config::{Config, Directive, MODULES, Pool};
 use crate::front::request::context::RequestContext;
 use crate::front::request::respond::body::BodySource;
 use crate::front::routing::Route;
@@ -46,12 +46,21 @@ fn server(page: &mut String, context: &RequestContext) {
         ("Configuration Generation", context.generation.number.to_string()),
         ("Listening On", listen.join(", ")),
         ("Timeouts", format!("connection: {:?}", config.timeouts.client)),
-        ("Workers", format!("{} to start with, {} at most", config.pool.start, config.pool.max_clients)),
+        ("Workers", workers(config)),
         ("Virtual Hosts", config.hosts.len().saturating_sub(1).to_string()),
     ] {
         let _ = writeln!(page, "<dt><b>{name}:</b> {}</dt>", escape(&value));
     }
     page.push_str("</dl>\n");
+}
+
+fn workers(config: &Config) -> String {
+    let numbers = |pool| {
+        let Pool { start, max_clients, .. } = config.pool_of(pool);
+        let label = config.pool_label(pool).replace(" pool=", "pool ");
+        format!("{label}{}{start} to start with, {max_clients} at most", if label.is_empty() { "" } else { ": " })
+    };
+    config.pool_numbers().map(numbers).collect::<Vec<_>>().join("; ")
 }
 
 fn directives(page: &mut String, tree: &[Directive], depth: usize) {

@@ -30,7 +30,8 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
 fn facts(context: &RequestContext, route: &Route) -> Facts {
     let front = context.services.status();
     let ours = std::process::id().cast_signed();
-    let most_workers = context.generation.config.pool.max_clients as usize;
+    let config = &context.generation.config;
+    let most_workers = config.pool_numbers().map(|pool| config.pool_of(pool).max_clients as usize).sum();
     let facts = Facts::new(front, ours, context.generation.number, most_workers);
     Facts { name: route.server_name.to_string(), ..facts }
 }

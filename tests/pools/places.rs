@@ -1,0 +1,93 @@
+//! What else a place of another pool may hold: applications, `.htaccess` files, warm-ups, handlers of other phases.
+
+use super::{BOTH, mold_of, site, who};
+use crate::support::until;
+
+#[test]
+fn an_application_is_loaded_in_the_pool_of_its_place() {
+    let conf = format!(
+        "{BOTH}\n<WorkerPool app>\n</WorkerPool>\n<Location /app>\nPerlPool app\nPsgiApp app.psgi\n</Location>"
+    );
+    let app = "my $mold = $$; sub { [200, [], [join '|', $mold, $$, $_[0]{SCRIPT_NAME}]] }";
+    let server = site().file("app.psgi", app).serve(&conf);
+    let text = server.text("/app/x");
+    let words: Vec<&str> = text.split('|').collect();
+    assert_eq!((words[0], words[2]), (mold_of(&server, "app")["pid"].to_string().as_str(), "/app"));
+    who(&server, "/old/who");
+}
+
+#[test]
+fn htaccess_files_speak_the_api_of_the_pool_they_lie_in() {
+    let handler = |names: &str| format!("SetHandler perl-script\n{names} 'sub {{ $_[0]->print(ref $_[0]); 0 }}'\n");
+    let conf = format!(
+        "{BOTH}\nPerlHtaccess On\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n<Location /1>\nPerlPool old\n</Location>"
+    );
+    let site = site()
+        .file("htdocs/1/.htaccess", &handler("PerlHandler"))
+        .file("htdocs/1/a", "")
+        .file(
+            "htdocs/2/.htaccess",
+            &(handler("PerlResponseHandler") + "PerlModule Apache2::RequestIO Apache2::RequestRec\n"),
+        )
+        .file("htdocs/2/a", "");
+    let server = site.serve(&conf);
+    assert_eq!(server.text("/1/a"), "Apache");
+    assert_eq!(server.text("/2/a"), "Apache2::RequestRec");
+}
+
+#[test]
+fn each_mold_warms_up_what_its_workers_will_answer() {
+    let conf = format!("{BOTH}\nPerlWarmup /old/count\nPerlWarmup /new/count");
+    let count = "our $count; $count++; print qq(Content-Type: text/plain\\n\\n$count);";
+    let server = site().script("scripts/count", count).serve(&conf);
+    assert_eq!((server.text("/old/count"), server.text("/new/count")), ("2".to_owned(), "2".to_owned()));
+    assert!(!server.log().contains("warm-up:"), "{}", server.log());
+}
+
+#[test]
+fn early_handlers_run_in_the_pool_of_the_place() {
+    let conf = format!("{BOTH}\nPerlSetEnv IN_BOTH 1\nPerlPostReadRequestHandler My");
+    let handler = "package My;\nsub handler { $_[0]->notes->{seen} = 1 if ref $_[0] eq 'Apache2::RequestRec'; $ENV{EARLY} = $$; 0 }\n1;\n";
+    let server = site()
+        .file("lib/My.pm", handler)
+        .script("scripts/early", "print qq(Content-Type: text/plain\\n\\n$$ ), $ENV{IN_BOTH};")
+        .serve(&conf.replace("PerlPostReadRequestHandler My", "PerlPostReadRequestHandler 'sub { 0 }'"));
+    for target in ["/old/early", "/new/early"] {
+        assert!(server.text(target).ends_with(" 1"), "{target}");
+    }
+}
+
+#[test]
+fn what_is_shown_of_pools() {
+    let server = site().serve(&format!("{BOTH}\n<Location /metrics>\nSetHandler server-metrics\n</Location>"));
+    who(&server, "/old/who");
+    let table = server.control(["status"]).succeeded().out;
+    let line =
+        |start: &str| table.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {table}"));
+    assert!(line("  pool default  PerlGeneration 2  mold ").contains("2 workers of 2, 0 busy, 0 queued"), "{table}");
+    assert!(line("  pool old  PerlGeneration 1  mold ").contains("1 workers of 1, 0 busy, 0 queued"), "{table}");
+    assert!(table.lines().any(|line| line.contains(" old ") && line.contains("GET /old/who)")), "{table}");
+    until("the metrics have all", || {
+        let metrics = server.text("/metrics");
+        let has = |sample: &str| metrics.lines().any(|line| line == sample);
+        has("cameleer_workers{pool=\"old\",state=\"idle\"} 1")
+            && has("cameleer_workers{pool=\"default\",state=\"idle\"} 2")
+            && has("cameleer_queue_depth{pool=\"old\"} 0")
+            && metrics.lines().any(|line| line.starts_with("cameleer_worker_requests{pool=\"old\",worker="))
+    });
+    let mem = server.control(["mem"]).succeeded().out;
+    for name in ["old", "default"] {
+        let pid = mold_of(&server, name)["pid"].to_string();
+        assert!(mem.lines().any(|line| line.contains(&pid)), "{pid}: {mem}");
+    }
+}
+
+#[test]
+fn explain_says_whose_workers_answer() {
+    let site = site();
+    site.configure(BOTH);
+    let said = site.cameleer(["explain", "-f", "site.conf", "get", "/old/who"]).succeeded().out;
+    let line = said.lines().find(|line| line.starts_with("  workers ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains("of pool old, PerlGeneration 1  ") && line.contains("site.conf:"), "{line}");
+    assert!(!said.contains("StartServers 1"), "{said}");
+}

@@ -121,3 +121,12 @@ fn a_refork_passes_over_a_pool_that_has_answered_nothing() {
     server.control(["refork"]).succeeded();
     assert_eq!((&mold_of(&server, "old")["refork"], &mold_of(&server, "default")["refork"]), (&0.into(), &1.into()));
 }
+
+#[test]
+fn a_pool_whose_workers_end_before_they_are_ready_fails_the_start_and_is_named() {
+    let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nPerlChildInitHandler 'sub { kill 9, $$ }'");
+    let site = site();
+    site.configure(&conf);
+    let said = site.cameleer(["serve", "-f", "site.conf"]);
+    assert!(said.code != 0 && said.err.contains("no worker became ready pool=old"), "{said:?}");
+}

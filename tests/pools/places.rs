@@ -91,3 +91,21 @@ fn explain_says_whose_workers_answer() {
     assert!(line.contains("of pool old, PerlGeneration 1  ") && line.contains("site.conf:"), "{line}");
     assert!(!said.contains("StartServers 1"), "{said}");
 }
+
+#[test]
+fn an_error_page_is_made_where_the_error_was_found() {
+    // A file's by the place that the front asks; a program's in its own worker, where another API's page cannot be made.
+    let conf = format!("{BOTH}\nErrorDocument 404 /old/who");
+    let server = site().serve(&conf);
+    let text = server.get("/nothing").is(404).text();
+    assert!(text.ends_with("|Apache|mod_perl/1.31||1|0"), "{text}");
+    let text = server.get("/new/nothing").is(404).text();
+    assert!(text.contains("There is no page at this address"), "{text}");
+    server.logged("GET /new/nothing: Can't locate object method");
+}
+
+#[test]
+fn a_script_that_names_another_place_is_answered_there() {
+    let server = site().script("scripts/to", "print qq(Location: /old/who\\n\\n);").serve(BOTH);
+    assert_eq!(who(&server, "/new/to").1, "Apache|mod_perl/1.31||1|0");
+}

@@ -134,7 +134,9 @@ impl Master {
             self.hide_from_profiler(process.pid.as_raw());
         }
         let pool = worker.mold.pool;
-        if worker.state == WorkerState::Starting && self.stop.is_none() {
+        // One may end while its generation still waits for another pool.
+        let begins = self.generation(pool.generation).is_some_and(|g| g.state == GenerationState::Starting);
+        if (begins || worker.state == WorkerState::Starting) && self.stop.is_none() {
             self.boot_failed(pool);
         }
         self.sweep();

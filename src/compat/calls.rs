@@ -37,9 +37,10 @@ fn pattern(text: &str) -> Option<Regex> {
 static MODULE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"\b(?:use|require)\s+((?:Apache2?|APR|ModPerl)(?:::\w+)*|GTop|B::TerseSize|mod_perl2?)\b")
 });
-static ON_CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(Apache(?:::\w+)*)\s*->\s*(\w+)"));
+static ON_CLASS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"\b((?:Apache2?|APR|ModPerl)(?:::\w+)*)\s*->\s*(\w+)"));
 static FUNCTION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"(?:\A|[^>\w:$&%@\\])&?(Apache(?:::\w+)*)::(\w+)\s*\("));
+    LazyLock::new(|| pattern(r"(?:\A|[^>\w:$&%@\\])&?((?:Apache2?|APR|ModPerl)(?:::\w+)*)::(\w+)\s*\("));
 
 /// The names in a line, in the order of the patterns.
 pub fn names(line: &str) -> Vec<Name> {
@@ -83,6 +84,11 @@ mod tests {
             ),
             ("print Apache::Util::escape_html($x);", vec![method("Apache::Util", "escape_html")]),
             ("Apache::exit();", vec![method("Apache", "exit")]),
+            ("Apache2::ServerUtil->server", vec![method("Apache2::ServerUtil", "server")]),
+            (
+                "APR::UUID->new, ModPerl::Util::exit()",
+                vec![method("APR::UUID", "new"), method("ModPerl::Util", "exit")],
+            ),
             ("my %x = ($Apache::Registry::x => 1)", vec![]),
         ];
         for (line, expected) in cases {

@@ -7,6 +7,7 @@ pub mod rows;
 
 mod calls;
 mod generation_2;
+mod methods_2;
 mod perl_text;
 mod sources;
 mod survey;

@@ -12,6 +12,10 @@ const MAX_FILES: usize = 5000;
 /// A larger file is no program.
 const MAX_SIZE: u64 = 2 << 20;
 const MAX_DEPTH: usize = 8;
+/// Nor are more names looked at.
+const MAX_NAMES: usize = 200_000;
+/// `<Directory />` and `<Directory /usr/share>` close and open what others serve: no site lies in them as a whole.
+const LEAST_PARTS: usize = 3;
 
 /// The site's Perl files, and where its modules may be.
 pub struct Sources {
@@ -21,6 +25,8 @@ pub struct Sources {
     pub speaks_of_2: bool,
     /// The site's own module folders.
     own: Vec<PathBuf>,
+    /// How many names in folders were looked at.
+    names: usize,
     /// perl's.
     system: Vec<PathBuf>,
 }
@@ -29,7 +35,8 @@ impl Sources {
     /// Of a configuration.
     pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
         let own = vec![server_root.join("lib/perl")];
-        let mut sources = Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, system: system() };
+        let mut sources =
+            Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, names: 0, system: system() };
         sources.walk(tree, server_root);
         sources.follow();
         sources
@@ -40,9 +47,18 @@ impl Sources {
             let path = |at: usize| directive.args.get(at).map(|arg| server_root.join(arg));
             match directive.name.to_ascii_lowercase().as_str() {
                 "perllib" => self.own.extend(path(0)),
-                "perlrequire" | "perlscript" => self.files.extend(path(0).filter(|file| file.is_file())),
+                "perlswitches" => {
+                    self.own.extend(switched_folders(&directive.args).map(|folder| server_root.join(folder)))
+                }
+                "perlrequire" | "perlpostconfigrequire" | "perlconfigrequire" | "perlscript" => {
+                    self.files.extend(path(0).filter(|file| file.is_file()))
+                }
                 "alias" | "scriptalias" => path(1).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
-                "documentroot" | "directory" => path(0).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
+                "documentroot" => path(0).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
+                "directory" => path(0)
+                    .iter()
+                    .filter(|folder| folder.components().count() > LEAST_PARTS)
+                    .for_each(|folder| self.scripts(folder, MAX_DEPTH)),
                 name if name == "perlmodule" || name.ends_with("handler") => {
                     directive.args.iter().for_each(|name| self.module(name.trim_start_matches('+')));
                 }
@@ -56,7 +72,8 @@ impl Sources {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
         for entry in entries.flatten() {
             let path = entry.path();
-            if self.files.len() >= MAX_FILES {
+            self.names += 1;
+            if self.files.len() >= MAX_FILES || self.names > MAX_NAMES {
                 return;
             }
             match entry.file_type() {
@@ -101,6 +118,12 @@ impl Sources {
         self.files.iter().filter_map(|file| text(file)).any(|text| forms.iter().any(|form| text.contains(form)))
     }
 
+    /// Whether one of the site's files loads the module.
+    pub fn use_module(&self, module: &str) -> bool {
+        let uses = |text: String| text.lines().any(|line| used_module(line) == Some(module));
+        self.files.iter().filter_map(|file| text(file)).any(uses)
+    }
+
     /// Whether perl would find it outside of the site.
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()
@@ -140,6 +163,15 @@ fn is_perl(file: &Path) -> bool {
     }
 }
 
+/// Those of `-Ilib` and `-I lib`.
+fn switched_folders(words: &[String]) -> impl Iterator<Item = &str> {
+    let after = words.iter().skip(1).map(String::as_str).chain([""]);
+    words.iter().zip(after).filter_map(|(word, next)| match word.strip_prefix("-I")? {
+        "" => Some(next).filter(|next| !next.is_empty()),
+        folder => Some(folder),
+    })
+}
+
 /// `use lib '/srv/lib'`
 fn used_folder(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("use lib")?;
@@ -173,6 +205,8 @@ mod tests {
         assert_eq!(used_folder("use lib '/srv/lib';"), Some("/srv/lib"));
         assert_eq!(used_folder("use lib qw(/srv/lib);"), Some("/srv/lib"));
         assert_eq!(used_folder("use strict;"), None);
+        let words = ["-w", "-Ilib", "-I", "/srv", "-I"].map(str::to_owned);
+        assert_eq!(switched_folders(&words).collect::<Vec<_>>(), ["lib", "/srv"]);
         assert_eq!(used_module("use My::Book qw(x);"), Some("My::Book"));
         assert_eq!(used_module("  require My::Book;"), Some("My::Book"));
         assert_eq!(used_module("use strict;"), None);

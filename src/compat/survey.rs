@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::calls::{self, Name};
 use super::generation_2;
+use super::methods_2;
 use super::perl_text::code_lines;
 use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
@@ -186,12 +187,35 @@ fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mu
 fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
     match name {
         Name::Module(module) => judge_module(module, sources),
-        // The rows of methods are mod_perl 1's.
-        Name::Method(..) if sources.speaks_of_2 => None,
+        Name::Method(package, method) if sources.speaks_of_2 => judge_method_of_2(package, method, sources),
+        // Its `use` says it.
+        Name::Method(package, _) if generation_2::is_of_it(package) => None,
         Name::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
             Some(judge_method(package, method))
         }
         Name::Method(package, _) => judge_module(package, sources),
+    }
+}
+
+/// A method of mod_perl 2. What is none may be one that Apache2::compat brings.
+fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(Light, String, String)> {
+    let class = methods_2::class_of(package);
+    if sources.own_file(class).is_some() {
+        return None;
+    }
+    let what = format!("{class}::{method}");
+    match methods_2::support(class, method) {
+        Some((Support::Not, _)) if rows::find(package, method).is_some() => match sources.use_module("Apache2::compat")
+        {
+            true => Some((Light::Green, what, "is mod_perl 1's, by Apache2::compat".to_owned())),
+            false => Some((
+                Light::Red,
+                what,
+                "is mod_perl 1's: say use Apache2::compat, or the method of mod_perl 2".to_owned(),
+            )),
+        },
+        Some((state, note)) => Some((light_of(state), what, note.to_owned())),
+        None => judge_module(class, sources),
     }
 }
 

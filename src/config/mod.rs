@@ -44,6 +44,7 @@ pub use model::traces::{TraceCollector, Traces};
 pub use model::{access, budget, program, protocols, remote_ip, response, scheduling, strictness, tls};
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, without_port};
+pub use syntax::envvars::Envvars;
 pub use syntax::modules::EMBODIED as MODULES;
 pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::{duration, size};

@@ -10,6 +10,8 @@ mod check;
 mod check_compat;
 /// Subcommands, options, environment, help.
 mod commands;
+/// Debian's /etc/apache2.
+mod debian_tree;
 mod explain;
 /// `make install`, and what it puts where.
 mod install;

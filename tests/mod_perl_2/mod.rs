@@ -6,6 +6,7 @@ mod filters;
 mod generation;
 mod libapreq;
 mod logs;
+mod methods;
 mod modules;
 mod pools;
 mod registry;

@@ -119,6 +119,9 @@ pub struct Facts {
     pub started_in: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
+    /// What was odd about files beside the configuration.
+    #[serde(default)]
+    pub odd: Vec<ConfigError>,
     /// Names of `-D` and `Define` with their values, for `Apache->define`.
     pub defined: Vec<(String, Option<String>)>,
     /// What the configuration's Perl has said, when it was asked.

@@ -2,6 +2,7 @@
 //! not known here.
 
 mod defines;
+pub mod envvars;
 mod include;
 mod lines;
 pub mod meter;

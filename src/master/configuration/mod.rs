@@ -19,13 +19,17 @@ use wire::transport::in_memory;
 use super::children::peer::Fd;
 use crate::config::parse::{Reader, Source};
 use crate::config::perl_api::MODPERL2;
-use crate::config::{Bundle, Config, ConfigError, Directive, Expanded, Facts, Generation, Listen, speaks_of};
+use crate::config::{
+    At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Generation, Listen, regular, speaks_of,
+};
 use crate::log;
 use crate::tls::{self, Identity};
 
 /// A shorter secret can be guessed.
 const LEAST_TOKEN: usize = 16;
 const LONGEST_TOKEN: u64 = 1024;
+/// Debian's has 2 kB.
+const LONGEST_ENVVARS: u64 = 64 * 1024;
 
 /// Where a configuration is read from, now and at every reload.
 #[derive(Debug, Clone)]
@@ -77,10 +81,11 @@ pub struct Reading(Bundle);
 impl Reading {
     /// Reads the files.
     pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
-        let env = |name: &str| std::env::var(name).ok();
+        let beside = origin.envvars();
+        let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
         let source = origin.source(&env);
         let reader = origin.read_for_its_generation(|| Reader::new(&source));
-        let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
+        let facts = origin.facts_with(&beside, reader.defined());
         Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
 
@@ -129,10 +134,11 @@ pub struct Survey {
 impl Survey {
     /// Reads the files, and runs none of their Perl.
     pub fn of(origin: &ConfigOrigin) -> Survey {
-        let env = |name: &str| std::env::var(name).ok();
+        let beside = origin.envvars();
+        let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
         let source = origin.source(&env);
         let reader = origin.read_for_its_generation(|| Reader::surveying(&source));
-        let facts = Facts { defined: reader.defined(), ..origin.facts.clone() };
+        let facts = origin.facts_with(&beside, reader.defined());
         let (tree, mut mistakes) = reader.into_parts();
         let bundle = Bundle { tree, facts };
         let (config, _, errors) = examine(&bundle.without_skipped());
@@ -148,6 +154,7 @@ impl Survey {
 /// that it names.
 fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
+    config.warnings.extend(bundle.facts.odd.iter().cloned());
     errors.extend(wrong_log_formats(&config, bundle));
     errors.extend(wrong_spool_directory(&config));
     errors.extend(admin_token(&config).err());
@@ -306,6 +313,28 @@ impl ConfigOrigin {
         }
     }
 
+    /// Debian keeps the values of `${APACHE_RUN_DIR}` and its kin beside apache2.conf. What the environment says stands before them.
+    fn envvars(&self) -> Envvars {
+        let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
+        let file = path.display().to_string();
+        match regular::read(&path, LONGEST_ENVVARS) {
+            Ok((_, text)) => Envvars::parse(&String::from_utf8_lossy(&text), &file, instance(&path), &environment),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Envvars::default(),
+            Err(error) => {
+                let at = At { file: file.into(), line: 0 };
+                let message = format!("{error}: what the configuration wants of it, give in the environment");
+                Envvars { odd: vec![ConfigError::at(&at, message)], ..Envvars::default() }
+            }
+        }
+    }
+
+    fn facts_with(&self, beside: &Envvars, defined: Vec<(String, Option<String>)>) -> Facts {
+        let mut facts = Facts { defined, odd: beside.odd.clone(), ..self.facts.clone() };
+        let is_new = |(name, _): &&(String, String)| self.facts.env.iter().all(|(known, _)| known != name);
+        facts.env.extend(beside.values.iter().filter(is_new).cloned());
+        facts
+    }
+
     fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
         let started_in = self.facts.started_in.clone();
         Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
@@ -333,6 +362,15 @@ impl ConfigOrigin {
         self.after.iter().for_each(|line| reader.option(line, "-c"));
         reader
     }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// `two` of `/etc/apache2-two/envvars`: a second server, as Debian sets it up.
+fn instance(envvars: &Path) -> Option<&str> {
+    envvars.parent()?.to_str()?.strip_prefix("/etc/apache2-")
 }
 
 /// Whether this argument of `Listen` means this address: `8080`, `*:8080` and `0.0.0.0:8080` are one.

@@ -160,6 +160,32 @@ lookup_uri(r, target)
   OUTPUT:
     RETVAL
 
+SV *
+_add_config(r, text, overrides, options, path)
+    Request r
+    SV *text
+    U32 overrides
+    U32 options
+    SV *path
+  CODE:
+    apache_text error;
+    apache_check(aTHX_ apache_add_config(r, apache_text_of(aTHX_ text), overrides, options, apache_text_of(aTHX_ path), &error));
+    RETVAL = apache_sv_of(aTHX_ error);
+  OUTPUT:
+    RETVAL
+
+void
+_merge_location(r, path)
+    Request r
+    SV *path
+  PPCODE:
+    int64_t is_there;
+    apache_text error;
+    apache_check(aTHX_ apache_merge_location(r, apache_text_of(aTHX_ path), &is_there, &error));
+    EXTEND(SP, 2);
+    PUSHs(boolSV(is_there));
+    mPUSHs(apache_sv_of(aTHX_ error));
+
 IV
 translate_name(r)
     Request r

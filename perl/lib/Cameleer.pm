@@ -66,7 +66,7 @@ sub configuration_is ($state) {
 # All start-up steps are done.
 sub started {
     no warnings 'once';
-    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 );
+    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 ) unless $INC{"Apache2/compat.pm"};    # it says what mod_perl 2 says
     $Cameleer::ModPerl2::RESTARTS = 2 if ( $Cameleer::ModPerl2::RESTARTS // 2 ) < 2;
     $Cameleer::Sections::STATE = '';
     return;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::config::access::{Requirement, Satisfy};
-use crate::config::{Config, Generation, Handler, Host, Listen, LogTarget, Options, Settings, perl_api};
+use crate::config::{Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
 
 /// What `Apache::Server` shows of a host, whatever the location.
 pub(super) fn server(config: &Config, host: u16) -> apache::Place {
@@ -25,7 +25,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         set_env: settings.set_env.clone(),
         send_header: settings.parses_headers() || settings.handler == Handler::CgiScript,
         setup_env: settings.sets_up_env(config.perl.generation),
-        options: option_bits(&settings.options),
+        options: settings.options.bits().into(),
         timeout: config.timeouts.client.as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
         error_log: error_log(config),
@@ -66,17 +66,6 @@ fn perl_options(config: &Config, settings: &Settings) -> String {
     };
     let is_on = |name: &&&str| settings.perl_options.has(name, is_usual(name));
     perl_api::FLAGS.iter().filter(is_on).copied().collect::<Vec<_>>().join(" ")
-}
-
-/// `$r->allow_options`, with httpd's numbers.
-fn option_bits(options: &Options) -> i64 {
-    let bits = [
-        (options.indexes, 1),
-        (options.follow_sym_links, 4),
-        (options.exec_cgi, apache::OPT_EXECCGI),
-        (options.sym_links_if_owner_match, 64),
-    ];
-    bits.into_iter().map(|(is_on, bit)| i64::from(is_on) * bit).sum()
 }
 
 fn error_log(config: &Config) -> String {

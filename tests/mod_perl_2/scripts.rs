@@ -1,6 +1,6 @@
 //! Scripts that no PerlResponseHandler of their own answers.
 
-use super::serve;
+use super::{conf, serve, site};
 use crate::support::Site;
 
 const SCRIPT: &str =
@@ -30,4 +30,33 @@ fn a_subrequest_may_answer_in_the_place_of_its_request() {
         return $r->print('other ', $r->args) && 0 if $r->uri eq '/my/other';\n\
         $r->internal_fast_redirect($r->lookup_uri('/my/other?a=1')); 0 }";
     assert_eq!(serve(code, "").text("/my"), "other a=1");
+}
+
+#[test]
+fn a_handler_adds_lines_to_the_place_of_its_request() {
+    let code = "sub fixup { my $r = shift; my %of = map { split /=/ } split /&/, $r->args // '';\n\
+        my @more = $of{options} ? (-1, '/its/place', $of{bits}) : ();\n\
+        eval { $r->add_config([$of{options} ? \"Options $of{options}\" : 'PerlSetVar Camel two'], @more); 1 } or $r->pnotes(error => $@);\n\
+        $r->pnotes(at_once => $r->dir_config('Camel')); -1 }\n\
+        sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('at_once') // '-',\n\
+        $r->allow_options, $r->location, $r->pnotes('error') // '-'); 0 }";
+    let inside = "PerlFixupHandler My::fixup\nPerlSetVar Camel one\nOptions None";
+    let server = site(&format!("use Apache2::Access ();\n{code}")).serve(&conf(inside));
+    assert_eq!(server.text("/my"), "two|two|4|/my|-");
+    assert_eq!(server.text("/my?options=ExecCGI&bits=8"), "one|one|8|/its/place|-");
+    let refused = server.text("/my?options=Indexes&bits=8");
+    assert!(refused.starts_with("one|one|4|/my|") && refused.contains("$r->add_config:1: Options: "), "{refused}");
+    assert_eq!(server.text("/my?options=None&bits=0"), "one|one|0|/its/place|-", "nothing stays of the request before");
+}
+
+#[test]
+fn a_request_takes_what_another_place_says() {
+    let code = "sub trans { my $r = shift; my ($place) = $r->args =~ /(.+)/; $r->pnotes(there => $r->location_merge($place) ? 1 : 0); -1 }\n\
+        sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('there')); 0 }";
+    let places = "<Location /other>\nPerlSetVar Camel other\n</Location>\n";
+    let server =
+        site(code).serve(&format!("{}\n{places}", conf("PerlHeaderParserHandler My::trans\nPerlSetVar Camel one")));
+    assert_eq!(server.text("/my?/other"), "other|1");
+    assert_eq!(server.text("/my?/none"), "one|0");
+    assert_eq!(server.text("/my?/other/"), "other|1");
 }

@@ -14,6 +14,19 @@ pub enum PieceEnd {
     Eos,
 }
 
+/// What `$r->add_config` was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedLines {
+    /// The lines.
+    pub text: String,
+    /// `Apache2::Const::OR_…`: classes of directives that may stand there.
+    pub overrides: u32,
+    /// `Apache2::Const::OPT_…`: of `Options`, those that may.
+    pub options: u32,
+    /// What `$r->location` says behind them.
+    pub path: Option<String>,
+}
+
 /// The worker, as the API sees it. Its methods run Perl code; no record is borrowed then.
 pub trait Engine {
     /// Makes the record of a subrequest for a URI, relative to that of `from`, and runs its phases up to Fixup.
@@ -26,6 +39,10 @@ pub trait Engine {
     fn translate(&self, request: u64) -> i32;
     /// What a client of that request gets for an error, if it is not the plain page.
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>>;
+    /// Adds lines of configuration to the place that the request is in; why they are none.
+    fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String>;
+    /// Merges what a `<Location>` says into it; whether there is that one.
+    fn merge_location(&self, request: u64, path: &str) -> Result<bool, String>;
     /// Has the filters of an answer see a piece of it.
     fn filter(&self, request: u64, piece: &[u8], end: PieceEnd);
     /// Answers `from` with what another URI answers.

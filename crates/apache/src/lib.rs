@@ -47,7 +47,7 @@ pub use worker_api::*;
 
 // What the worker does for them.
 mod engine;
-pub use engine::{Engine, PieceEnd, engine_is};
+pub use engine::{AddedLines, Engine, PieceEnd, engine_is};
 
 // What a program prints, as an answer.
 mod response;

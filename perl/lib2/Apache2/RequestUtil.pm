@@ -6,6 +6,9 @@ use Apache2::RequestRec ();
 use Cameleer::ModPerl2  ();
 use ModPerl::Util       ();
 
+# Apache2::Const's OR_ALL, and all that Options knows.
+my ( $ALL_OVERRIDES, $ALL_OPTIONS ) = ( 31, 0xff );
+
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(child_terminate document_root get_server_name get_server_port
         is_initial_req push_handlers set_handlers get_handlers location no_cache) );
@@ -66,9 +69,19 @@ package Apache2::RequestRec {
 
     sub is_perl_option_enabled ( $r, $name ) { return Cameleer::ModPerl2::has_option( $r, $name ) }
 
-    # Not offered: a request's settings are those of its place.
-    sub location_merge { Cameleer::ModPerl2::croak('$r->location_merge is not offered: lead the request there with $r->uri in a PerlTransHandler') }
-    sub add_config { Cameleer::ModPerl2::croak('$r->add_config is not offered: write the lines in a <Location>, or in a .htaccess file') }
+    # Lines of a place, for the rest of this request: what they may say is said by httpd's numbers.
+    sub add_config ( $r, $lines, $overrides = $ALL_OVERRIDES, $path = undef, $options = $ALL_OPTIONS ) {
+        my $error = Apache::_add_config( $r, join( "\n", @$lines, '' ), $overrides & 0xffff_ffff, $options & 0xffff_ffff, $path );
+        Cameleer::ModPerl2::croak($error) if defined $error;
+        return;
+    }
+
+    # What a <Location> says comes over what holds for this request; false where there is no such place.
+    sub location_merge ( $r, $location ) {
+        my ( $is_there, $error ) = Apache::_merge_location( $r, $location );
+        Cameleer::ModPerl2::croak($error) if defined $error;
+        return $is_there;
+    }
 }
 
 sub Apache2::RequestUtil::get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
@@ -100,7 +113,10 @@ Apache2::RequestUtil - what requests have beside httpd's own record
 
 C<as_string child_terminate default_type dir_config document_root get_handlers get_limit_req_body get_server_name
 get_server_port get_status_line is_initial_req is_perl_option_enabled location no_cache pnotes pnotes_kill
-psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>. C<add_config> and C<location_merge> die: a
-request's settings are those of its place.
+psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>.
+
+C<< $r->add_config( \@lines, $overrides, $path, $options ) >> adds lines to what holds for this request, from its next phase on;
+C<$overrides> (C<Apache2::Const::OR_...>, or -1) and C<$options> (C<OPT_...>) say what may stand there, C<$path> what C<< $r->location >>
+becomes. What may not is an exception, and nothing of it holds. C<< $r->location_merge($path) >> merges a C<< <Location> >> likewise.
 
 =cut

@@ -81,7 +81,28 @@ fn known(name: &str) -> Result<Option<Options>, String> {
     }))
 }
 
+const BITS: [(u32, fn(&mut Options) -> &mut bool); 4] = [
+    (1, |options| &mut options.indexes),
+    (4, |options| &mut options.follow_sym_links),
+    (8, |options| &mut options.exec_cgi),
+    (64, |options| &mut options.sym_links_if_owner_match),
+];
+
 impl Options {
+    /// By httpd's numbers (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
+    pub fn of_bits(bits: u32) -> Options {
+        let mut options = Options::default();
+        for (bit, option) in BITS {
+            *option(&mut options) = bits & bit != 0;
+        }
+        options
+    }
+
+    /// As httpd numbers them.
+    pub fn bits(mut self) -> u32 {
+        BITS.iter().map(|(bit, option)| u32::from(*option(&mut self)) * bit).sum()
+    }
+
     /// These and those.
     pub fn with(self, other: Options) -> Options {
         Options {

@@ -80,6 +80,15 @@ impl Overrides {
         self.has(Class::FILE_INFO) && self.has(Class::OPTIONS) && exec_cgi
     }
 
+    /// By httpd's numbers of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of
+    /// what `Options` may say.
+    pub fn of_numbers(classes: u32, options: u32) -> Overrides {
+        let of_httpd = [Class::LIMIT, Class::OPTIONS, Class::FILE_INFO, Class::AUTH_CONFIG, Class::INDEXES];
+        let allowed = of_httpd.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
+        let classes = allowed.fold(0, |all, (_, class)| all | class.0);
+        Overrides { classes, options: Some(Options::of_bits(options)), ..Overrides::NONE }
+    }
+
     /// The arguments of `AllowOverride`.
     pub fn parse(args: &[String]) -> Result<Overrides, String> {
         let mut allowed = Overrides::NONE;

@@ -45,6 +45,13 @@ pub struct Htaccess {
     pub warnings: Vec<ConfigError>,
 }
 
+impl Htaccess {
+    /// What it says itself is one, each of its `<Files>` another.
+    pub(super) fn section_count(&self) -> usize {
+        self.sections.len()
+    }
+}
+
 /// Sections and the `.htaccess` files that some of their numbers mean.
 #[derive(Debug, Clone, Default)]
 pub struct Applied {
@@ -96,12 +103,22 @@ impl Config {
         text: &str,
         allowed: Overrides,
     ) -> Result<Htaccess, ConfigError> {
+        self.rules_in(folder, file, text, HtaccessRules { allowed, perl: self.perl_htaccess })
+    }
+
+    /// Likewise under other rules.
+    pub(super) fn rules_in(
+        &self,
+        folder: &Path,
+        file: &Path,
+        text: &str,
+        rules: HtaccessRules,
+    ) -> Result<Htaccess, ConfigError> {
         let nothing = |_: &str| None;
         let source = Source::disk(&self.server_root, &nothing);
         let mut reader = Reader::without_files(&source);
         reader.text(text, &file.to_string_lossy());
         let (tree, errors) = reader.into_parts();
-        let rules = HtaccessRules { allowed, perl: self.perl_htaccess };
         let meter = Meter::new(file.to_string_lossy().into_owned());
         let patterns = Budget::of_htaccess().measured_by(meter.clone());
         let draft = Draft::of_htaccess(self, folder, rules, patterns, &tree);

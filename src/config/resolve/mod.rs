@@ -1,5 +1,6 @@
 //! What holds for one request: its host, its file, the sections and `.htaccess` files that apply, merged.
 
+pub mod added;
 pub mod htaccess;
 mod merge;
 mod translate;

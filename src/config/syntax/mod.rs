@@ -16,5 +16,6 @@ pub mod source;
 pub mod tree;
 pub mod value;
 mod value_files;
+mod version;
 pub mod wildcard;
 pub mod words;

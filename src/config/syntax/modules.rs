@@ -45,6 +45,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_status.c", "status_module"),
     ("mod_throttle_access.c", "throttle_access_module"),
     ("mod_unixd.c", "unixd_module"),
+    ("mod_version.c", "version_module"),
     ("mod_zstd.c", "zstd_module"),
     ("cameleer.c", "cameleer_module"),
 ];

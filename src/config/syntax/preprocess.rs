@@ -10,6 +10,7 @@ use crate::config::syntax::section_stack::{SectionFate, SectionStack, condition}
 use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{At, Directive};
 use crate::config::syntax::value_files::ValueFiles;
+use crate::config::syntax::version;
 
 impl Reader<'_> {
     /// What becomes of a section, and its arguments.
@@ -30,6 +31,7 @@ impl Reader<'_> {
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            "ifversion" => version::condition(&args)?,
             _ => SectionFate::Kept,
         };
         Ok(Some((args, fate)))

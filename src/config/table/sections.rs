@@ -109,6 +109,16 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "IfVersion",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[[!]operator] version", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Read only if the comparison holds for httpd 2.4, whose language this is: `<IfVersion >= 2.4>`. Operators are =, >, >=, <, <= and ~ \
+            for an expression, with `!` the contrary.",
+        ..ROW
+    },
+    Row {
         name: "IfFile",
         contexts: ANYWHERE,
         takes: Takes::Reading("[!]path", Form::Section),

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use libperl::Code;
 use wire::frame::{Field, Flags, Frame};
 
-use crate::config::{Handler, Phase, Settings};
+use crate::config::{AddedLines, Handler, Phase, Settings};
 
 /// What tells one merged set of settings from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,6 +20,8 @@ pub(super) struct LocationKey {
     pub script: bool,
     /// The `.htaccess` files that apply, as they came.
     pub overrides: Vec<u8>,
+    /// What Perl code has added for this request.
+    pub added: Vec<AddedLines>,
     /// What the file's extensions say, where no SetHandler says it.
     pub handler: Option<Handler>,
 }
@@ -32,6 +34,7 @@ impl LocationKey {
             sections: frame.sections().collect(),
             script: frame.flags().has(Flags::SCRIPT),
             overrides: frame.field(Field::Overrides).to_vec(),
+            added: Vec::new(),
             handler: None,
         }
     }
@@ -39,6 +42,8 @@ impl LocationKey {
 
 /// A location's settings, with the Perl that they name found.
 pub(super) struct ResolvedLocation {
+    /// What it was made of.
+    pub key: LocationKey,
     pub settings: Rc<Settings>,
     pub place: Rc<apache::Place>,
     pub app: Option<Rc<Code>>,

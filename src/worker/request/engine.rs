@@ -1,6 +1,6 @@
 //! What the Apache:: API asks of the worker: other requests, beside or instead of the one that runs.
 
-use apache::{InternalRequest, PieceEnd, Target};
+use apache::{AddedLines, InternalRequest, PieceEnd, Target};
 
 use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::subrequest::{NO_URI, beside};
@@ -52,6 +52,14 @@ impl apache::Engine for Site {
         let translated = self.translate_path(request, &apache::set_by_handlers(request).uri, None);
         let location = translated.key.ok().and_then(|key| self.location(key, &translated.filename).ok())?;
         self.response_for(request, &location, status)
+    }
+
+    fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String> {
+        self.add_lines(request, lines)
+    }
+
+    fn merge_location(&self, request: u64, path: &str) -> Result<bool, String> {
+        Site::merge_location(self, request, path)
     }
 
     fn filter(&self, request: u64, piece: &[u8], end: PieceEnd) {

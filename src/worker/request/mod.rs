@@ -2,6 +2,7 @@
 
 mod access_control;
 mod actions;
+mod added;
 mod engine;
 mod error_document;
 mod filters;

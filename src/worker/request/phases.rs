@@ -62,15 +62,21 @@ impl Site {
         }
         let (location, has_moved) =
             if kind == RequestKind::File { (first, true) } else { self.translated(request, first)? };
-        self.first(&location, request, Phase::MapToStorage)?;
+        let mut location = self.after(location, request, Phase::MapToStorage)?;
         if is_whole {
-            self.all(&location, request, Phase::Init)?;
-            self.all(&location, request, Phase::HeaderParser)?;
+            location = self.after(location, request, Phase::Init)?;
+            location = self.after(location, request, Phase::HeaderParser)?;
         }
         self.admit(&location, request, kind == RequestKind::Whole && !has_moved)?;
-        self.first(&location, request, Phase::Type)?;
-        self.all(&location, request, Phase::Fixup)?;
-        Ok(location)
+        location = self.renewed(request, location);
+        location = self.after(location, request, Phase::Type)?;
+        self.after(location, request, Phase::Fixup)
+    }
+
+    /// The place that the request is in when a phase has run.
+    fn after(&self, location: Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<Rc<ResolvedLocation>, Stop> {
+        self.first(&location, request, phase)?;
+        Ok(self.renewed(request, location))
     }
 
     /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
@@ -90,6 +96,7 @@ impl Site {
 
     /// Everybody who has something to say to a phase of which one answer is enough.
     pub(super) fn first(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<i32, Stop> {
+        self.runs_in(request, location);
         match self.phase(location, request, phase) {
             said @ (OK | DECLINED) => Ok(said),
             said => Err(Stop(said)),

@@ -103,6 +103,7 @@ impl Site {
     /// What a client's request has led to is over with it.
     pub(super) fn forget_subrequests(&self) {
         self.subrequests.borrow_mut().clear();
+        self.forget_renewals();
         self.htaccess_cache.next_turn();
     }
 }

@@ -51,7 +51,7 @@ impl Site {
     pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
         let host = apache::requested(request).host;
         let sections = self.config.sections_without_file(host, &Text::new(path).0);
-        LocationKey { host, sections, script: false, overrides: Vec::new(), handler: None }
+        LocationKey { host, sections, script: false, overrides: Vec::new(), added: Vec::new(), handler: None }
     }
 
     pub(super) fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
@@ -75,7 +75,7 @@ impl Site {
         let sections = config.sections(host, &path.0, Path::new(&named));
         let overrides =
             htaccess::found(config, &self.htaccess_cache, host, &sections, filename).map_err(|why| (403, why))?;
-        let mut key = LocationKey { host, sections, script, overrides, handler: None };
+        let mut key = LocationKey { host, sections, script, overrides, added: Vec::new(), handler: None };
         let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);
         key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;

@@ -62,9 +62,12 @@ impl Site {
             types: self.types_of(settings.clone()),
             ..place(&self.config, key.host, &settings)
         };
-        let mut location = ResolvedLocation { settings, place: Rc::default(), app, handlers: Default::default() };
+        let mut location =
+            ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
         let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
-        location.place = Rc::new(apache::Place { phases, ..place });
+        let path = key.added.iter().rev().find_map(|lines| lines.path.clone());
+        let location_path = path.unwrap_or_else(|| place.location.clone());
+        location.place = Rc::new(apache::Place { phases, location: location_path, ..place });
         Ok(location)
     }
 
@@ -98,12 +101,17 @@ impl Site {
 
     fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {
         let files = htaccess::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
-        for step in files.iter().flat_map(|file| &file.start_up) {
+        let mut applied = Applied { sections: key.sections.clone(), files };
+        for lines in &key.added {
+            let read = self.config.added(lines).map_err(|error| Interrupted::Died(error.to_string()))?;
+            self.config.add(&mut applied, read);
+        }
+        for step in applied.files.iter().flat_map(|file| &file.start_up) {
             let mut loaded = HashMap::new();
             start_up::take(&self.perl, &self.config, step, &mut loaded)?;
             self.apps.borrow_mut().extend(loaded);
         }
-        Ok(self.config.settings_of(&Applied { sections: key.sections.clone(), files }, key.script))
+        Ok(self.config.settings_of(&applied, key.script))
     }
 
     /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.

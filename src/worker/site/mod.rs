@@ -59,6 +59,10 @@ pub struct Site {
     pub(super) pushed: Option<Code>,
     /// The places of the subrequests of the current request, by the numbers of their records.
     pub(super) subrequests: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
+    /// The request whose phase runs, and where.
+    pub(super) running: RefCell<Option<(u64, Rc<ResolvedLocation>)>>,
+    /// The places that requests' own Perl code has made of theirs, by the numbers of their records.
+    pub(super) renewals: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
 }
 
 impl Site {
@@ -86,6 +90,8 @@ impl Site {
             psgi_cleanup: Cell::new(false),
             pushed,
             subrequests: RefCell::default(),
+            running: RefCell::default(),
+            renewals: RefCell::default(),
             users: Users::default(),
             opener: Opener::default(),
             htaccess_cache: HtaccessCache::default(),

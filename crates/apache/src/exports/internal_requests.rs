@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{ApacheText, OK, STALE, give, status};
-use crate::engine::engine;
+use crate::engine::{AddedLines, engine};
 use crate::request_rec::handler_stacks::phase_of;
 use crate::request_stack::{Stale, with, with_stack};
 
@@ -117,4 +117,50 @@ unsafe extern "C" fn apache_configured(r: u64, phase: ApacheText, at: usize, han
             Err(Stale) => STALE,
         }
     }
+}
+
+/// Why the worker did not do what was asked: undef where it did.
+fn explain<T>(r: u64, said: Option<Result<T, String>>, error: *mut ApacheText) -> c_int {
+    let why = match said {
+        Some(Ok(_)) => None,
+        Some(Err(why)) => Some(why.into_bytes()),
+        None => Some(b"only a worker can do that".to_vec()),
+    };
+    let text = with(r, |r| {
+        r.shown_response = why;
+        ApacheText::of_option(r.shown_response.as_deref())
+    });
+    // SAFETY: XS passes a variable of its own, and copies the text at once.
+    unsafe { give(error, text) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_add_config(
+    r: u64,
+    text: ApacheText,
+    overrides: u32,
+    options: u32,
+    path: ApacheText,
+    error: *mut ApacheText,
+) -> c_int {
+    // SAFETY: XS passes strings that live until they are copied here.
+    let (text, path) = unsafe { (text.get().unwrap_or_default(), path.get()) };
+    let owned = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let lines = AddedLines { text: owned(text), overrides, options, path: path.map(owned) };
+    explain(r, engine(|engine| engine.add_config(r, &lines)), error)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_merge_location(
+    r: u64,
+    path: ApacheText,
+    is_there: *mut i64,
+    error: *mut ApacheText,
+) -> c_int {
+    // SAFETY: XS passes a string that lives until it is copied here.
+    let path = String::from_utf8_lossy(unsafe { path.get() }.unwrap_or_default()).into_owned();
+    let said = engine(|engine| engine.merge_location(r, &path));
+    let found = matches!(said, Some(Ok(true)));
+    // SAFETY: XS passes a variable of its own.
+    explain(r, said, error) | unsafe { give(is_there, Ok(i64::from(found))) }
 }

@@ -81,7 +81,9 @@ fn known(name: &str) -> Result<Option<Options>, String> {
     }))
 }
 
-const BITS: [(u32, fn(&mut Options) -> &mut bool); 4] = [
+type Field = fn(&mut Options) -> &mut bool;
+
+const BITS: [(u32, Field); 4] = [
     (1, |options| &mut options.indexes),
     (4, |options| &mut options.follow_sym_links),
     (8, |options| &mut options.exec_cgi),

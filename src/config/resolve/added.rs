@@ -31,7 +31,9 @@ impl Config {
     pub fn added(&self, lines: &AddedLines) -> Result<Htaccess, ConfigError> {
         let allowed = Overrides::of_numbers(lines.overrides, lines.options);
         let rules = HtaccessRules { allowed, perl: PerlHtaccess::On };
-        self.rules_in(Path::new("/"), Path::new(NAME), &lines.text, rules)
+        let mut read = self.rules_in(Path::new("/"), Path::new(NAME), &lines.text, rules)?;
+        read.stands_in(lines.path.as_ref().map_or(Scope::Host, |path| Scope::Directory(path.into())));
+        Ok(read)
     }
 
     /// Merges them over all that applies so far.

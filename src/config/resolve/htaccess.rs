@@ -50,6 +50,13 @@ impl Htaccess {
     pub(super) fn section_count(&self) -> usize {
         self.sections.len()
     }
+
+    /// What it says itself is about that part of the site.
+    pub(super) fn stands_in(&mut self, scope: Scope) {
+        if let Some(own) = self.sections.first_mut() {
+            own.scope = scope;
+        }
+    }
 }
 
 /// Sections and the `.htaccess` files that some of their numbers mean.

@@ -65,9 +65,7 @@ impl Site {
         let mut location =
             ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
         let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
-        let path = key.added.iter().rev().find_map(|lines| lines.path.clone());
-        let location_path = path.unwrap_or_else(|| place.location.clone());
-        location.place = Rc::new(apache::Place { phases, location: location_path, ..place });
+        location.place = Rc::new(apache::Place { phases, ..place });
         Ok(location)
     }
 

@@ -70,3 +70,13 @@ fn the_global_request_is_there_where_it_was_asked_for() {
     assert!(serve(code, "").text("/my").starts_with("Global $r object is not available. Set:"));
     assert_eq!(serve(code, "PerlOptions +GlobalRequest").text("/my"), "/my");
 }
+
+#[test]
+fn a_part_for_another_httpd_or_a_directive_that_is_not_here_is_passed_over() {
+    let conf = "<IfVersion < 2.4>\nNonsense\n</IfVersion>\n<IfVersion >= 2.4>\nPerlSetVar Version new\n</IfVersion>\n\
+        <IfDirective DefaultStateDir>\nNonsense\n</IfDirective>\n<IfDirective !PerlSetVar>\nNonsense\n</IfDirective>\n\
+        <IfDirective perlsetvar>\nPerlSetVar Directive known\n</IfDirective>\n";
+    let code =
+        "sub handler { my $r = shift; $r->print(join '|', map { $r->dir_config($_) } qw(Version Directive)); 0 }";
+    assert_eq!(site(code).serve(&format!("{conf}{}", super::conf(""))).text("/my"), "new|known");
+}

@@ -15,7 +15,7 @@ my %NAMES = (
         hostname get_server_name content_type content_encoding status_line user auth_type auth_name handler virtual_host
         current_callback dispatcher document_root location status method_number header_only no_cache sent_header bytes_sent
         request_time get_server_port allow_options body_length satisfies some_auth_required allowed expects_header has_file
-        proxyreq requires number _speak _perl_options _add_cgi_variables main prev next lookup_uri lookup_file translate_name internal_redirect
+        proxyreq requires number _speak _perl_options _add_cgi_variables _add_config _merge_location main prev next lookup_uri lookup_file translate_name internal_redirect
         internal_redirect_handler custom_response _stack_touched _configured headers_in headers_out err_headers_out header_in
         header_out err_header_out notes env_table dir_config cgi_env cgi_var extend_timeout want_cleanup child_terminate
         parse_args unescape_url unescape_url_info seqno taint untaint

@@ -31,6 +31,7 @@ impl Reader<'_> {
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            "ifdirective" => condition(&name, &args, |name| (self.source.is_known)(name))?,
             "ifversion" => version::condition(&args)?,
             _ => SectionFate::Kept,
         };

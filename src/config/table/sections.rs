@@ -109,6 +109,15 @@ pub(super) static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "IfDirective",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]directive", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Read only if there is such a directive here, or with `!` is none.",
+        ..ROW
+    },
+    Row {
         name: "IfVersion",
         contexts: ANYWHERE,
         takes: Takes::Reading("[[!]operator] version", Form::Section),

@@ -149,9 +149,9 @@ APR::Request - parameters, uploads and cookies of a request (libapreq 2)
 
 =head1 SYNOPSIS
 
-    use APR::Request::Apache2 ();    # or ::CGI
+    use APR::Request::CGI ();                # APR::Request::Apache2->handle($r) in a handler
 
-    my $req   = APR::Request::Apache2->handle($r);
+    my $req   = APR::Request::CGI->handle($pool);
     my $first = $req->param('box');
     my @boxes = $req->param('box');
     my @names = $req->param;                 # in order, as often as they came

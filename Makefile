@@ -3,6 +3,7 @@
 #   make run     install what is missing, build, serve the demo site
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
 #   make test    all tests
+#   make applications  the tests of large applications of Debian, which it installs: Request Tracker
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man page, directive reference, compatibility page
@@ -28,7 +29,7 @@ PACKAGES = sh pkg/debian-packages/install
 # libtest takes names of tests as its last words.
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 
-.PHONY: run build check test suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+.PHONY: run build check test applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -55,6 +56,10 @@ suites:
 	$(PACKAGES) build suites
 	$(CARGO) build --locked
 	python3 tests/suites/run.py $(if $(BLESS),--bless) $(if $(ALL),--all) target/debug/cameleer $(SUITES)
+
+applications:
+	$(PACKAGES) build demo test applications
+	$(CARGO) test --locked --test cameleer -- --ignored apps::
 
 lint:
 	$(PACKAGES) build

@@ -1,7 +1,7 @@
 //! Which of mod_perl's APIs a site finds.
 
 use super::{serve, site};
-use crate::support::Site;
+use crate::support::{Request, Site};
 
 #[test]
 fn a_handler_of_mod_perl_2_gets_its_own_request_object() {
@@ -28,6 +28,15 @@ fn modules_ask_the_environment_which_api_they_have() {
 fn use_mod_perl2_says_which_mod_perl_it_is_to_modules_that_ask_the_old_name() {
     let code = "use mod_perl2 2.0; use mod_perl ();\nsub handler { $_[0]->print(join '|', $mod_perl::VERSION, $mod_perl2::VERSION_TRIPLET); 0 }";
     assert_eq!(serve(code, "").text("/my"), "2.000012|2.0.12");
+}
+
+#[test]
+fn a_header_that_an_earlier_phase_has_changed_is_in_the_environment() {
+    let code = "use APR::Table ();\nsub parser { my $headers = shift->headers_in; $headers->set('Auth-User' => 'ana'); $headers->unset('Cookie'); 0 }\n\
+        sub handler { $_[0]->print(join '|', map { $_ // 'none' } @ENV{qw(HTTP_AUTH_USER HTTP_COOKIE HTTP_X_CAMEL)}); 0 }";
+    let server = serve(code, "SetHandler perl-script\nPerlHeaderParserHandler My::parser");
+    let request = Request::get("/my").header("Cookie", "a=b").header("Auth-User", "eva").header("X-Camel", "humps");
+    assert_eq!(server.send(request).is(200).text(), "ana|none|humps");
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod auth_cookie;
 mod frameworks;
 mod modules;
 mod pages;
+mod request_tracker;
+mod single_sign_on;
 
 use crate::support::{Load, Request, Response, Server, until};
 

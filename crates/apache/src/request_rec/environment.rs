@@ -97,7 +97,7 @@ pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
     of_client(r, each);
     of_script(r, each);
     body(&r.frame, each);
-    headers(&r.frame, httpd_hides, each);
+    headers_in(r, each);
 }
 
 /// The request's keys of a PSGI environment; the `psgi.*` keys are the adapter's.
@@ -121,7 +121,7 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
     of_visitor(r, each);
     body(&r.frame, each);
-    headers(&r.frame, nothing_hidden, each);
+    headers(r.frame.headers(), nothing_hidden, each);
 }
 
 /// The path with the repeated slashes that the front took out to find the location: a PSGI application gets them, as
@@ -286,9 +286,18 @@ fn never_passed(name: &[u8]) -> bool {
     matches!(name, b"content-type" | b"content-length" | b"proxy") || !is_variable
 }
 
-fn headers(frame: &Frame, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
-    let mut fields: Vec<(&[u8], &[u8])> =
-        frame.headers().filter(|(name, _)| !never_passed(name) && !hidden(name)).collect();
+/// What came, or what phases before the answer have made of it.
+fn headers_in(r: &RequestRec, each: Each<'_>) {
+    if !r.tables.is_filled(Id::HeadersIn) {
+        return headers(r.frame.headers(), httpd_hides, each);
+    }
+    let lower = |(name, value): (&[u8], _)| (name.to_ascii_lowercase(), value);
+    let changed: Vec<(Vec<u8>, &[u8])> = r.tables.of(Id::HeadersIn).iter().map(lower).collect();
+    headers(changed.iter().map(|(name, value)| (name.as_slice(), *value)), httpd_hides, each);
+}
+
+fn headers<'a>(all: impl Iterator<Item = (&'a [u8], &'a [u8])>, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
+    let mut fields: Vec<(&[u8], &[u8])> = all.filter(|(name, _)| !never_passed(name) && !hidden(name)).collect();
     // Those of one name stand together then, in the order in which they came.
     fields.sort_by_key(|(name, _)| *name);
     let mut key = Vec::with_capacity(64);

@@ -95,3 +95,12 @@ fn perl_in_it_makes_configuration_and_is_run_by_its_mold() {
     assert_eq!(ask(&server, "own.example").1, "by perl|0");
     assert_eq!(server.send(Request::get("/made/a.txt").header("Host", "own.example")).is(200).text(), "a file");
 }
+
+#[test]
+fn a_module_of_the_server_that_defines_directives_is_not_asked_for_by_a_host_that_has_none() {
+    let conf = "PerlSwitches -I@DIR@/lib -I@DIR@/main\nPerlLoadModule Defining\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n\
+        <VirtualHost *:@PORT@>\nServerName own.example\nPerlOptions +Parent\nPerlSwitches -I@DIR@/lib\nPerlModule My\n</VirtualHost>";
+    let site = Site::new().file("lib/My.pm", HANDLER).file("main/Defining.pm", "package Defining;\n1;\n");
+    let conf = site.filled(conf);
+    assert_eq!(ask(&site.serve(&conf), "own.example").1, "nothing|0");
+}

@@ -78,10 +78,13 @@ impl Draft {
     /// Pool after pool, each in the order of its API.
     fn order_start_up(&mut self) {
         let mut steps = std::mem::take(&mut self.config.start_up);
-        // What defines directives is known to all hosts.
-        let own = |it: &&StartUp| it.pool == DEFAULT && matches!(it.step, StartUpStep::LoadModule(_));
-        let defining: Vec<StartUp> = steps.iter().filter(own).cloned().collect();
+        // What defines directives is known to all hosts that have some.
+        let defines = |it: &&StartUp| it.pool == DEFAULT && matches!(it.step, StartUpStep::LoadModule(_));
+        let defining: Vec<StartUp> = steps.iter().filter(defines).cloned().collect();
         for pool in self.config.host_pools() {
+            if !steps.iter().any(|it| it.pool == pool && matches!(it.step, StartUpStep::Own { .. })) {
+                continue;
+            }
             steps.splice(0..0, defining.iter().map(|it| StartUp { pool, ..it.clone() }));
         }
         steps.sort_by_key(|it| it.pool);

@@ -5,7 +5,7 @@ mod fake_front;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use apache::{Client, Finished, Incoming, Level, Outcome, Place};
+use apache::{Client, Context, Finished, Incoming, Level, Outcome, Place};
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Frame, Request};
 use wire::reply::{End, Head, Packet, Reply};
@@ -15,7 +15,7 @@ use fake_front::{FakeFront, Target, frame};
 
 thread_local!(static LOG: RefCell<String> = const { RefCell::new(String::new()) });
 
-fn log(level: Level, text: &[u8]) {
+fn log(level: Level, _: Context, text: &[u8]) {
     LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
 }
 

@@ -83,7 +83,7 @@ impl Support {
 /// `docs/compatibility.md`.
 pub fn page() -> String {
     let mut page = String::from(
-        "# Compatibility with mod_perl 1.x and Apache 1.3\n\n\
+        "# Compatibility with mod_perl 1.x, mod_perl 2 and Apache 1.3\n\n\
          Made from `src/compat/rows.txt` by `make doc`; no row without a test that drives it. \
          `cameleer check --compat -f httpd.conf` reads a site by the same table.\n\n",
     );
@@ -100,7 +100,7 @@ pub fn page() -> String {
         let tests = row.tests.replace(", ", "<br>");
         let _ = writeln!(page, "| {name} | {} | {tests} | {} |", row.state.word(), row.note);
     }
-    page
+    page + include_str!("mod_perl_2_tests.md")
 }
 
 #[cfg(test)]

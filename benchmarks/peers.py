@@ -51,6 +51,10 @@ def cameleer(site, port, preload, binary=None):
     return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
 
 
+def cameleer_mp2(site, port, preload, binary=None):
+    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer_mp2", port, preload))]
+
+
 def cameleer_psgi(site, port, preload, binary=None):
     return [
         binary or cameleer_binary(), "run", str(site.root / "app.psgi"), "-l", f"127.0.0.1:{port}",
@@ -128,6 +132,7 @@ PEERS = {peer.name: peer for peer in [
     Peer("starman", "starman", starman, is_child),
     Peer("uwsgi", "uwsgi", uwsgi, is_child),
     Peer("cameleer", "cameleer", cameleer, is_cameleer_worker),
+    Peer("cameleer_mp2", "cameleer", cameleer_mp2, is_cameleer_worker),
     Peer("cameleer_psgi", "cameleer", cameleer_psgi, is_cameleer_worker),
     Peer("before", "before", before(cameleer), is_cameleer_worker),
     Peer("before_psgi", "before", before(cameleer_psgi), is_cameleer_worker),

@@ -36,7 +36,7 @@ class Row:
 PARAMS = "/params?" + "&".join(f"{letter}=value{number}" for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz"))
 # mod_perl 2's handler is what PSGI is compared with, too.
 PSGI = ("starman", "uwsgi", "mod_perl2", "before_psgi", "cameleer_psgi")
-HANDLER = ("mod_perl2", "before", "cameleer")
+HANDLER = ("mod_perl2", "before", "cameleer", "cameleer_mp2")
 KEPT = ("keep-alive",)
 
 ROWS = [
@@ -46,6 +46,7 @@ ROWS = [
     Row("page", "100 kB page (`$r`)", "/page", HANDLER, KEPT),
     Row("psgi_page", "100 kB page (PSGI)", "/page", PSGI, KEPT),
     Row("packed", "100 kB page (`$r`), gzip", "/packed", HANDLER, KEPT, ("Accept-Encoding: gzip",)),
+    Row("filtered", "100 kB page through an output filter", "/filtered", ("mod_perl2", "cameleer_mp2"), KEPT),
     Row("params", "26 parameters (`$r`)", PARAMS, HANDLER, KEPT),
     Row("psgi_params", "26 parameters (Plack::Request)", PARAMS, PSGI, KEPT),
     Row("hits", "hits in SQLite (`$r`)", "/hits", HANDLER, KEPT),

@@ -48,7 +48,8 @@ class Site:
     def expected(self, path):
         if path in STATIC:
             return static(STATIC[path])
-        known = {"/work": self.work, "/page": self.page, "/packed": self.page, "/params": b"26 pairs\n", "/hits": b"hits\n"}
+        known = {"/work": self.work, "/page": self.page, "/packed": self.page, "/filtered": self.page.upper(),
+                 "/params": b"26 pairs\n", "/hits": b"hits\n"}
         return known.get(path.partition("?")[0], HELLO)
 
     def environment(self):

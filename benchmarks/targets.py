@@ -39,6 +39,9 @@ NGINX = [("static_10k", "10 kB"), ("static_100k", "100 kB"), ("static_10m", "10 
 
 MOD_PERL = "mod_perl2"
 
+MP2 = [("r_hello", "`$r` hello"), ("registry_hello", "ModPerl::Registry hello"), ("page", "100 kB page"), ("params", "26 parameters"),
+       ("filtered", "100 kB through a filter"), ("work", "1 ms handler")]
+
 TARGETS = [
     ratio("`$r` hello: ≤ 0.40 × mod_perl 2's CPU", *HELLO, KEEP, "cpu_us", at_most(0.40)),
     ratio("`$r` hello: ≥ 2.5 × its req/s", *HELLO, KEEP, "rps", at_least(2.5)),
@@ -50,6 +53,8 @@ TARGETS = [
     ratio("100 kB page, gzip: ≤ 0.50 × its CPU", "packed", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.50)),
     ratio("100 kB page, gzip: ≥ 1.5 × its req/s", "packed", "cameleer", MOD_PERL, KEEP, "rps", at_least(1.5)),
     ratio("Registry hello: ≤ 0.55 × mod_perl 2's handler's CPU", "registry_hello", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.55)),
+    *(ratio(f"{what}, mod_perl 2's source: ≤ its CPU", row, "cameleer_mp2", MOD_PERL, KEEP, "cpu_us", at_most(1.0))
+      for row, what in MP2),
     ratio("26 parameters (Apache::Request): ≤ 0.60 × its CPU", "params", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.60)),
     ratio("hits in SQLite: ≤ 0.60 × its CPU", "hits", "cameleer", MOD_PERL, KEEP, "cpu_us", at_most(0.60)),
     ratio("`$r` hello, keep-alive: ≥ 1.2 × mod_perl2's req/s", *HELLO, KEEP, "rps", at_least(1.2)),

@@ -83,7 +83,7 @@ impl Master {
         match of_its_own {
             Some(LeaveReason::Program) => ExitReason::Program,
             Some(LeaveReason::MaxRequests) => ExitReason::MaxRequests,
-            Some(LeaveReason::Memory) => ExitReason::Memory,
+            Some(LeaveReason::Memory | LeaveReason::MemoryAtOnce) => ExitReason::Memory,
             Some(LeaveReason::Spoilt) => ExitReason::Spoilt,
             None if self.serving() == Some(number) => ExitReason::Spare,
             None => self.why_unasked(number),

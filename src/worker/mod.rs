@@ -68,6 +68,9 @@ use promotion::{Record, Successor, promote};
 use request_limit::RequestLimit;
 use site::Site;
 
+/// What so many requests load is what a worker costs; more is a leak.
+const FIRST_REQUESTS: u64 = 10;
+
 /// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
 type Port = Rc<std::cell::RefCell<WorkerPort>>;
 
@@ -222,7 +225,9 @@ impl Worker {
     fn why_last(&mut self, has: Option<u64>) -> Option<LeaveReason> {
         match self.limit.is_last() {
             true => Some(LeaveReason::MaxRequests),
-            false => has.is_some_and(|has| self.is_too_large(has)).then_some(LeaveReason::Memory),
+            false if !has.is_some_and(|has| self.is_too_large(has)) => None,
+            false if self.record.requests() < FIRST_REQUESTS => Some(LeaveReason::MemoryAtOnce),
+            false => Some(LeaveReason::Memory),
         }
     }
 

@@ -90,6 +90,8 @@ pub enum LeaveReason {
     MaxRequests,
     /// It has become too large, or found no memory.
     Memory,
+    /// It has become too large with its first requests.
+    MemoryAtOnce,
     /// A request has left what cannot be put back.
     Spoilt,
 }
@@ -122,7 +124,7 @@ const GREETED: u8 = 10;
 const LENT: u8 = 11;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
-/// Where in the flags the reason stands, two bits of them.
+/// Where in the flags the reason stands, three bits of them.
 const REASON: u8 = 2;
 
 impl Head {
@@ -185,10 +187,11 @@ impl End {
 
 impl LeaveReason {
     fn read(flags: u8) -> Option<LeaveReason> {
-        (flags & LEAVING != 0).then_some(match (flags >> REASON) & 3 {
+        (flags & LEAVING != 0).then_some(match (flags >> REASON) & 7 {
             0 => LeaveReason::Program,
             1 => LeaveReason::MaxRequests,
             2 => LeaveReason::Memory,
+            3 => LeaveReason::MemoryAtOnce,
             _ => LeaveReason::Spoilt,
         })
     }

@@ -13,7 +13,7 @@ mod plan;
 mod sampling;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 use wire::control::{ExitReason, PoolId, Slot, ToFront, WorkerId};
@@ -34,6 +34,8 @@ use crate::{log, worker};
 
 /// What is taken for the cost of a worker before one was measured.
 const FIRST_GUESS: u64 = 2 << 20;
+/// A guess holds so long: by then workers that have served were measured.
+const GUESS_HOLDS: Duration = Duration::from_secs(30);
 
 /// What the budget needs to know.
 #[derive(Debug)]
@@ -52,13 +54,15 @@ pub struct Budget {
     pub memory: Fd,
     /// Who was asked to leave last, why, and when: until another has taken the place, or none will.
     retired: Option<(String, Instant)>,
+    /// What is taken for the cost of a worker at least, and since when.
+    guess: Option<(u64, Instant)>,
 }
 
 impl Budget {
     /// Of a server that starts.
     pub fn new(now: Instant) -> std::io::Result<Budget> {
         let (words, memory) = new_words(worker::MEMORY_WORDS)?;
-        let (others, retired) = (BTreeMap::new(), None);
+        let (others, retired, guess) = (BTreeMap::new(), None, None);
         Ok(Budget {
             bytes: None,
             sampling: Sampling::new(now),
@@ -68,6 +72,7 @@ impl Budget {
             words,
             memory: memory.into(),
             retired,
+            guess,
         })
     }
 
@@ -136,7 +141,8 @@ impl Master {
         let others = self.budget.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
         let base = molds + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
         let measured: Vec<Measured> = forking.iter().flat_map(|(id, mold)| self.measured(*id, *mold)).collect();
-        let one_more = one_more(&measured).unwrap_or(FIRST_GUESS);
+        let guess = self.budget.guess.filter(|(_, since)| since.elapsed() < GUESS_HOLDS);
+        let one_more = one_more(&measured).unwrap_or(FIRST_GUESS).max(guess.map_or(0, |(bytes, _)| bytes));
         let workers =
             self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
         Some(Plan { budget, base, workers, one_more }.within(self.budget.room))
@@ -181,21 +187,40 @@ impl Master {
     pub(super) fn keep_budget(&mut self) {
         let Some(plan) = self.plan() else { return };
         self.allow(&plan);
-        if plan.is_crossed() && self.workers.dismissed() == 0 {
-            let largest = self.workers.largest().filter(|(_, sizes)| plan.repays(sizes.own()));
-            if let Some((worker, sizes)) = largest {
-                self.retire(worker, "MemoryBudget", &size(sizes.private));
-            }
+        if plan.is_crossed()
+            && self.workers.dismissed() == 0
+            && let Some((worker, sizes)) = self.workers.largest()
+            && (plan.repays(sizes.own()) || self.is_surplus(worker, &plan))
+        {
+            self.retire(worker, "MemoryBudget", &size(sizes.private));
         }
+    }
+
+    /// Whether none takes its place when it leaves.
+    fn is_surplus(&mut self, id: WorkerId, plan: &Plan) -> bool {
+        let fit = usize::try_from(plan.most_workers()).unwrap_or(usize::MAX);
+        let Some(pool) = self.workers.meant_by(id).map(|worker| worker.mold.pool) else { return false };
+        self.workers.iter().nth(fit).is_some() && self.workers.of(pool).nth(1).is_some()
     }
 
     /// A worker checks from time to time how large it is, which is much sooner than it is measured from outside.
     fn allow(&mut self, plan: &Plan) {
         let growth = plan.growth();
-        self.budget.words.write(worker::NEWBORN_WORD, growth.max(1));
+        self.budget.words.write(worker::NEWBORN_WORD, (plan.one_more + growth).max(1));
         for (slot, worker) in self.workers.iter() {
             let allowed = worker.sizes.map_or(0, |sizes| sizes.anonymous + growth);
             self.budget.words.write(worker::word_of(slot), allowed);
+        }
+    }
+
+    /// A worker was too large with its first requests: one costs more than was thought. Else as many as before would come, and
+    /// leave as soon, faster than they can be measured.
+    pub(super) fn cost_too_much(&mut self, id: WorkerId) {
+        let guessed = self.budget.guess.map(|(_, since)| since);
+        let is_news = self.workers.meant_by(id).is_some_and(|worker| guessed.is_none_or(|since| worker.asked > since));
+        if let Some(plan) = self.plan().filter(|_| is_news) {
+            self.budget.guess = Some((plan.one_more.saturating_mul(2), Instant::now()));
+            self.keep_budget();
         }
     }
 

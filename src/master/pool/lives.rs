@@ -100,6 +100,9 @@ impl Master {
         let Some(number) = self.workers.meant_by(id).map(|worker| worker.mold.pool.generation) else {
             return self.explain_exit(id, of_its_own);
         };
+        if of_its_own == Some(LeaveReason::MemoryAtOnce) {
+            self.cost_too_much(id);
+        }
         let why = self.why_leaving(number, of_its_own);
         let allowed = self.checked.config.timeouts.graceful;
         let by = (!allowed.is_zero()).then(|| Instant::now() + allowed);

@@ -34,6 +34,17 @@ fn what_a_program_does_to_the_table_env_shows() {
         $r->subprocess_env->unset('CAMEL'); push @seen, $ENV{CAMEL} // '-';\n\
         $r->print(join ' ', @seen); 0 }";
     assert_eq!(serve(code).text("/my"), "- one two two\n -");
+    let code = "sub handler { my $r = shift; my $before = keys %ENV; $r->subprocess_env->clear; my $port = $ENV{SERVER_PORT} // '-';\n\
+        $ENV{CAMEL} = 1; $r->print(join ' ', $port, keys(%ENV) < $before ? 'less' : 'more', $r->subprocess_env->get('SERVER_PORT') // '-'); 0 }";
+    assert_eq!(serve(code).text("/my"), "- less -");
+}
+
+#[test]
+fn very_many_changes_are_told_as_a_whole() {
+    let code = "sub handler { my $r = shift; my $env = $r->subprocess_env; $env->get('X');\n\
+        for my $n (1 .. 3000) { $ENV{\"N$n\"} = $n; delete $ENV{\"N$n\"} if $n % 2 }\n\
+        $r->print(join ' ', map { $env->get($_) // '-' } qw(N1 N2 N2999 N3000 REQUEST_METHOD)); 0 }";
+    assert_eq!(serve(code).text("/my"), "- 2 - 3000 GET");
 }
 
 #[test]

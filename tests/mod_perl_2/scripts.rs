@@ -50,6 +50,16 @@ fn a_handler_adds_lines_to_the_place_of_its_request() {
 }
 
 #[test]
+fn a_place_is_not_changed_without_an_end() {
+    let code = "sub handler { my $r = shift; my $count = 0;\n\
+        while (eval { $r->add_config([\"PerlSetVar Camel $count\"]); 1 }) { $count++ } $r->print(\"$count $@\"); 0 }";
+    let server = serve(code, "");
+    for _ in 0..2 {
+        assert!(server.text("/my").starts_with("100 the place of a request cannot be changed more than 100 times at "));
+    }
+}
+
+#[test]
 fn a_request_takes_what_another_place_says() {
     let code = "sub trans { my $r = shift; my ($place) = $r->args =~ /(.+)/; $r->pnotes(there => $r->location_merge($place) ? 1 : 0); -1 }\n\
         sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('there')); 0 }";

@@ -15,7 +15,7 @@ pub enum PieceEnd {
 }
 
 /// What `$r->add_config` was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AddedLines {
     /// The lines.
     pub text: String,

@@ -210,10 +210,16 @@ unsafe extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: Ap
     // SAFETY: XS passes strings that live during the call.
     let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
     tied_env::bring(r, table);
+    if verb == CLEAR {
+        tied_env::clear(r, table);
+    }
     let changed = status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))));
     tied_env::show(r, table, name);
     changed
 }
+
+/// `APACHE_TABLE_CLEAR`
+const CLEAR: u32 = 4;
 
 fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
     match verb {

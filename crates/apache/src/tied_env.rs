@@ -45,6 +45,15 @@ pub fn bring(request: u64, table: u32) {
     });
 }
 
+/// The table is about to lose all its names: so does `%ENV`.
+pub fn clear(request: u64, table: u32) {
+    if is_tied(request, table) {
+        let names = |r: &mut RequestRec| Some(r.table(table)?.iter().map(|(name, _)| name.to_vec()).collect());
+        let names: Vec<Vec<u8>> = with(request, names).ok().flatten().unwrap_or_default();
+        names.iter().for_each(|name| libperl::env_follow(name, None));
+    }
+}
+
 /// What became of a name in the table comes into `%ENV`.
 pub fn show(request: u64, table: u32, name: &[u8]) {
     if is_tied(request, table) {

@@ -9,8 +9,10 @@ static int whole_changed;
 void cml_env_tie(void)
 {
     dTHXa(cml_perl);
-    if (!changed)
-        changed = newHV();
+    if (changed)
+        return;
+    changed = newHV();
+    whole_changed = 0;
 }
 
 /* They are tied no more; what is needed to tie them again. */
@@ -29,10 +31,18 @@ void cml_env_tie_again(HV *before)
     whole_changed = before != NULL;
 }
 
+/* More names than these are not noted one by one. */
+enum { MOST_NAMES = 1000 };
+
 void cml_env_note(pTHX_ IV action, SV *key)
 {
-    if (changed && key && (action & (HV_FETCH_ISSTORE | HV_FETCH_LVALUE | HV_DELETE)))
-        (void)hv_store_ent(changed, key, &PL_sv_yes, 0);
+    if (!changed || !key || !(action & (HV_FETCH_ISSTORE | HV_FETCH_LVALUE | HV_DELETE)))
+        return;
+    if (HvUSEDKEYS(changed) == MOST_NAMES) {
+        hv_clear(changed);
+        whole_changed = 1;
+    }
+    (void)hv_store_ent(changed, key, &PL_sv_yes, 0);
 }
 
 void cml_env_note_whole(void)

@@ -10,29 +10,16 @@ use crate::config::model::context::Scope;
 use crate::config::model::overrides::{HtaccessRules, Overrides, PerlHtaccess};
 use crate::config::syntax::tree::ConfigError;
 
-/// What was added, in httpd's numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct AddedLines {
-    /// The lines.
-    pub text: String,
-    /// Classes of directives that may stand there.
-    pub overrides: u32,
-    /// Of `Options`, those that may.
-    pub options: u32,
-    /// What `$r->location` says behind them.
-    pub path: Option<String>,
-}
-
 /// How errors call the lines.
 const NAME: &str = "$r->add_config";
 
 impl Config {
-    /// Reads them as a `.htaccess` file that may say what the program allows: the program could do it itself.
-    pub fn added(&self, lines: &AddedLines) -> Result<Htaccess, ConfigError> {
-        let allowed = Overrides::of_numbers(lines.overrides, lines.options);
+    /// Reads them as a `.htaccess` file in which that is allowed, and Perl anyway: the program could do it itself. `path` is
+    /// what `$r->location` says behind them.
+    pub fn added(&self, text: &str, allowed: Overrides, path: Option<&str>) -> Result<Htaccess, ConfigError> {
         let rules = HtaccessRules { allowed, perl: PerlHtaccess::On };
-        let mut read = self.rules_in(Path::new("/"), Path::new(NAME), &lines.text, rules)?;
-        read.stands_in(lines.path.as_ref().map_or(Scope::Host, |path| Scope::Directory(path.into())));
+        let mut read = self.rules_in(Path::new("/"), Path::new(NAME), text, rules)?;
+        read.stands_in(path.map_or(Scope::Host, |path| Scope::Directory(path.into())));
         Ok(read)
     }
 

@@ -7,10 +7,11 @@ pub mod htaccess_cache;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use apache::AddedLines;
 use libperl::Code;
 use wire::frame::{Field, Flags, Frame};
 
-use crate::config::{AddedLines, Handler, Phase, Settings};
+use crate::config::{Handler, Phase, Settings};
 
 /// What tells one merged set of settings from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

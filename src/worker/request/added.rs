@@ -2,15 +2,19 @@
 
 use std::rc::Rc;
 
+use apache::AddedLines;
+
 use super::phases::Stop;
-use crate::config::AddedLines;
 use crate::worker::location::{LocationKey, ResolvedLocation};
 use crate::worker::site::Site;
 
 const NOT_NOW: &str = "the place of a request can be changed from its phases only, while they run";
 
+/// Each is merged with all before it.
+const MOST: usize = 100;
+
 impl Site {
-    /// A phase of the request runs in that place.
+    /// A phase of the request, or what answers it, runs in that place.
     pub(super) fn runs_in(&self, request: u64, location: &Rc<ResolvedLocation>) {
         if apache::api() == apache::Api::Two {
             self.running.replace(Some((request, location.clone())));
@@ -23,11 +27,9 @@ impl Site {
     }
 
     /// Lines are added, if they may stand there.
-    pub(super) fn add_lines(&self, request: u64, lines: &apache::AddedLines) -> Result<(), String> {
-        let apache::AddedLines { text, overrides, options, path } = lines.clone();
-        let lines = AddedLines { text, overrides, options, path };
-        self.config.added(&lines).map_err(|error| error.to_string())?;
-        self.renew(request, |key| key.added.push(lines))
+    pub(super) fn add_lines(&self, request: u64, lines: &AddedLines) -> Result<(), String> {
+        self.read_added(lines)?;
+        self.renew(request, |key| key.added.push(lines.clone()))
     }
 
     /// The sections of a `<Location>` are merged over all others; says whether there is one.
@@ -41,6 +43,9 @@ impl Site {
     }
 
     fn renew(&self, request: u64, change: impl FnOnce(&mut LocationKey)) -> Result<(), String> {
+        if self.renewals.borrow().len() == MOST {
+            return Err(format!("the place of a request cannot be changed more than {MOST} times"));
+        }
         let running = self.running.borrow().clone().filter(|(of, _)| *of == request);
         let (_, location) = running.ok_or(NOT_NOW)?;
         let before = self.renewed(request, location);

@@ -186,6 +186,7 @@ impl Site {
                     self.perl.env_refresh();
                 }
                 apache::tie_env(request);
+                self.runs_in(request, &location);
                 let said = self.respond(&location, request);
                 (location, said)
             }

@@ -72,6 +72,7 @@ impl Site {
         let known = self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, l)| l.clone());
         let Some(location) = known else { return i32::from(apache::status(sub)) };
         self.within(sub, || {
+            self.runs_in(sub, &location);
             let said = match self.respond(&location, sub) {
                 DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
                 said => said,

@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
+use apache::AddedLines;
 use libperl::{Code, Interrupted};
 
 use super::Site;
-use crate::config::{Applied, Handler, Phase, Settings};
+use crate::config::{Applied, Handler, Htaccess, Overrides, Phase, Settings};
 use crate::mime;
 use crate::worker::location::{LocationKey, ResolvedLocation, htaccess};
 use crate::worker::place::place;
@@ -36,6 +37,10 @@ impl Site {
     }
 
     fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        // What one request has added is no other's.
+        if !key.added.is_empty() {
+            return Ok(Rc::new(self.locate(key)?));
+        }
         if let Some(location) = self.locations.borrow_mut().get(key) {
             return Ok(location.clone());
         }
@@ -101,8 +106,7 @@ impl Site {
         let files = htaccess::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
         let mut applied = Applied { sections: key.sections.clone(), files };
         for lines in &key.added {
-            let read = self.config.added(lines).map_err(|error| Interrupted::Died(error.to_string()))?;
-            self.config.add(&mut applied, read);
+            self.config.add(&mut applied, self.read_added(lines).map_err(Interrupted::Died)?);
         }
         for step in applied.files.iter().flat_map(|file| &file.start_up) {
             let mut loaded = HashMap::new();
@@ -110,6 +114,12 @@ impl Site {
             self.apps.borrow_mut().extend(loaded);
         }
         Ok(self.config.settings_of(&applied, key.script))
+    }
+
+    /// What Perl code has added for a request; why it may not.
+    pub(in crate::worker) fn read_added(&self, lines: &AddedLines) -> Result<Htaccess, String> {
+        let allowed = Overrides::of_numbers(lines.overrides, lines.options);
+        self.config.added(&lines.text, allowed, lines.path.as_deref()).map_err(|error| error.to_string())
     }
 
     /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.

@@ -7,7 +7,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::syntax::parse::Reader;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table;
-use crate::config::table::{Belongs, belongs, is_default};
+use crate::config::table::is_elsewhere;
 
 /// A configuration as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,8 +84,7 @@ fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
 }
 
 fn own(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
-    let is_own = |directive: &&Directive| !matches!(belongs(directive), Some(Belongs::To(name)) if !is_default(name));
-    let own = tree.iter().filter(is_own);
+    let own = tree.iter().filter(|directive| !is_elsewhere(directive));
     Box::new(own.flat_map(|d| std::iter::once(d).chain(self::own(d.section.as_deref().unwrap_or_default()))))
 }
 

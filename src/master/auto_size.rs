@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use wire::control::{FrontStatus, ToFront};
 
 use super::Master;
-use super::pool::PoolLimits;
 use super::pool::auto::{AutoSize, Bounds, Seen};
 use crate::capacity::{CpuTimes, Share, cores};
 use crate::config::Pool;
@@ -90,11 +89,5 @@ impl Master {
         let most = self.limits(serving).max_clients;
         self.tell_front(ToFront::Admit { pool: serving.pool, most }, vec![]);
         self.tend();
-    }
-
-    /// What the configuration and the memory allow.
-    pub(super) fn limits_without_auto(&self) -> PoolLimits {
-        let limits = PoolLimits::of(&self.checked.config.pool, self.shift);
-        self.plan().map_or(limits, |plan| limits.at_most(plan.most_workers()))
     }
 }

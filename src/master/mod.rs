@@ -21,8 +21,9 @@ pub mod generation;
 // How much memory all may have.
 mod budget;
 
-// How many workers there should be, where the configuration leaves that to the load.
+// How many workers there should be: by the policy of each pool, and where the configuration leaves that to the load.
 mod auto_size;
+mod tending;
 
 pub mod certificates;
 mod counts;
@@ -56,7 +57,7 @@ use wire::control::{FrontStatus, GenerationNumber, LateCode, PoolId, PoolNumber,
 
 use self::auto_size::Following;
 use self::backoff::Backoff;
-use self::budget::{Budget, Plan};
+use self::budget::Budget;
 use self::certificates::Certificates;
 use self::children::Front;
 use self::configuration::expansion::Expansion;
@@ -68,8 +69,8 @@ use self::logs::{Logs, Opened};
 use self::monitor::Monitoring;
 use self::notify::Notify;
 use self::pid_file::PidFile;
+use self::pool::Counts;
 use self::pool::workers::Workers;
-use self::pool::{Counts, Move, PoolLimits, part_of};
 use self::profiling::Profiling;
 use self::refork::Reforking;
 use self::reload::Reloads;
@@ -260,89 +261,6 @@ impl Master {
         self.logs.finish();
     }
 
-    /// Lets each pool grow or shrink as its policy says.
-    fn tend(&mut self) {
-        if self.front.is_none() {
-            return;
-        }
-        self.serving_pools().into_iter().for_each(|pool| self.tend_pool(pool));
-        self.renew_pool();
-    }
-
-    fn tend_pool(&mut self, pool: PoolId) {
-        let now = Instant::now();
-        let plan = self.plan();
-        let (counts, limits) = (self.counts(pool), self.limits_within(pool, plan.as_ref()));
-        if self.tended(pool.pool).policy.reached_max(counts, &limits) && self.following.is_none() {
-            log::error("master", self.reached_max(pool, &limits));
-        }
-        let starting = self.workers.starting(pool);
-        let allowed = self.tended(pool.pool).backoff.allows(now, starting);
-        let fits = plan.map_or(u32::MAX, |plan| self.may_fork(pool, &plan));
-        let room = self.workers.room(pool, limits.max_clients).min(fits);
-        let can_fork = allowed > 0 && self.mold_pool(pool).is_some_and(|pool| pool.molds.can_fork());
-        match self.tended(pool.pool).policy.decide(counts, &limits, now) {
-            Move::Fork(n) if can_fork => (0..n.min(allowed).min(room)).for_each(|_| self.fork_worker(pool)),
-            Move::Retire(count) => self.tell_front(ToFront::Retire { pool: pool.pool, count }, vec![]),
-            _ => {}
-        }
-    }
-
-    /// When [`Self::tend`] has something to do although nothing happens.
-    fn pool_wakes(&self, now: Instant) -> Option<Instant> {
-        self.front.as_ref()?;
-        self.serving_pools().into_iter().filter_map(|pool| self.pool_wakes_at(pool)).min().map(|at| at.max(now))
-    }
-
-    fn pool_wakes_at(&self, pool: PoolId) -> Option<Instant> {
-        let tended = self.tended.get(&pool.pool)?;
-        let (counts, limits) = (self.counts(pool), self.limits(pool));
-        let policy = tended.policy.wakes(counts, &limits);
-        // Without this a pool whose last worker did not boot would wait for a request to be tried again.
-        let loaded = self.mold_pool(pool).is_some_and(|pool| pool.molds.can_fork());
-        let lacking = loaded && counts.alive < limits.min_spare && self.workers.starting(pool) == 0;
-        let retry = if lacking { tended.backoff.until() } else { None };
-        policy.into_iter().chain(retry).min()
-    }
-
-    fn counts(&self, pool: PoolId) -> Counts {
-        let told = self.tended.get(&pool.pool).map(|tended| tended.load).filter(|load| load.id == pool);
-        let load = told.unwrap_or_default();
-        Counts { alive: self.workers.alive(pool), busy: load.busy, queued: load.queued }
-    }
-
-    fn limits(&self, pool: PoolId) -> PoolLimits {
-        self.limits_within(pool, self.plan().as_ref())
-    }
-
-    fn limits_within(&self, pool: PoolId, plan: Option<&Plan>) -> PoolLimits {
-        let configured = PoolLimits::of(self.checked.config.pool_of(pool.pool), self.shift);
-        let limits = match (self.sized, &self.following) {
-            _ if pool.pool != pools::DEFAULT => configured,
-            (Some(workers), _) => PoolLimits::fixed(workers),
-            (None, Some(following)) => configured.at_most(following.workers()),
-            (None, None) => configured,
-        };
-        let others = self.serving_pools().into_iter().filter(|other| *other != pool);
-        let (own, others) = (self.workers.alive(pool), others.map(|other| self.workers.alive(other)).sum());
-        plan.map_or(limits, |plan| limits.at_most(part_of(plan.most_workers(), own, others)))
-    }
-
-    /// TTIN and TTOU.
-    fn shift_pool(&mut self, by: i32) {
-        self.shift = self.shift.saturating_add(by);
-        let what = if self.checked.config.pool_count() > 1 { "each pool" } else { "the pool" };
-        log::notice("master", format_args!("{what} is {:+} until the next reload", self.shift));
-        self.tend();
-    }
-
-    /// `Command::Size`
-    fn size_pool(&mut self, workers: u32, busy: u32) {
-        self.sized = Some(workers.clamp(1, self.checked.config.pool.max_clients));
-        self.tell_front(ToFront::Admit { pool: pools::DEFAULT, most: busy }, vec![]);
-        self.tend();
-    }
-
     /// USR1.
     fn reopen_logs(&mut self) {
         for failure in self.logs.reopen() {
@@ -438,7 +356,7 @@ impl Master {
             listen: self.listeners.addresses().map(configuration::address_name).collect(),
             generation: self.serving().unwrap_or(0),
             generations: self.generations.iter().map(generation).collect(),
-            max_clients: self.serving_pools().into_iter().map(|pool| self.limits(pool).max_clients).sum(),
+            max_clients: self.look().most_workers(),
             front_pid: self.front.as_ref().map_or(0, |front| front.pid.as_raw()),
             memory: self.memory_status(),
             counts: self.counted(),
@@ -447,6 +365,7 @@ impl Master {
             front,
         }
     }
+
     /// Of each pool, where there is more than one.
     fn mold_status(&self, generation: &Generation) -> Vec<MoldStatus> {
         let config = &generation.checked.config;

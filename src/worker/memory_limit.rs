@@ -14,23 +14,27 @@ use crate::sys::Words;
 
 /// Where in the words that the master writes stands how much one worker may take beyond what it is born with; 0: all it can get.
 pub const CEILING_WORD: usize = 0;
-/// Where stands by how much a worker may grow that was not measured yet, beyond what it is born with.
-pub const NEWBORN_WORD: usize = 1;
 /// So many words there are.
-pub const MEMORY_WORDS: usize = 8192;
+pub const MEMORY_WORDS: usize = 16384;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_millis(5);
 
 /// Where stands how much the worker in that place may have that is in no file, in bytes; 0: it was not measured yet.
 pub fn word_of(slot: u32) -> usize {
-    slot as usize + NEWBORN_WORD + 1
+    CEILING_WORD + 1 + 2 * slot as usize
+}
+
+/// Where stands by how much it may grow meanwhile, beyond what it is born with.
+pub fn newborn_word_of(slot: u32) -> usize {
+    word_of(slot) + 1
 }
 
 /// A worker's limit.
 pub struct MemoryLimit {
     words: Rc<Words>,
-    word: usize,
+    /// The place of its words.
+    slot: u32,
     /// `MaxMemoryPerChild`
     max_private: Option<u64>,
     statm: Option<File>,
@@ -58,7 +62,7 @@ impl MemoryLimit {
             bound(has.data.saturating_add(ceiling));
         }
         let next = Instant::now() + EVERY;
-        MemoryLimit { words, word: word_of(slot), max_private, statm, born_with: has.anonymous, next }
+        MemoryLimit { words, slot, max_private, statm, born_with: has.anonymous, next }
     }
 
     /// Looks, if that is due: what this worker has that is in no file, in bytes.
@@ -88,7 +92,7 @@ impl MemoryLimit {
     }
 
     fn exceeds_allowance(&self, has: u64, grown: u64) -> bool {
-        match (self.words.read(self.word), self.words.read(NEWBORN_WORD)) {
+        match (self.words.read(word_of(self.slot)), self.words.read(newborn_word_of(self.slot))) {
             (0, 0) => false,
             (0, newborn) => grown > newborn,
             (allowed, _) => has > allowed,
@@ -143,7 +147,7 @@ mod tests {
         assert!(has >= limit.born_with + (32 << 20));
         let directive = |limit: &MemoryLimit| limit.is_exceeded_by(has).map(|said| said.directive);
         assert_eq!(directive(&limit), None, "nothing limits it");
-        master.write(NEWBORN_WORD, 64 << 20);
+        master.write(newborn_word_of(7), 64 << 20);
         assert_eq!(directive(&limit), None, "a newborn may have more");
         master.write(word_of(7), limit.born_with + (16 << 20));
         assert_eq!(directive(&limit), Some("MemoryBudget"));

@@ -62,7 +62,7 @@ use crate::log;
 use crate::sys::Words;
 
 use growth::Growth;
-pub use memory_limit::{CEILING_WORD, MEMORY_WORDS, NEWBORN_WORD, word_of};
+pub use memory_limit::{CEILING_WORD, MEMORY_WORDS, newborn_word_of, word_of};
 use memory_limit::{MemoryLimit, TooLarge};
 use promotion::{Record, Successor, promote};
 use request_limit::RequestLimit;

@@ -101,3 +101,47 @@ fn a_budget_that_is_too_small_leaves_each_pool_one_worker() {
     assert_eq!(who(&server, "/old/who").1, "Apache|mod_perl/1.31||1|0");
     assert_eq!(who(&server, "/new/who").1, "Apache2::RequestRec|mod_perl/2.0.12|2|0|1");
 }
+
+#[test]
+fn workers_of_a_large_pool_are_not_sent_away_for_what_those_of_a_small_one_cost() {
+    let grow = "our $kept //= 'x' x (64 << 20); print qq(Content-Type: text/plain\\n\\n$$);\n";
+    let server = site().script("scripts/grow", grow).serve(&format!("MemoryBudget 700M\nLogLevel notice\n{BOTH}"));
+    let large = server.text("/old/grow");
+    until("all are measured as they serve", || {
+        who(&server, "/new/who");
+        let memory = server.status()["memory"].clone();
+        memory["processes"][&large]["private"].as_u64().is_some_and(|private| private > 64 << 20)
+    });
+    assert!((0..50).all(|_| server.text("/old/grow") == large), "{}", server.log());
+    assert!(!server.log().contains("(MemoryBudget)"), "{}", server.log());
+}
+
+#[test]
+fn a_share_of_one_section_holds_in_the_pool_of_another() {
+    let conf = BOTH
+        .replace("<WorkerPool old>", "<WorkerPool old>\nQueueLength 1")
+        .replace("StartServers 1\nMinSpareServers 1\nMaxClients 1", "MaxClients 2");
+    let server =
+        site().script("scripts/hold", HOLD).serve(&format!("{conf}<Location /old/hold>\nPoolShare 50%\n</Location>"));
+    let held: Vec<_> = (0..2).map(|_| hold(&server, "/old/hold")).collect();
+    until("one has its half, and one waits", || {
+        let shares = server.status()["front"]["shares"].clone();
+        assert!(shares.as_array().is_some_and(|shares| shares.len() <= 1), "{shares}");
+        (shares[0]["busy"].as_u64(), shares[0]["queued"].as_u64()) == (Some(1), Some(1))
+    });
+    who(&server, "/old/who");
+    server.site.write("go", "");
+    held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));
+}
+
+#[test]
+fn time_is_charged_in_the_pool_that_a_request_is_sent_on_to() {
+    let conf = BOTH.replace("PerlPool old\n", "PerlPool old\nSpeedLimit worker-seconds=1/100s\n");
+    let conf = conf.replace("<Location /new>", "<Location /new>\nSpeedLimit worker-seconds=1/100s");
+    let on = "print qq(Location: /old/work\\n\\n);\n";
+    let work = "select undef, undef, undef, 1.5; print qq(Content-Type: text/plain\\n\\nworked);\n";
+    let server = site().script("scripts/on", on).script("scripts/work", work).serve(&conf);
+    assert_eq!(server.text("/new/on"), "worked");
+    until("the time is counted", || server.get("/old/who").status == 429);
+    server.get("/new/who").is(200);
+}

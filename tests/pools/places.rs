@@ -36,6 +36,30 @@ fn htaccess_files_speak_the_api_of_the_pool_they_lie_in() {
 }
 
 #[test]
+fn one_htaccess_file_is_for_places_of_both_pools() {
+    let script = "print qq(Content-Type: text/plain\\n\\n), ref $_[0], $ENV{COMMON};";
+    let conf = BOTH.replace("@DIR@/scripts/", "@DIR@/htdocs/both/");
+    let server = site()
+        .file("htdocs/both/.htaccess", "PerlOptions +GlobalRequest\nPerlSetEnv COMMON yes\n")
+        .script("htdocs/both/common", script)
+        .serve(&format!("{conf}\nPerlHtaccess On\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>"));
+    assert_eq!(server.text("/new/common"), "Apache2::RequestRecyes");
+    assert_eq!(server.text("/old/common"), "Apacheyes");
+}
+
+#[test]
+fn a_warm_up_loads_no_application_of_another_pool() {
+    let app = "open my $note, '>>', '@DIR@/loaded'; print $note qq($$\\n); sub { [200, [], ['app']] }";
+    let conf = format!(
+        "{BOTH}\n<WorkerPool app>\n</WorkerPool>\n<Location /app>\nPerlPool app\nPsgiApp app.psgi\n</Location>\nPerlWarmup /app/x"
+    );
+    let server = site().file("app.psgi", app).serve(&conf);
+    assert_eq!(server.text("/app/x"), "app");
+    assert_eq!(server.site.read("loaded"), format!("{}\n", mold_of(&server, "app")["pid"]));
+    assert!(!server.log().contains("warm-up:"), "{}", server.log());
+}
+
+#[test]
 fn each_mold_warms_up_what_its_workers_will_answer() {
     let conf = format!("{BOTH}\nPerlWarmup /old/count\nPerlWarmup /new/count");
     let count = "our $count; $count++; print qq(Content-Type: text/plain\\n\\n$count);";

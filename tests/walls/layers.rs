@@ -64,7 +64,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         of: "src/master",
         order: &[
-            &["profiling"],
+            &["profiling", "tending"],
             &[
                 "budget",
                 "certificates",

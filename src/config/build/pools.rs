@@ -42,6 +42,8 @@ impl Draft {
                 named.perl.generation = generation;
             }
         }
+        let own = self.config.perl.generation;
+        self.config.speaks_both = self.config.more_pools.iter().any(|named| named.perl.generation != own);
         let mut used = HashSet::new();
         names(tree, &mut used);
         defined.for_each(|directive| self.is_used(directive, &used));

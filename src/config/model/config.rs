@@ -45,6 +45,8 @@ pub struct Config {
     pub pool: Pool,
     /// The others.
     pub more_pools: Vec<NamedPool>,
+    /// One of them speaks another API than the server's own.
+    pub speaks_both: bool,
     /// Whose this is: see [`Config::for_pool`].
     pub own_pool: PoolNumber,
     /// How long things may take.

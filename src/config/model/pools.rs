@@ -78,9 +78,9 @@ impl Config {
         if self.more_pools.is_empty() { String::new() } else { format!(" pool={}", self.pool_name(number)) }
     }
 
-    /// Whether one of its pools speaks another API than the server's own.
+    /// Whether its pools speak both APIs, whosever this is.
     pub fn speaks_both(&self) -> bool {
-        self.more_pools.iter().any(|named| named.perl.generation != self.perl.generation)
+        self.speaks_both
     }
 
     /// The same as a mold of that pool has it: what it loads, how large it is, which API it speaks. Sections and hosts keep their

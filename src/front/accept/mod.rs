@@ -121,7 +121,10 @@ impl Acceptor {
         let generations = services.generations.all().all();
         let logs = |generation: &Arc<Generation>| generation.config.logs.len() + generation.config.error_logs.len();
         let taken = Taken {
-            workers: generations.iter().map(|generation| generation.workers().len()).sum(),
+            workers: generations
+                .iter()
+                .map(|generation| generation.pools.iter().map(|pool| pool.count()).sum::<usize>())
+                .sum(),
             threads: self.threads(),
             logs: generations.iter().map(logs).sum::<usize>() + generation.config.listen.len(),
         };

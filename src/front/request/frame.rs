@@ -46,7 +46,7 @@ pub fn submit_for_nobody(
             run: route.settings.request_timeout,
             grace: route.settings.request_timeout_grace,
         },
-        charged_to: context.visitor.borrow().charged_to(),
+        charged_to: context.visitor.borrow().charged_in(route.settings.pool),
     };
     let workers = context.generation.workers.of(route.settings.pool);
     let exchange = workers.submit(job)?;

@@ -26,6 +26,8 @@ use crate::front::base::shared;
 pub struct SharedPool {
     /// Whose workers these are.
     pub id: PoolId,
+    /// Its configuration has no other.
+    pub(super) is_alone: bool,
     /// What all parts of the front share.
     pub front: Arc<shared::Shared>,
     mailboxes: Mailboxes,
@@ -60,8 +62,8 @@ impl SharedPool {
     pub fn new(front: &Arc<shared::Shared>, mailboxes: &Mailboxes, id: PoolId, config: &Config) -> SharedPool {
         let pool = config.pool_of(id.pool);
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
-        let ours = config.sections.iter().filter(|section| section.pool == id.pool);
-        let shares = ours.filter_map(|section| section.said.scheduling.share.as_ref());
+        // A place may have its share from one section and its pool from another.
+        let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
         let state = State {
             pool: Pool::new(sizes, shares, Instant::now()),
             workers: BTreeMap::new(),
@@ -69,7 +71,18 @@ impl SharedPool {
             last: FxHashMap::default(),
             buffer: vec![0; MAX_ORDER].into(),
         };
-        SharedPool { id, front: front.clone(), mailboxes: mailboxes.clone(), state: Mutex::new(state) }
+        SharedPool {
+            id,
+            is_alone: config.more_pools.is_empty(),
+            front: front.clone(),
+            mailboxes: mailboxes.clone(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// How many workers it has.
+    pub fn count(&self) -> usize {
+        lock(&self.state).workers.len()
     }
 
     /// Looks at it.

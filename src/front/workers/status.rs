@@ -36,7 +36,7 @@ impl SharedPool {
         self.look(|state| state.pool.queue().lanes().iter().any(Lane::is_overloaded))
     }
 
-    /// What the requests of each `PoolShare` have.
+    /// What the requests of each `PoolShare` have; of one of several pools, of each whose requests have come to it.
     pub fn shares(&self) -> Vec<ShareStatus> {
         let status = |lane: &Lane<RequestId>| {
             lane.share.as_ref().map(|(_, place)| ShareStatus {
@@ -48,7 +48,8 @@ impl SharedPool {
                 turned_away: lane.turned_away,
             })
         };
-        self.look(|state| state.pool.queue().lanes().iter().filter_map(status).collect())
+        let is_told = |lane: &&Lane<RequestId>| self.is_alone || lane.seen;
+        self.look(|state| state.pool.queue().lanes().iter().filter(is_told).filter_map(status).collect())
     }
 
     /// All workers, of this configuration.

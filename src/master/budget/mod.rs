@@ -16,24 +16,23 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
-use wire::control::{ExitReason, PoolId, Slot, ToFront, WorkerId};
+use wire::control::{ExitReason, PoolId, PoolNumber, Slot, ToFront, WorkerId};
 
-pub use self::plan::Plan;
+pub use self::plan::{Claim, Plan};
 use self::sampling::Sampling;
 use super::Master;
 use super::children::MoldId;
 use super::children::peer::{Fd, Peer};
 use super::pool::PoolLimits;
+use super::pool::worker::Worker;
+use crate::config::Config;
 use crate::config::budget::MemoryBudget;
-use crate::config::{Config, Pool};
 use crate::memory::{Machine, Measured, Sizes, one_more};
 use crate::sampler::{Sampled, ToSampler};
 use crate::status::MemoryStatus;
 use crate::sys::{Words, new_words};
 use crate::{log, worker};
 
-/// What is taken for the cost of a worker before one was measured.
-const FIRST_GUESS: u64 = 2 << 20;
 /// A guess holds so long: by then workers that have served were measured.
 const GUESS_HOLDS: Duration = Duration::from_secs(30);
 
@@ -52,27 +51,48 @@ pub struct Budget {
     words: Words,
     /// The same, for molds.
     pub memory: Fd,
-    /// Who was asked to leave last, why, and when: until another has taken the place, or none will.
-    retired: Option<(String, Instant)>,
-    /// What is taken for the cost of a worker at least, and since when.
-    guess: Option<(u64, Instant)>,
+    /// Until it is known what there is: by how much each of the first workers may grow.
+    first_growth: u64,
+    /// What is taken for the cost of a worker of a pool at least.
+    guesses: BTreeMap<PoolNumber, Guess>,
+    /// Who was asked to leave last, until another has taken the place, or none will.
+    retired: Option<Retired>,
+}
+
+#[derive(Debug)]
+struct Guess {
+    cost: u64,
+    since: Instant,
+}
+
+impl Guess {
+    fn holds(&self) -> bool {
+        self.since.elapsed() < GUESS_HOLDS
+    }
+}
+
+#[derive(Debug)]
+struct Retired {
+    pool: PoolNumber,
+    line: String,
+    since: Instant,
 }
 
 impl Budget {
     /// Of a server that starts.
     pub fn new(now: Instant) -> std::io::Result<Budget> {
         let (words, memory) = new_words(worker::MEMORY_WORDS)?;
-        let (others, retired, guess) = (BTreeMap::new(), None, None);
         Ok(Budget {
             bytes: None,
             sampling: Sampling::new(now),
-            others,
+            others: BTreeMap::new(),
             room: None,
             killed_by_kernel: out_of_memory::killed_by_kernel(),
             words,
             memory: memory.into(),
-            retired,
-            guess,
+            first_growth: 0,
+            guesses: BTreeMap::new(),
+            retired: None,
         })
     }
 
@@ -104,20 +124,21 @@ impl Budget {
             // What we have already is no longer available.
             MemoryBudget::Auto => self.bytes.or_else(three_quarters),
         };
-        self.set(bytes, &config.pool);
+        self.set(bytes, config);
     }
 
-    fn set(&mut self, bytes: Option<u64>, pool: &Pool) {
+    fn set(&mut self, bytes: Option<u64>, config: &Config) {
         self.bytes = bytes;
         self.words.write(worker::CEILING_WORD, bytes.unwrap_or(0));
-        // Until it is known what there is, half of it is for what the first workers load.
-        let workers = u64::from(pool.start.min(pool.max_clients)).max(1);
-        self.words.write(worker::NEWBORN_WORD, bytes.unwrap_or(0) / 2 / workers);
+        // Half of it is for what the first workers load.
+        let pools = config.pool_numbers().map(|pool| config.pool_of(pool));
+        let workers = pools.map(|pool| u64::from(pool.start.min(pool.max_clients))).sum::<u64>().max(1);
+        self.first_growth = bytes.unwrap_or(0) / 2 / workers;
     }
 
-    /// A worker begins in that place: what held for the one before does not hold for it.
-    pub fn begins(&mut self, slot: Slot) {
-        self.words.write(worker::word_of(slot), 0);
+    fn allow(&mut self, slot: Slot, measured: u64, newborn: u64) {
+        self.words.write(worker::word_of(slot), measured);
+        self.words.write(worker::newborn_word_of(slot), newborn);
     }
 }
 
@@ -132,20 +153,25 @@ impl Master {
         let budget = self.budget.bytes?;
         let pools = self.serving_pools();
         let forking = |id: &PoolId| Some((*id, self.mold_pool(*id)?.molds.forking()?.mold.pid.as_raw()));
-        let forking: Vec<(PoolId, i32)> = pools.iter().map(forking).collect::<Option<_>>()?;
-        if forking.is_empty() {
+        let forking: Vec<(PoolId, i32)> = pools.iter().filter_map(forking).collect();
+        // All that workers share with their mold is counted there, once. One that was not measured yet will be at once.
+        let molds: Vec<u64> = forking.iter().filter_map(|(_, pid)| Some(self.budget.others.get(pid)?.rss)).collect();
+        if molds.is_empty() {
             return None;
         }
-        // All that workers share with their mold is counted there, once.
-        let molds = forking.iter().map(|(_, pid)| Some(self.budget.others.get(pid)?.rss)).sum::<Option<u64>>()?;
         let others = self.budget.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
-        let base = molds + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
-        let measured: Vec<Measured> = forking.iter().flat_map(|(id, mold)| self.measured(*id, *mold)).collect();
-        let guess = self.budget.guess.filter(|(_, since)| since.elapsed() < GUESS_HOLDS);
-        let one_more = one_more(&measured).unwrap_or(FIRST_GUESS).max(guess.map_or(0, |(bytes, _)| bytes));
-        let workers =
-            self.workers.iter().map(|(_, worker)| worker.sizes.map_or(one_more, |sizes| sizes.own())).collect();
-        Some(Plan { budget, base, workers, one_more }.within(self.budget.room))
+        let base = molds.into_iter().sum::<u64>() + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
+        let costs = forking.iter().filter_map(|(id, mold)| Some((id.pool, self.cost_in(*id, *mold)?))).collect();
+        let plan = Plan { budget, base, workers: Vec::new(), costs };
+        let own = |worker: &Worker| worker.sizes.map_or(plan.cost_of(worker.mold.pool.pool), |sizes| sizes.own());
+        let workers = self.workers.iter().map(|(_, worker)| own(worker)).collect();
+        Some(Plan { workers, ..plan }.within(self.budget.room))
+    }
+
+    /// What a worker of a pool costs, as far as was measured or must be taken for it.
+    fn cost_in(&self, pool: PoolId, mold: i32) -> Option<u64> {
+        let guess = self.budget.guesses.get(&pool.pool).filter(|guess| guess.holds()).map(|guess| guess.cost);
+        one_more(&self.measured(pool, mold)).into_iter().chain(guess).max()
     }
 
     /// For `cameleer status`.
@@ -165,7 +191,7 @@ impl Master {
     /// of a pool is forked whatever it costs.
     pub(super) fn may_fork(&self, pool: PoolId, plan: &Plan) -> u32 {
         let nobody = self.workers.of(pool).next().is_none();
-        plan.may_fork().max(u32::from(nobody))
+        plan.may_fork(pool.pool).max(u32::from(nobody))
     }
 
     /// What to say when there may be no more workers and more are wanted.
@@ -177,7 +203,7 @@ impl Master {
         match limits.max_clients < configured {
             false => format!("{who} reached MaxClients setting, consider raising the MaxClients setting"),
             true => format!(
-                "no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
+                "{who}: no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
                 limits.max_clients
             ),
         }
@@ -187,39 +213,47 @@ impl Master {
     pub(super) fn keep_budget(&mut self) {
         let Some(plan) = self.plan() else { return };
         self.allow(&plan);
-        if plan.is_crossed()
-            && self.workers.dismissed() == 0
-            && let Some((worker, sizes)) = self.workers.largest()
-            && (plan.repays(sizes.own()) || self.is_surplus(worker, &plan))
-        {
+        if !plan.is_crossed() || self.workers.dismissed() > 0 {
+            return;
+        }
+        let pools = self.look().pools;
+        // Nobody takes the place of one that is too many.
+        let is_surplus =
+            |pool| pools.iter().any(|(id, counts, limits)| *id == pool && counts.alive > limits.max_clients);
+        let may_go = |worker: &Worker, sizes: Sizes| {
+            plan.repays(worker.mold.pool.pool, sizes.own()) || is_surplus(worker.mold.pool)
+        };
+        if let Some((worker, sizes)) = self.workers.largest(may_go) {
             self.retire(worker, "MemoryBudget", &size(sizes.private));
         }
-    }
-
-    /// Whether none takes its place when it leaves.
-    fn is_surplus(&mut self, id: WorkerId, plan: &Plan) -> bool {
-        let fit = usize::try_from(plan.most_workers()).unwrap_or(usize::MAX);
-        let Some(pool) = self.workers.meant_by(id).map(|worker| worker.mold.pool) else { return false };
-        self.workers.iter().nth(fit).is_some() && self.workers.of(pool).nth(1).is_some()
     }
 
     /// A worker checks from time to time how large it is, which is much sooner than it is measured from outside.
     fn allow(&mut self, plan: &Plan) {
         let growth = plan.growth();
-        self.budget.words.write(worker::NEWBORN_WORD, (plan.one_more + growth).max(1));
         for (slot, worker) in self.workers.iter() {
-            let allowed = worker.sizes.map_or(0, |sizes| sizes.anonymous + growth);
-            self.budget.words.write(worker::word_of(slot), allowed);
+            let newborn = plan.newborn(worker.mold.pool.pool);
+            self.budget.allow(slot, worker.sizes.map_or(0, |sizes| sizes.anonymous + growth), newborn);
         }
+    }
+
+    /// A worker of that pool begins in that place: what held for the one before does not hold for it.
+    pub(super) fn may_grow(&mut self, slot: Slot, pool: PoolId) {
+        let newborn = self.plan().map_or(self.budget.first_growth, |plan| plan.newborn(pool.pool));
+        self.budget.allow(slot, 0, newborn);
     }
 
     /// A worker was too large with its first requests: one costs more than was thought. Else as many as before would come, and
     /// leave as soon, faster than they can be measured.
     pub(super) fn cost_too_much(&mut self, id: WorkerId) {
-        let guessed = self.budget.guess.map(|(_, since)| since);
-        let is_news = self.workers.meant_by(id).is_some_and(|worker| guessed.is_none_or(|since| worker.asked > since));
-        if let Some(plan) = self.plan().filter(|_| is_news) {
-            self.budget.guess = Some((plan.one_more.saturating_mul(2), Instant::now()));
+        let Some((pool, asked)) = self.workers.meant_by(id).map(|worker| (worker.mold.pool.pool, worker.asked)) else {
+            return;
+        };
+        // One that was forked before that was known says nothing new.
+        let is_known = self.budget.guesses.get(&pool).is_some_and(|guess| asked <= guess.since);
+        if let Some(plan) = self.plan().filter(|_| !is_known) {
+            let guess = Guess { cost: plan.cost_of(pool).saturating_mul(2), since: Instant::now() };
+            self.budget.guesses.insert(pool, guess);
             self.keep_budget();
         }
     }
@@ -236,15 +270,15 @@ impl Master {
         });
         let name = self.name_of(pool);
         let line = format!("worker={} pid={pid} {name} retired: {why}, {requests} requests ({directive})", worker.slot);
-        self.note_not_replaced();
-        self.budget.retired = Some((line, Instant::now()));
+        self.note_not_replaced(None);
+        self.budget.retired = Some(Retired { pool: pool.pool, line, since: Instant::now() });
         self.tell_front(ToFront::Leave { worker }, vec![]);
     }
 
-    /// A worker of that mold is ready: it takes the place of one that was asked to leave, if any was.
+    /// A worker of that mold is ready: it takes the place of one of its pool that was asked to leave, if any was.
     pub(super) fn note_replaced(&mut self, by: MoldId) {
         let MoldId { pool, refork } = by;
-        if let Some((line, since)) = self.budget.retired.take() {
+        if let Some(Retired { line, since, .. }) = self.take_retired(Some(pool)) {
             let after = since.elapsed();
             log::notice(
                 "master",
@@ -253,11 +287,15 @@ impl Master {
         }
     }
 
-    /// Nobody takes the place of the one that was asked to leave: there are enough.
-    pub(super) fn note_not_replaced(&mut self) {
-        if let Some((line, _)) = self.budget.retired.take() {
+    /// Nobody takes the place of the one that was asked to leave, in that pool or any: there are enough.
+    pub(super) fn note_not_replaced(&mut self, pool: Option<PoolId>) {
+        if let Some(Retired { line, .. }) = self.take_retired(pool) {
             log::notice("master", line);
         }
+    }
+
+    fn take_retired(&mut self, of: Option<PoolId>) -> Option<Retired> {
+        self.budget.retired.take_if(|retired| of.is_none_or(|pool| retired.pool == pool.pool))
     }
 }
 

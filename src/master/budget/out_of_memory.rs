@@ -34,7 +34,7 @@ impl Master {
         let Some(plan) = self.plan() else { return };
         let lowered = plan.total() / 10 * KEPT;
         if self.budget.bytes.is_some_and(|bytes| lowered < bytes) {
-            self.budget.set(Some(lowered), &self.checked.config.pool);
+            self.budget.set(Some(lowered), &self.checked.config);
             let mb = lowered >> 20;
             log::warn("master", format_args!("MemoryBudget is {mb} MB until the configuration is read anew"));
         }

@@ -1,8 +1,24 @@
 //! What a budget allows, from what was measured. Sizes are bytes.
 
+use std::collections::BTreeMap;
+
+use wire::control::PoolNumber;
+
 /// So many tenths of the budget are planned with: the rest is for what happens between two measurements, and for workers
 /// that have left and are not gone yet.
 const PLANNED: u64 = 9;
+
+/// What is taken for the cost of a worker before one was measured.
+const FIRST_GUESS: u64 = 2 << 20;
+
+/// How many workers a pool has work for, or is to keep spare.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim {
+    /// Which.
+    pub pool: PoolNumber,
+    /// So many.
+    pub workers: u32,
+}
 
 /// The server's memory at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,8 +29,8 @@ pub struct Plan {
     pub base: u64,
     /// What workers have for themselves, those included that leave.
     pub workers: Vec<u64>,
-    /// What one more worker will cost once it has served.
-    pub one_more: u64,
+    /// What one more worker of a pool will cost once it has served.
+    pub costs: BTreeMap<PoolNumber, u64>,
 }
 
 impl Plan {
@@ -39,15 +55,38 @@ impl Plan {
         self.total() > self.planned()
     }
 
-    /// How many workers fit; one in any case.
-    pub fn most_workers(&self) -> u32 {
-        let fit = self.planned().saturating_sub(self.base) / self.one_more.max(1);
-        u32::try_from(fit).unwrap_or(u32::MAX).max(1)
+    /// What one more worker of that pool will cost.
+    pub fn cost_of(&self, pool: PoolNumber) -> u64 {
+        self.costs.get(&pool).copied().unwrap_or(FIRST_GUESS).max(1)
     }
 
-    /// How many more may be forked now.
-    pub fn may_fork(&self) -> u32 {
-        u32::try_from(self.headroom() / self.one_more.max(1)).unwrap_or(u32::MAX)
+    /// How many workers each pool may have: what the claims of the others leave, or, where all of them are too much, in proportion to its
+    /// own. One in any case.
+    pub fn most_workers(&self, claims: &[Claim]) -> Vec<u32> {
+        let (room, all) = (self.room(), self.cost_of_all(claims));
+        let part = |claim: &Claim| match self.cost_of_one(claim) {
+            own if all <= room => room - (all - own),
+            own => u64::try_from(u128::from(room) * u128::from(own) / u128::from(all)).unwrap_or(room),
+        };
+        claims.iter().map(|claim| count(part(claim) / self.cost_of(claim.pool)).max(1)).collect()
+    }
+
+    /// How many workers all pools may have together.
+    pub fn most_in_all(&self, claims: &[Claim]) -> u32 {
+        let (room, all) = (self.room(), self.cost_of_all(claims));
+        let cheapest = claims.iter().map(|claim| self.cost_of(claim.pool)).min();
+        match cheapest {
+            Some(cheapest) if all <= room => {
+                let claimed: u32 = claims.iter().map(|claim| claim.workers).sum();
+                claimed.saturating_add(count((room - all) / cheapest)).max(1)
+            }
+            _ => self.most_workers(claims).into_iter().sum(),
+        }
+    }
+
+    /// How many more of that pool may be forked now.
+    pub fn may_fork(&self, pool: PoolNumber) -> u32 {
+        count(self.headroom() / self.cost_of(pool))
     }
 
     /// By how much each of the workers may grow until the next measurement: together they do not cross the budget.
@@ -55,14 +94,37 @@ impl Plan {
         self.headroom() / (self.workers.len() as u64).max(1)
     }
 
+    /// By how much a worker of that pool may grow that was not measured yet: its cost is counted already.
+    pub fn newborn(&self, pool: PoolNumber) -> u64 {
+        self.cost_of(pool).saturating_add(self.growth())
+    }
+
     /// Whether a worker with so much has grown: its end gives something back, and its successor does not take it again at once.
-    pub fn repays(&self, own: u64) -> bool {
-        own > self.one_more && own > self.one_more.saturating_add(self.one_more / 4)
+    pub fn repays(&self, pool: PoolNumber, own: u64) -> bool {
+        let cost = self.cost_of(pool);
+        own > cost.saturating_add(cost / 4)
     }
 
     fn planned(&self) -> u64 {
         self.budget / 10 * PLANNED
     }
+
+    /// What there is for workers.
+    fn room(&self) -> u64 {
+        self.planned().saturating_sub(self.base)
+    }
+
+    fn cost_of_one(&self, claim: &Claim) -> u64 {
+        self.cost_of(claim.pool).saturating_mul(u64::from(claim.workers))
+    }
+
+    fn cost_of_all(&self, claims: &[Claim]) -> u64 {
+        claims.iter().map(|claim| self.cost_of_one(claim)).fold(0, u64::saturating_add)
+    }
+}
+
+fn count(workers: u64) -> u32 {
+    u32::try_from(workers).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -72,14 +134,35 @@ mod tests {
     const MB: u64 = 1 << 20;
 
     fn plan(workers: &[u64]) -> Plan {
-        Plan { budget: 500 * MB, base: 50 * MB, workers: workers.iter().map(|mb| mb * MB).collect(), one_more: 20 * MB }
+        let workers = workers.iter().map(|mb| mb * MB).collect();
+        Plan { budget: 500 * MB, base: 50 * MB, workers, costs: BTreeMap::from([(0, 20 * MB), (1, 80 * MB)]) }
+    }
+
+    fn claims(workers: &[u32]) -> Vec<Claim> {
+        (0..).zip(workers).map(|(pool, workers)| Claim { pool, workers: *workers }).collect()
+    }
+
+    #[test]
+    fn pools_share_what_fits_and_each_keeps_one() {
+        let plan = plan(&[]);
+        assert_eq!(
+            [plan.most_workers(&claims(&[4])), plan.most_workers(&claims(&[40]))],
+            [[20], [20]],
+            "one pool has it all"
+        );
+        assert_eq!(plan.most_workers(&claims(&[4, 3])), [8, 4], "what the other has no claim to");
+        assert_eq!(plan.most_workers(&claims(&[20, 5])), [10, 2], "both shrink");
+        assert_eq!(plan.most_workers(&claims(&[0, 40])), [1, 5], "one in any case");
+        assert_eq!(plan.most_workers(&claims(&[u32::MAX, 0])), [20, 1]);
+        assert_eq!([plan.most_in_all(&claims(&[4])), plan.most_in_all(&claims(&[40]))], [20, 20]);
+        assert_eq!([plan.most_in_all(&claims(&[4, 3])), plan.most_in_all(&claims(&[20, 5]))], [11, 12]);
     }
 
     #[test]
     fn what_fits_is_what_is_left_of_nine_tenths() {
         let plan = plan(&[20, 20, 60]);
-        assert_eq!((plan.total() / MB, plan.most_workers()), (150, 20));
-        assert_eq!((plan.headroom() / MB, plan.may_fork(), plan.growth() / MB), (300, 15, 100));
+        assert_eq!((plan.total() / MB, plan.most_workers(&claims(&[3]))), (150, vec![20]));
+        assert_eq!((plan.headroom() / MB, plan.may_fork(0), plan.growth() / MB), (300, 15, 100));
         assert!(!plan.is_crossed());
     }
 
@@ -87,9 +170,9 @@ mod tests {
     fn a_budget_that_is_crossed_allows_nothing_more_and_one_worker_in_any_case() {
         let plan = plan(&[300, 120]);
         assert!(plan.is_crossed());
-        assert_eq!((plan.headroom(), plan.may_fork(), plan.growth()), (0, 0, 0));
+        assert_eq!((plan.headroom(), plan.may_fork(0), plan.growth()), (0, 0, 0));
         let tiny = Plan { budget: 10 * MB, base: 50 * MB, ..Plan::default() };
-        assert_eq!((tiny.most_workers(), tiny.may_fork()), (1, 0));
+        assert_eq!((tiny.most_workers(&claims(&[9])), tiny.may_fork(0)), (vec![1], 0));
     }
 
     #[test]
@@ -98,13 +181,13 @@ mod tests {
         assert_eq!(plan.clone().within(None), plan);
         assert_eq!(plan.clone().within(Some(400 * MB)).budget, 500 * MB);
         let full = plan.within(Some(0));
-        assert_eq!((full.budget / MB, full.may_fork()), (150, 0));
+        assert_eq!((full.budget / MB, full.may_fork(0)), (150, 0));
         assert!(full.is_crossed());
     }
 
     #[test]
     fn only_one_that_has_grown_is_worth_its_end() {
         let plan = plan(&[]);
-        assert!(plan.repays(26 * MB) && !plan.repays(24 * MB) && !plan.repays(20 * MB));
+        assert!(plan.repays(0, 26 * MB) && !plan.repays(0, 24 * MB) && !plan.repays(1, 90 * MB));
     }
 }

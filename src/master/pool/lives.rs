@@ -22,7 +22,7 @@ impl Master {
         };
         let id = self.workers.add(MoldId { pool, refork }, Instant::now());
         let slot = id.slot;
-        self.budget.begins(slot);
+        self.may_grow(slot, pool);
         let socket = match Socket::new() {
             Ok(socket) => socket,
             Err(error) => {
@@ -145,7 +145,7 @@ impl Master {
         self.sweep();
         self.tend();
         if worker.is_dismissed && self.workers.starting(pool) == 0 {
-            self.note_not_replaced();
+            self.note_not_replaced(Some(pool));
         }
         Some(worker)
     }

@@ -60,14 +60,6 @@ impl PoolLimits {
     }
 }
 
-/// How many workers a pool may have that has `own`, where there is memory for `most` in all pools: what the others leave, or, where all
-/// together have too many, as large a part as it has now. One in any case.
-pub fn part_of(most: u32, own: u32, others: u32) -> u32 {
-    let (all, most) = (u64::from(own) + u64::from(others), u64::from(most));
-    let part = if all <= most { most - u64::from(others) } else { most * u64::from(own) / all };
-    u32::try_from(part).unwrap_or(u32::MAX).max(1)
-}
-
 /// The workers of a pool of the serving generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -191,14 +183,6 @@ mod tests {
             now += STEP;
         }
         assert_eq!(forked, [1, 2, 4, 8, 16, 32, 32, 32]);
-    }
-
-    #[test]
-    fn pools_share_what_fits_and_each_keeps_one() {
-        assert_eq!([part_of(10, 4, 0), part_of(10, 12, 0)], [10, 10], "one pool has it all");
-        assert_eq!([part_of(10, 4, 3), part_of(10, 3, 4)], [7, 6], "what the other leaves");
-        assert_eq!([part_of(8, 8, 2), part_of(8, 2, 8)], [6, 1], "both shrink");
-        assert_eq!([part_of(1, 0, 5), part_of(1, 5, 1), part_of(u32::MAX, 1, 1)], [1, 1, u32::MAX - 1]);
     }
 
     #[test]

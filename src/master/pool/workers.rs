@@ -127,6 +127,14 @@ impl Workers {
         count(self.of(pool).filter(|(_, worker)| worker.state != WorkerState::Retiring))
     }
 
+    /// The same of all pools.
+    pub fn alive_by_pool(&self) -> BTreeMap<PoolId, u32> {
+        let mut alive = BTreeMap::new();
+        let serving = self.by_slot.values().filter(|worker| worker.state != WorkerState::Retiring);
+        serving.for_each(|worker| *alive.entry(worker.mold.pool).or_default() += 1);
+        alive
+    }
+
     /// How many more processes a pool may have that serves with up to `max` workers: as many may be about to end.
     pub fn room(&self, pool: PoolId, max: u32) -> u32 {
         max.saturating_mul(2).saturating_sub(count(self.of(pool)))
@@ -142,12 +150,13 @@ impl Workers {
         count(self.by_slot.values().filter(|worker| worker.is_dismissed))
     }
 
-    /// The one with the most private memory of those that serve.
-    pub fn largest(&self) -> Option<(WorkerId, Sizes)> {
+    /// Of those that serve and may go, the one with the most private memory.
+    pub fn largest(&self, may_go: impl Fn(&Worker, Sizes) -> bool) -> Option<(WorkerId, Sizes)> {
         let serving = self.iter().filter(|(_, worker)| worker.state == WorkerState::Idle && !worker.is_dismissed);
-        let measured =
-            serving.filter_map(|(slot, worker)| Some((WorkerId { slot, serial: worker.serial }, worker.sizes?)));
-        measured.max_by_key(|(_, sizes)| sizes.private)
+        let measured = serving.filter_map(|(slot, worker)| Some((slot, worker, worker.sizes?)));
+        let found =
+            measured.filter(|(_, worker, sizes)| may_go(worker, *sizes)).max_by_key(|(.., sizes)| sizes.private);
+        found.map(|(slot, worker, sizes)| (WorkerId { slot, serial: worker.serial }, sizes))
     }
 
     /// One that was not measured yet is there.

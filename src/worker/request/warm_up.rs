@@ -9,7 +9,6 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::control::PoolNumber;
 use wire::frame::{self, Field, Flags, Frame};
 use wire::reply::{Outgoing, Packet, Reply};
 use wire::transport::Presence;
@@ -62,11 +61,6 @@ pub struct WarmUpPlace {
 }
 
 impl WarmUpPlace {
-    /// Whose workers answer there.
-    pub fn pool(&self) -> PoolNumber {
-        self.location.settings.pool
-    }
-
     /// `RequestTimeout` and `RequestTimeoutGrace` there.
     pub fn time_limit(&self) -> (Duration, Duration) {
         (self.location.settings.request_timeout, self.location.settings.request_timeout_grace)
@@ -74,10 +68,10 @@ impl WarmUpPlace {
 }
 
 impl Site {
-    /// Where a target leads; `None`: not to Perl. Or the status that the front would answer.
-    pub fn warm_up_place(&self, host: u16, target: &str) -> Result<Option<WarmUpPlace>, u16> {
+    /// Where a target leads; `None`: not to Perl. Or what the front would answer, or that others would.
+    pub fn warm_up_place(&self, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let path = normalise(path.as_bytes()).map_err(|_| 400u16)?;
+        let path = normalise(path.as_bytes()).map_err(|_| WarmUpAnswer::Status(400))?;
         let found = self.place_of_path(host, path, query)?;
         if answers_with_perl(&found.location.settings) {
             return Ok(Some(found));
@@ -87,13 +81,17 @@ impl Site {
         Ok(Some(found).filter(|found| answers_with_perl(&found.location.settings)))
     }
 
-    fn place_of_path(&self, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, u16> {
+    fn place_of_path(&self, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
         let text = Text::new(&path);
         let mapping = self.config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let key = self.key(host, mapping.script_alias, &text, &filename).map_err(|(status, _)| status as u16)?;
+        let key = self.key(host, mapping.script_alias, &text, &filename);
+        let key = key.map_err(|(status, _)| WarmUpAnswer::Status(status as u16))?;
+        if self.pool_of(&key).map_err(|_| WarmUpAnswer::Status(500))? != self.config.own_pool {
+            return Err(WarmUpAnswer::Elsewhere);
+        }
         let filename = filename.into_os_string().into_encoded_bytes();
-        let location = self.location(key.clone(), &filename).map_err(|_| 500u16)?;
+        let location = self.location(key.clone(), &filename).map_err(|_| WarmUpAnswer::Status(500))?;
         Ok(WarmUpPlace { key, location, path, filename, query: query.to_owned() })
     }
 
@@ -112,7 +110,7 @@ impl Site {
             place = match self.warm_up_place(asked.site.host, &String::from_utf8_lossy(&target)) {
                 Ok(Some(place)) => place,
                 Ok(None) => return Ok(WarmUpAnswer::Status(status)),
-                Err(status) => return Ok(WarmUpAnswer::Status(status)),
+                Err(answer) => return Ok(answer),
             };
         }
         Ok(WarmUpAnswer::Status(500))

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use apache::AddedLines;
 use libperl::{Code, Interrupted};
+use wire::control::PoolNumber;
 
 use super::Site;
 use crate::config::{Applied, Handler, Htaccess, Overrides, Phase, Settings};
@@ -102,12 +103,22 @@ impl Site {
         Some(found.map(|code| known.get_or_init(|| code)))
     }
 
-    fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {
-        let files = htaccess::files(&self.config, key).map_err(|error| Interrupted::Died(error.to_string()))?;
+    /// Whose workers answer there. Nothing is loaded.
+    pub(in crate::worker) fn pool_of(&self, key: &LocationKey) -> Result<PoolNumber, String> {
+        Ok(self.config.settings_of(&self.applied(key)?, key.script).pool)
+    }
+
+    fn applied(&self, key: &LocationKey) -> Result<Applied, String> {
+        let files = htaccess::files(&self.config, key).map_err(|error| error.to_string())?;
         let mut applied = Applied { sections: key.sections.clone(), files };
         for lines in &key.added {
-            self.config.add(&mut applied, self.read_added(lines).map_err(Interrupted::Died)?);
+            self.config.add(&mut applied, self.read_added(lines)?);
         }
+        Ok(applied)
+    }
+
+    fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {
+        let applied = self.applied(key).map_err(Interrupted::Died)?;
         for step in applied.files.iter().flat_map(|file| &file.start_up) {
             let mut loaded = HashMap::new();
             start_up::take(&self.perl, &self.config, step, &mut loaded)?;

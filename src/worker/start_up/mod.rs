@@ -148,7 +148,8 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps
 /// Every handler that the configuration names and Perl does not find. A dispatcher may have ideas of its own about what
 /// names mean.
 fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
-    if config.sections.iter().any(|section| section.said.phases.dispatch.is_some()) {
+    let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
+    if ours.any(|section| section.said.phases.dispatch.is_some()) {
         return Vec::new();
     }
     let missing = |(_, at, name): &(PoolNumber, At, String)| {

@@ -215,13 +215,12 @@ fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUp
     let WarmUpRequest { site: to, target, number } = &candidate.asked;
     events.begins(*number, None);
     let answer = match site.warm_up_place(to.host, target) {
-        Ok(Some(place)) if place.pool() != site.config.own_pool => WarmUpAnswer::Elsewhere,
         Ok(Some(place)) => {
             events.begins(*number, Some(place.time_limit()));
             site.warm_up(&candidate.asked, place).unwrap_or(WarmUpAnswer::Status(500))
         }
         Ok(None) => WarmUpAnswer::NotPerl,
-        Err(status) => WarmUpAnswer::Status(status),
+        Err(answer) => answer,
     };
     events.ends(answer);
     answer

@@ -145,16 +145,19 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
 }
 
 /// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
-/// on, and to an error's page, it counts once.
+/// on, and to an error's page, it counts once; where another pool answers, there as well.
 pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
     let rules = &route.settings.scheduling;
     let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());
     }
+    let pool = route.settings.pool;
     let mut visitor = context.visitor.borrow_mut();
+    visitor.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
     let speed = visitor.speed.get_or_insert_with(|| {
-        context.generation.workers.of(route.settings.pool).keep_pace(limit, socket.ip()).map_err(|fast| {
+        let kept = context.generation.workers.of(pool).keep_pace(limit, socket.ip());
+        kept.map(|client| (pool, client)).map_err(|fast| {
             count(&context.services.shared.counters.too_fast);
             fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after

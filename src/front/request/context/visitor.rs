@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use wire::control::PoolNumber;
+
 use crate::access::User;
 use crate::front::workers::{ClientId, Turn};
 
@@ -14,13 +16,13 @@ pub struct Visitor {
     pub user: Option<User>,
     /// The `MaxConcurrentReqs` that count the request until it was answered and its worker has ended.
     pub turns: Vec<Turn>,
-    /// Who `SpeedLimit` takes it for; when it was too fast, after how many seconds it may come again.
-    pub speed: Option<Result<ClientId, u32>>,
+    /// Who `SpeedLimit` takes it for in the pool that it came to last; when it was too fast, after how many seconds it may come again.
+    pub speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
 
 impl Visitor {
-    /// Whom the time that a worker works for it is added to.
-    pub fn charged_to(&self) -> Option<ClientId> {
-        self.speed?.ok()
+    /// Whom the time that a worker of that pool works for it is added to.
+    pub fn charged_in(&self, pool: PoolNumber) -> Option<ClientId> {
+        self.speed?.ok().filter(|(of, _)| *of == pool).map(|(_, client)| client)
     }
 }

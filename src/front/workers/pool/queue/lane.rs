@@ -13,6 +13,8 @@ pub struct Lane<T> {
     pub most: u32,
     /// How many they have.
     pub busy: u32,
+    /// One has come.
+    pub seen: bool,
     /// How many were turned away: no place in the queue, or an overload.
     pub turned_away: u64,
     /// How many may wait.
@@ -35,7 +37,7 @@ pub struct Waiting<T> {
 
 impl<T> Lane<T> {
     pub(super) fn new(share: Option<(u32, String)>, most: u32, length: usize, overload: Overload) -> Lane<T> {
-        Lane { share, most, busy: 0, turned_away: 0, length, waiting: VecDeque::new(), overload }
+        Lane { share, most, busy: 0, seen: false, turned_away: 0, length, waiting: VecDeque::new(), overload }
     }
 
     /// How many wait.

@@ -89,6 +89,7 @@ impl<T> Queue<T> {
     /// A request has come; whether it may have a worker at once, if one is idle.
     pub fn arrives(&mut self, lane: usize) -> bool {
         let lane = &mut self.lanes[lane];
+        lane.seen = true;
         lane.overload.arrives();
         lane.len() == 0 && lane.places() > 0
     }

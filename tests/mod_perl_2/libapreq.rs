@@ -231,6 +231,50 @@ fn long_bodies_cost_by_their_length() {
 }
 
 #[test]
+fn what_a_body_repeats_is_counted_where_it_costs_more_than_its_bytes() {
+    let server = serve_handler("my $q = Apache2::Request->new($r); $r->print($q->body_status + 0);");
+    let disposition = "--X\r\nContent-Disposition: form-data; name=a\r\n";
+    let lines = format!("{disposition}{}\r\nv\r\n", "a:\n".repeat(5000));
+    let nested = "--X\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c--\r\n";
+    for (part, few, many) in [(lines.as_str(), 9, 11), (nested, 900, 1100)] {
+        let body = |count: usize| part.repeat(count) + "--X--\r\n";
+        assert_eq!(post(&server, "/my", MULTIPART, body(few).as_bytes()), "0", "{few}");
+        assert_eq!(post(&server, "/my", MULTIPART, body(many).as_bytes()), "120031", "{many}");
+    }
+}
+
+#[test]
+fn names_of_characters_find_those_of_bytes() {
+    let server = serve_handler(
+        "use utf8; my $q = Apache2::Request->new($r); my $table = $q->APR::Request::args; my @done;\n\
+        show($r, one => sub { scalar $q->param('größe') }); show($r, all => sub { $q->param('GRößE') });\n\
+        my $name = 'größe'; show($r, get => sub { scalar $table->{$name}, exists $table->{$name} ? 'there' : 'none' });\n\
+        $table->do(sub { push @done, $_[1]; 1 }, 'größe'); show($r, done => sub { @done });\n\
+        show($r, other => sub { scalar $q->param(\"GR\\xE3\\xB6\\xE3\\x9FE\") });",
+    );
+    let text = server.text("/my?gr%C3%B6%C3%9Fe=2&GR%C3%B6%C3%9FE=3");
+    assert_eq!(text, "one=2\nall=2,3\nget=2,there\ndone=2,3\nother=undef\n");
+}
+
+#[test]
+fn under_taint_mode_all_that_the_client_sent_is_tainted() {
+    let code = handler(
+        "use Scalar::Util 'tainted'; my $q = Apache2::Request->new($r); my $up = $q->upload('f'); my $jar = Apache2::Cookie::Jar->new($r);\n\
+        show($r, upload => sub { map { tainted($_) ? 1 : 0 } $up->filename, $up->name });\n\
+        show($r, cookie => sub { map { tainted($_) ? 1 : 0 } map { ($_->name, $_->raw_value, $_->path) } $jar->cookies('a') });\n\
+        show($r, param => sub { map { tainted($_) ? 1 : 0 } $q->param('b'), $q->param });",
+    );
+    let conf = "MaxClients 1\nPerlSwitches -T -Ilib\nPerlModule My\n<Location /my>\nSetHandler modperl\nPerlResponseHandler My\n</Location>";
+    let server = site(&code).serve(conf);
+    let body = "--X\r\nContent-Disposition: form-data; name=f; filename=\"x\"\r\n\r\n\
+        data\r\n--X\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\n1\r\n--X--\r\n";
+    let request = Request::new("POST", "/my").header("Content-Type", MULTIPART);
+    let answer =
+        server.send(request.header("Cookie", "$Version=1; a=b; $Path=\"/c\"; a=\"d\"; $Path=e").body(body.as_bytes()));
+    assert_eq!(answer.text(), "upload=1,1\ncookie=1,1,1,1,1,1\nparam=1,1,1\n");
+}
+
+#[test]
 fn the_limits_of_a_place_are_directives() {
     let code = handler(
         "my $q = Apache2::Request->new($r); $r->print(join ' ', $q->read_limit, $q->brigade_limit, $q->temp_dir);",
@@ -275,6 +319,27 @@ fn cookies_come_and_go() {
 }
 
 #[test]
+fn a_cookie_may_have_an_empty_value_wherever_it_stands() {
+    let server = serve_handler(
+        "my $jar = Apache2::Cookie::Jar->new($r); show($r, status => sub { $jar->status + 0 });\n\
+        show($r, all => sub { map { $_->name . '=' . $_->raw_value } map { $jar->cookies($_) } $jar->cookies });",
+    );
+    let cases = [
+        ("a=", "a="),
+        ("sid=1; theme=", "sid=1,theme="),
+        ("a=; b=1", "a=,b=1"),
+        ("a=,b=", "a=,b="),
+        ("a= ", "a="),
+        ("a=1; ", "a=1"),
+        ("$Version=1; a=; $Path=", "a="),
+    ];
+    for (sent, all) in cases {
+        let text = server.send(Request::get("/my").header("Cookie", sent)).text();
+        assert_eq!(text, format!("status=0\nall={all}\n"), "{sent}");
+    }
+}
+
+#[test]
 fn a_request_that_was_redirected_keeps_what_was_parsed() {
     let code = handler(
         "my $q = Apache2::Request->new($r); if ($r->uri eq '/my') { $q->param('b'); $r->internal_redirect('/my/2?a=2'); return 0 }\n\
@@ -296,9 +361,12 @@ fn a_client_that_goes_in_the_middle_reaches_no_handler() {
 #[test]
 fn one_module_is_enough() {
     let code = "use Apache2::Request ();\nsub My::handler { my $r = shift; my $q = Apache2::Request->new($r, POST_MAX => 2);\n\
-        my $error = eval { $q->body } ? 'none' : \"$@\"; $r->content_type('text/plain'); print STDOUT $q->param('a') // $error; 0 }\n1;\n";
+        my $error = eval { $q->body } ? 'none' : \"$@\"; $r->content_type('text/plain'); print STDOUT $q->param('a') // $error;\n\
+        my $jar = $q->jar or return 0; print STDOUT join ' ', '', $jar->{a}, scalar $q->jar('a'); 0 }\n1;\n";
     let conf = "MaxClients 1\nPerlSwitches -Ilib\nPerlModule My\n<Location /my>\nSetHandler perl-script\nPerlResponseHandler My\n</Location>";
     let server = Site::new().file("lib/My.pm", &format!("package My;\n{code}")).serve(conf);
     assert_eq!(server.text("/my?a=1"), "1");
     assert_eq!(post(&server, "/my", FORM, b"a=1"), "Exceeds configured maximum limit");
+    let cookie = Request::get("/my?a=1").header("Cookie", "$Version=1; a=b; $Expires=x");
+    assert_eq!(server.send(cookie).text(), "1 b b");
 }

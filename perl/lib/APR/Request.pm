@@ -3,6 +3,7 @@ package APR::Request;
 use v5.36;
 
 use APR::Pool             ();
+use APR::Request::Cookie  ();
 use APR::Request::Decode  ();
 use APR::Request::Handle  ();
 use APR::Request::Param   ();
@@ -72,7 +73,9 @@ sub param ( $self, @name ) {
     }
     my @stores = grep { defined } map { ( $handle->parsed($_) )[1] } qw(args body);
     return map { _names_or_values( $_, @name ) } @stores if wantarray;
-    return @stores ? APR::Request::Store->joined(@stores)->table('APR::Request::Param::Table') : undef;
+    return undef if !@stores;    ## no critic: a scalar is expected
+    $handle->{both} //= APR::Request::Store->joined(@stores);
+    return $handle->{both}->table('APR::Request::Param::Table');
 }
 
 sub _refuse ( $self, $status, $what ) {
@@ -97,9 +100,9 @@ sub parse ($self) { return map { _status( $self, $_ ) } wantarray ? qw(jar args 
 
 sub upload ( $self, @name ) {
     my $body    = $self->body or return;
+    $body->param_class('APR::Request::Param');
+    return $body->_uploads_of( $name[0] ) if @name;
     my $uploads = $body->uploads( $self->pool );
-    $uploads->param_class('APR::Request::Param');
-    return $uploads->get(@name) if @name;
     return wantarray ? keys %$uploads : $uploads;
 }
 

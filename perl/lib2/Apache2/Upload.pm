@@ -21,10 +21,9 @@ for my $name (qw(slurp type size link tempname fh io filename)) {
 sub Apache2::Request::upload ( $self, @name ) {
     my $body = $self->body or return;
     $body->param_class(__PACKAGE__);
+    return $body->_uploads_of( $name[0] ) if @name;
     my $uploads = $body->uploads;
-    return wantarray ? keys %$uploads : $uploads if !@name;
-    my @found = $uploads->get( $name[0] );
-    return wantarray ? @found : $found[0];
+    return wantarray ? keys %$uploads : $uploads;
 }
 
 1;

@@ -1,6 +1,7 @@
 package APR::Request::Decode;
 
 use v5.36;
+use re 'taint';
 
 use APR::Error   ();
 use Scalar::Util ();
@@ -75,10 +76,19 @@ sub _character ($digits) {
     return $text;
 }
 
-# `; name=value` or `; name="value"` in a header: the value or undef, and a status.
+# `name = value` or `name = "value"` up to the next one. Nothing is looked at twice: a header may be long, and its blanks stand where each part of this
+# could take them.
+my $ATTRIBUTE = do {
+    my $token  = qr/[^=;,\x00-\x20\x7f]++/;
+    my $word   = qr/[^;,\x00-\x20\x7f]++/;
+    my $quoted = qr/"((?>[^"\\\x00-\x1f\x7f]++|\\.)*+)"/;
+    qr/[ \t]*+((?:$token|[ ]++(?![\t=;,]|\z))*+)[ \t]*+(?:=[ \t]*+(?:$quoted|((?!")$word(?:[ ]++$word)*+|))[ \t]*+)?+(?:[;,]|\z)/;
+};
+
+# The value of an attribute in a header or undef, and a status.
 sub attribute ( $header, $wanted ) {
-    while ( $header =~ /\G[ \t]*([^=;,\x00-\x1f\x7f]*?)[ \t]*(?:=[ \t]*(?:"((?>[^"\\\x00-\x1f\x7f]+|\\.)*+)"[ \t]*(?=[;,]|\z)|([^";,\x00-\x1f\x7f][^;,\x00-\x1f\x7f]*|)))?(?:[;,]|\z)/gc ) {
-        my ( $name, $value ) = ( $1, $2 // ( defined $3 ? $3 =~ s/[ \t]+\z//r : undef ) );
+    while ( $header =~ /\G$ATTRIBUTE/gc ) {    # with the \G in front of it, perl keeps the taint
+        my ( $name, $value ) = ( $1, $2 // $3 );
         return ( undef, $NUMBERS{BADATTR} ) if $name eq '' && defined $value;
         return ( $value, 0 ) if lc $name eq $wanted && defined $value;
         return ( undef, $NUMBERS{NOATTR} ) if pos $header == length $header;

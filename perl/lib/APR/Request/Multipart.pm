@@ -1,9 +1,11 @@
 package APR::Request::Multipart;
 
 use v5.36;
+use re 'taint';
 
 use APR::Request::Decode ();
 use APR::Request::Spool  ();
+use APR::Request::Store  ();
 use APR::Request::Value  ();
 use Scalar::Util         ();
 
@@ -14,6 +16,9 @@ use Scalar::Util         ();
 
 use constant INCOMPLETE => APR::Request::Decode::INCOMPLETE;
 use constant { DEEPEST => 8, LONGEST_HEADER => 16 * 1024, LONGEST_LINE => 1024 };
+
+# Of a whole body. A line of a header is kept, and a multipart begun, at a far higher cost than that of its bytes.
+use constant { MOST_LINES => 5 * APR::Request::Store::MOST, MOST_NESTED => 1000 };
 
 my %ERROR = %APR::Request::Decode::NUMBERS;
 
@@ -71,7 +76,8 @@ sub over ( $self, @ ) { return 0 }
 
 sub header ( $self, $store, $is_last ) {
     my $found = header_lines( \$self->{buffer}, $is_last );
-    return $found if !ref $found;
+    return $found           if !ref $found;
+    return $ERROR{OVERLIMIT} if ( $self->{parser}{lines} += @$found ) > MOST_LINES;
     $self->{headers} = $found;
     $self->{state}   = 'body';
     return;
@@ -129,6 +135,7 @@ sub _begin_part ( $self, $disposition, $type ) {
 }
 
 sub _begin_nested ( $self, $disposition, $type ) {
+    return $ERROR{OVERLIMIT} if ++$self->{parser}{nested} > MOST_NESTED;
     my ( $name, $status ) = defined $disposition ? APR::Request::Decode::attribute( $disposition, 'name' ) : ( undef, $ERROR{NOATTR} );
     return $ERROR{GENERAL} if $self->{level} >= DEEPEST || !defined $name && $status != $ERROR{NOATTR};
     $name //= _value( $self->{headers}, 'content-id' ) // '';
@@ -193,6 +200,7 @@ APR::Request::Multipart - C<multipart/form-data> for L<APR::Request::Parser>
 =head1 DESCRIPTION
 
 A part's C<filename> makes an upload of it. A part that is a multipart itself gives its name to the files in it, eight levels deep. A body that ends before
-its last boundary is an error (C<APR_EOF>); what was whole before stands in the table. Headers of a part have up to 16 KB.
+its last boundary is an error (C<APR_EOF>); what was whole before stands in the table. Headers of a part have up to 16 KB, those of
+all parts 50000 lines, and 1000 parts may be multiparts: more is C<OVERLIMIT>.
 
 =cut

@@ -109,6 +109,13 @@ sub uploads ( $self, @ ) {
     return $table;
 }
 
+# Those of one name, without a look at the others: programs ask for each in turn.
+sub _uploads_of ( $self, $name ) {
+    my $inner = $self->_inner;
+    my @found = map { $_->as( $inner->{class} ) } grep { $_->{upload} } $inner->{store}->named($name);
+    return wantarray ? @found : $found[0];
+}
+
 1;
 
 __END__

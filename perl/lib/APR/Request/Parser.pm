@@ -20,7 +20,7 @@ my %FOR = (
 
 # That of a Content-Type, undef when there is none for it.
 sub for_type ( $class, $type, $handle, $limit, $folder ) {
-    my $kind = $FOR{ lc( $type =~ s/\s*;.*//sr ) } // return undef;    ## no critic: a scalar is expected
+    my $kind = $FOR{ lc( $type =~ /\A([^;\s]*+)\s*+(?:;|\z)/ ? $1 : '' ) } // return undef;    ## no critic: a scalar is expected
     return $class->_make( $kind, $type, $limit, $folder, undef );
 }
 

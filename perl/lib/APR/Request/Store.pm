@@ -18,14 +18,20 @@ sub joined ( $class, @stores ) {
 
 sub add ( $self, $field ) {
     push @{ $self->{all} }, $field;
-    push @{ $self->{named}{ lc $field->{name} } }, $field;
+    push @{ $self->{named}{ key( $field->{name} ) } }, $field;
     return;
+}
+
+# What a name is found by. Those of a request are bytes, in which only letters of ASCII have a case; a program's may be characters.
+sub key ($name) {
+    utf8::encode($name) if utf8::is_utf8($name);
+    return $name =~ tr/A-Z/a-z/r;
 }
 
 sub is_full ($self)         { return @{ $self->{all} } >= MOST }
 sub all     ($self)         { return @{ $self->{all} } }
-sub named   ( $self, $name ) { return @{ $self->{named}{ lc $name } // [] } }
-sub first   ( $self, $name ) { return ( $self->{named}{ lc $name } // return )->[0] }
+sub named   ( $self, $name ) { return @{ $self->{named}{ key($name) } // [] } }
+sub first   ( $self, $name ) { return ( $self->{named}{ key($name) } // return )->[0] }
 
 # As a hash that is tied to an object of the class, with the class's methods.
 sub table ( $self, $class ) {
@@ -54,7 +60,7 @@ sub FETCH {
     return map { $_->as($class) } $inner->{store}->named( $_[1] ) if wantarray;
     my $place = APR::Table::_place( $_[1] ) || $inner->{at};
     my $found = $place ? $inner->{store}{all}[ $place - 1 ] : undef;
-    $found = $inner->{store}->first( $_[1] ) if !$found || lc $found->{name} ne lc $_[1];
+    $found = $inner->{store}->first( $_[1] ) if !$found || APR::Request::Store::key( $found->{name} ) ne APR::Request::Store::key( $_[1] );
     return $found ? $found->as($class) : undef;
 }
 
@@ -83,9 +89,9 @@ sub do {    ## no critic: the name is the API's
     my ( $self, $code, @names ) = @_;
     ref $code or _usage('$table->do(\&code, @names)');
     my $inner = _inner($self);
-    my %wanted = map { ( lc $_ => 1 ) } @names;
+    my %wanted = map { ( APR::Request::Store::key($_) => 1 ) } @names;
     for my $field ( $inner->{store}->all ) {
-        next if @names && !$wanted{ lc $field->{name} };
+        next if @names && !$wanted{ APR::Request::Store::key( $field->{name} ) };
         $code->( $field->{name}, scalar $field->as( $inner->{class} ) ) or return 0;
     }
     return 1;

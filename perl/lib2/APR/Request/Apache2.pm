@@ -52,8 +52,10 @@ sub pool         ($self) { return Cameleer::Pools::of_request( $self->{r} ) }
 sub query_string ($self) { return scalar $self->{r}->args }
 
 sub cookie_header ($self) {
-    my @headers = $self->{r}->headers_in->get('Cookie');
-    return @headers ? join ', ', @headers : undef;
+    my @headers = $self->{r}->headers_in->get('Cookie') or return undef;    ## no critic: a scalar is expected
+    my $text    = join ', ', @headers;
+    Apache->taint($text);    # values of a table are not
+    return $text;
 }
 
 sub content_type   ($self) { return scalar $self->{r}->headers_in->get('Content-Type') }

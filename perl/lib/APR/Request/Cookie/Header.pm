@@ -1,6 +1,7 @@
 package APR::Request::Cookie::Header;
 
 use v5.36;
+use re 'taint';
 
 use APR::Request::Decode ();
 use APR::Request::Store  ();
@@ -29,7 +30,7 @@ sub _group ($self) {
     }
     while (1) {
         $$text =~ /\G[;\s]+/gc;
-        return _store( $self, 0 ) if $$text =~ /\G\z/gc;
+        return _store( $self, 0 ) if pos($$text) >= length $$text;    # no match: two empty ones do not follow each other
         return _store( $self, 1 ) if $$text =~ /\G,/gc;
         my $status = $$text =~ /\G\$/gc ? _attribute($self) : _cookie($self);
         return _skip( $self, $status ) if $status;

@@ -8,12 +8,17 @@ typedef struct {
     SV *sv;
 } ScalarData;
 
+/* A DESTROY of the scalar's runs when the statement is over: it may change the brigade that somebody is going through. At the
+ * end of the interpreter no statement follows. */
 static void destroy(void *data)
 {
     ScalarData *const scalar = data;
     if (apr_bucket_shared_destroy(scalar)) {
         dTHX;
-        SvREFCNT_dec(scalar->sv);
+        if (PL_phase == PERL_PHASE_DESTRUCT)
+            SvREFCNT_dec(scalar->sv);
+        else
+            sv_2mortal(scalar->sv);
         apr_bucket_free(scalar);
     }
 }

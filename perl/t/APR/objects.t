@@ -19,6 +19,20 @@ sub filled (@texts) {
     return $bb;
 }
 
+# A handle of a brigade whose first scalar calls the code when it goes.
+sub acting ( $code, $first, $second, $pool = APR::Pool->new ) {
+    my $bb = brigade($pool);
+    my $io;
+    {
+        my $object = bless \( my $text = $first ), 'My::Acts';
+        $bb->insert_tail( APR::Bucket->new( $bb->bucket_alloc, $_ ) ) for $$object, $second;
+        $io = APR::Request::Brigade->new($bb);
+    }
+    $bb->destroy;
+    $My::Acts::act = sub { $My::Acts::act = undef; $code->($io) };
+    return $io;
+}
+
 sub flat ($bb) { $bb->flatten( my $data ); return $data }
 
 # Of a pool that is gone: what lived in it.
@@ -62,6 +76,10 @@ my %CASES = (
     freed        => sub { my $seen = 0; my $bb = brigade(); { my $o = bless \( my $t = 'text' ), 'My::Seen'; $My::Seen::count = \$seen; $bb->insert_tail( APR::Bucket->new( $bb->bucket_alloc, $$o ) ) } my $before = $seen; $bb->cleanup; "$before$seen" },
     loose        => sub { my $seen = 0; my $ba = brigade()->bucket_alloc; { my $o = bless \( my $t = 'text' ), 'My::Seen'; $My::Seen::count = \$seen; APR::Bucket->new( $ba, $$o ) } $seen },
 
+    # What a destructor does to the brigade that its scalar was in, or to the pool of that.
+    taken_from   => sub { my $io = acting( sub { $_[0]->cleanup }, 'text', 'text' ); $io->READ( my $data, 6 ); $io->READ( my $rest, 6 ); "$data|$rest" },
+    cleaned_up   => sub { my $pool = APR::Pool->new; my $io = acting( sub { $pool->destroy }, 'text', 'text', $pool ); $io->cleanup; $io->is_empty },
+
     # Others.
     wrong_kind   => sub { APR::URI::path( APR::Pool->new ) },
     mutex        => sub { my $m = APR::ThreadMutex->new( my $p = APR::Pool->new ); $m->lock; $p->destroy; $m->unlock },
@@ -76,11 +94,12 @@ my %CASES = (
     full         => sub { open my $out, '>:APR', '/dev/full' or die $!; print {$out} 'x' x 100; close $out ? 'written' : 0 + $! },
 );
 
+package My::Acts { our $act; sub DESTROY { $act->() if $act } }
 package My::Seen { our $count; sub DESTROY { $$count++ } }
 
 sub prepare {
     require Socket;
-    require "APR/$_.pm" for qw(Pool Table URI Brigade Bucket BucketAlloc ThreadMutex SockAddr IpSubnet Finfo Socket PerlIO);
+    require "APR/$_.pm" for qw(Pool Table URI Brigade Bucket BucketAlloc ThreadMutex SockAddr IpSubnet Finfo Socket PerlIO Request/Brigade);
     return;
 }
 
@@ -113,6 +132,7 @@ my %expected = (
     not_text => 'APR::Brigade::flatten: (20014) Internal error (specific information not available)',
     set_aside => 'abc', no_allocator => join( '; ', map { sprintf $OVER, "APR::$_" } qw(Brigade Bucket) ),
     its_pool => sprintf( $OVER, 'APR::Brigade' ), gigabyte => '1100000000 10', freed => '01', loose => 1,
+    taken_from => 'textte|', cleaned_up => sprintf( $OVER, 'APR::Brigade' ),
 
     wrong_kind => qr/\AAPR::URI::path: Expected obj to be of type APR::URI; got APR::Pool=SCALAR\(0x[0-9a-f]+\) instead\z/,
     mutex      => sprintf( $OVER, 'APR::ThreadMutex' ), address => 'APR::SockAddr::new: (20016) The specified IP address is invalid.',

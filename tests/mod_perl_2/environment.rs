@@ -1,7 +1,7 @@
 //! `%ENV` of a `perl-script` handler and `$r->subprocess_env` are one thing in two places.
 
 use super::site;
-use crate::support::Server;
+use crate::support::{Server, until};
 
 fn serve(code: &str) -> Server {
     site(&format!("use APR::Table ();\n{code}")).serve(
@@ -53,4 +53,37 @@ fn a_value_that_runs_code_is_not_asked_for_the_table() {
         sub handler { my $r = shift; $ENV{LOUD} = bless [$r], 'Loud';\n\
         $r->print($r->subprocess_env->get('LOUD') // 'none', $Loud::asked // 0, keys(%ENV) > 3 ? ' more' : ''); 0 }";
     assert_eq!(serve(code).text("/my"), "none0 more");
+}
+
+#[test]
+fn a_value_that_was_matched_or_emptied_stays_in_the_table() {
+    let code = "sub handler { my $r = shift; my $env = $r->subprocess_env; my @seen; $ENV{QUERY_STRING} =~ /a/g; { my %copy = %ENV; local %ENV = %ENV; }\n\
+        push @seen, $env->get('QUERY_STRING'); $ENV{CAMEL} = 'new'; $ENV{CAMEL} =~ /n/g; push @seen, $env->get('CAMEL');\n\
+        $ENV{CAMEL} = \"caf\\x{e9}\\x{20ac}\"; my $length = length $ENV{CAMEL}; push @seen, length $env->get('CAMEL');\n\
+        $ENV{CAMEL} = undef; push @seen, defined $env->get('CAMEL') ? $env->get('CAMEL') : 'none';\n\
+        $r->print(join '|', @seen); 0 }";
+    assert_eq!(serve(code).text("/my?a=1"), "a=1|new|8|");
+}
+
+#[test]
+fn what_a_program_did_to_env_is_logged_and_handed_on() {
+    let code = "use Apache2::SubRequest ();\nsub handler { my $r = shift;\n\
+        if ($r->uri eq '/my/on') { $r->print($r->subprocess_env('REDIRECT_CLASS') // 'none', ' ', $ENV{REDIRECT_CLASS} // 'none'); return 0 }\n\
+        if ($r->args eq 'lookup') { $ENV{CLASS} = 'iron'; $r->print($r->lookup_uri('/my/on')->subprocess_env('CLASS') // 'none'); return 0 }\n\
+        $ENV{CLASS} = 'gold'; $ENV{REMOVED} = 1; delete $ENV{REMOVED};\n\
+        if ($r->args eq 'redirect') { $r->internal_redirect('/my/on'); return 0 }\n\
+        die \"no\\n\" if $r->args eq 'die'; $r->print('done'); 0 }";
+    let server = site(&format!("use APR::Table ();\n{code}")).serve(
+        "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\nCustomLog access.log \"%U%q %{CLASS}e %{REMOVED}e\"\n\
+         <Location /my>\nSetHandler perl-script\nPerlResponseHandler My\n</Location>",
+    );
+    assert_eq!(server.text("/my?redirect"), "gold gold");
+    assert_eq!(server.text("/my?lookup"), "iron");
+    assert_eq!(server.text("/my?plain"), "done");
+    server.get("/my?die").is(500);
+    let lines = || std::fs::read_to_string(server.site.path("access.log")).unwrap_or_default();
+    until("four requests are logged", || lines().lines().count() == 4);
+    for expected in ["/my?lookup iron -", "/my?plain gold -", "/my?die gold -"] {
+        assert!(lines().lines().any(|line| line == expected), "{expected}: {}", lines());
+    }
 }

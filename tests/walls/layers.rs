@@ -114,7 +114,8 @@ const LAYERS: &[Layers] = &[
         of: "crates/apache/src",
         order: &[
             &["exports"],
-            &["internal_request", "response", "tied_env", "worker_api"],
+            &["internal_request", "response", "worker_api"],
+            &["tied_env"],
             &["filters"],
             &["request_stack"],
             &["request_rec"],

@@ -15,6 +15,7 @@ use crate::request_rec::tables::{Id, Tables};
 use crate::request_rec::target::{Target, frame};
 use crate::request_rec::{Incoming, Links, RequestRec};
 use crate::request_stack::{RequestStack, with_stack};
+use crate::tied_env;
 
 /// How a request leads to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,7 @@ const MAX_DEPTH: usize = 10;
 
 /// Makes the record of the request that `from` leads to; `None` when the chain is longer than any sane one, or over.
 pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u64> {
+    tied_env::bring(from, Id::SubprocessEnv as u32);
     let made = with_stack(|stack| {
         let at = stack.at(from)?;
         if depth(stack, at) > MAX_DEPTH {

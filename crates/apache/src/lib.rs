@@ -35,7 +35,7 @@ pub use request_stack::{
 
 // `%ENV` beside `$r->subprocess_env`.
 mod tied_env;
-pub use tied_env::tie as tie_env;
+pub use tied_env::{keep as keep_env, tie as tie_env};
 
 // Subrequests and redirects: records beside the client's.
 mod internal_request;

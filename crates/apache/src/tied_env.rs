@@ -18,6 +18,11 @@ pub fn tie(request: u64) {
     }
 }
 
+/// The handler has returned: its %ENV is what logs and later requests know of it.
+pub fn keep(request: u64) {
+    bring(request, Id::SubprocessEnv as u32);
+}
+
 fn is_tied(request: u64, table: u32) -> bool {
     api() == Api::Two && table == Id::SubprocessEnv as u32 && crate::generation() == request
 }

@@ -50,13 +50,14 @@ void cml_env_note_whole(void)
     whole_changed = 1;
 }
 
-/* No code of the site's runs: what an object or a tied value says is not asked. */
+/* No code of the site's runs: what an object or a tied value says is not asked. Magic that only notes something, as where a
+ * match with /g has ended, has nothing to run when the value is read. */
 static int is_plain(SV *value)
 {
-    if (!SvOK(value) || SvROK(value))
+    if (SvROK(value))
         return 0;
     for (const MAGIC *magic = SvMAGICAL(value) ? SvMAGIC(value) : NULL; magic; magic = magic->mg_moremagic) {
-        if (magic->mg_type != PERL_MAGIC_taint && magic->mg_type != PERL_MAGIC_envelem)
+        if (magic->mg_type != PERL_MAGIC_taint && magic->mg_virtual && magic->mg_virtual->svt_get)
             return 0;
     }
     return 1;

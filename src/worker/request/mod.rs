@@ -193,6 +193,7 @@ impl Site {
             Err(Stop(said)) => (first, said),
         };
         self.perl.drain_output();
+        apache::keep_env(request);
         apache::end_filtered_answer(request, said);
         self.conclude(request, &location, said);
         location

@@ -12,8 +12,6 @@ static METHODS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
 
 /// What is there with an exception.
 const PARTLY: &[(&str, &str, &str)] = &[
-    ("Apache2::RequestRec", "add_config", "dies: directives are read before there are requests"),
-    ("Apache2::RequestRec", "location_merge", "dies: a request has the settings of its own place"),
     ("Apache2::Connection", "client_socket", "is a socket on which nothing ever comes: the client's is the front's"),
     ("APR::Request::Hook", "apr_xml_parser", "dies: no Perl code could see its result"),
 ];
@@ -63,7 +61,8 @@ mod tests {
             ("Apache2::RequestRec", "content_type", Some(Support::Works)),
             ("Apache2::RequestRec", "param", Some(Support::Works)),
             ("Apache2::RequestRec", "send_http_header", Some(Support::Not)),
-            ("Apache2::RequestRec", "add_config", Some(Support::Partly)),
+            ("Apache2::RequestRec", "location_merge", Some(Support::Works)),
+            ("Apache2::Connection", "client_socket", Some(Support::Partly)),
             ("APR::Table", "overlap", Some(Support::Works)),
             ("Apache2::ServerUtil", "can", Some(Support::Works)),
             ("Apache2::Mine", "new", None),

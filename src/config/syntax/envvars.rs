@@ -15,13 +15,15 @@ pub struct Envvars {
 impl Envvars {
     /// Reads the text of `file`; `instance` is what Debian puts behind names for a second server (`/etc/apache2-INSTANCE`).
     pub fn parse(text: &str, file: &str, instance: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Envvars {
-        let mut reader = Reader { found: Envvars::default(), env, depth: 0 };
+        let mut reader = Reader { found: Envvars::default(), env, open: Vec::new() };
         reader.set("SUFFIX", instance.map(|name| format!("-{name}")).unwrap_or_default());
         for (line, number) in text.lines().zip(1..) {
-            let Err(reason) = reader.line(line.trim()) else { continue };
-            let at = At { file: file.into(), line: number };
-            let advice = "give the names that the configuration uses in the environment, or with Define";
-            reader.found.odd.push(ConfigError::at(&at, format!("{reason}, and no shell runs it: {advice}")));
+            if let Err(reason) = reader.line(line.trim(), number) {
+                reader.name(file, number, &reason);
+            }
+        }
+        if let Some(number) = reader.open.first().copied() {
+            reader.name(file, number, "this has no end, so nothing behind it is read");
         }
         reader.found.values.retain(|(name, _)| name != "SUFFIX");
         reader.found
@@ -36,8 +38,22 @@ impl Envvars {
 struct Reader<'a> {
     found: Envvars,
     env: &'a dyn Fn(&str) -> Option<String>,
-    /// How many `if` are open: what stands in one may not hold.
-    depth: u32,
+    /// The lines of each `if` that is open: what stands in one may not hold.
+    open: Vec<u32>,
+}
+
+/// What ends a shell's command that goes over several lines.
+fn end_of(command: &str) -> Option<&'static str> {
+    match command {
+        "if" => Some("fi"),
+        "case" => Some("esac"),
+        "for" | "while" | "until" => Some("done"),
+        _ => None,
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.trim_start().split([' ', '\t', ';']).next().unwrap_or_default()
 }
 
 impl Reader<'_> {
@@ -45,14 +61,24 @@ impl Reader<'_> {
         self.found.values.push((name.to_owned(), value));
     }
 
-    fn line(&mut self, line: &str) -> Result<(), String> {
-        let word = line.split([' ', '\t', ';']).next().unwrap_or_default();
+    fn name(&mut self, file: &str, line: u32, reason: &str) {
+        let at = At { file: file.into(), line };
+        let advice = "give the names that the configuration uses in the environment, or with Define";
+        self.found.odd.push(ConfigError::at(&at, format!("{reason}, and no shell runs it: {advice}")));
+    }
+
+    fn line(&mut self, line: &str, number: u32) -> Result<(), String> {
+        let word = first_word(line);
+        if let Some(end) = end_of(word)
+            && !line.split(';').skip(1).any(|command| first_word(command) == end)
+        {
+            self.open.push(number);
+        }
         match word {
             "" => Ok(()),
             ":" => self.default(line[1..].trim()),
             _ if line.starts_with('#') => Ok(()),
             "if" | "case" | "for" | "while" | "until" => {
-                self.depth += 1;
                 // Debian's own: the name of a second server, which is known.
                 match line.contains("${APACHE_CONFDIR##/etc/apache2-}") {
                     true => Ok(()),
@@ -60,10 +86,10 @@ impl Reader<'_> {
                 }
             }
             "fi" | "esac" | "done" => {
-                self.depth = self.depth.saturating_sub(1);
+                self.open.pop();
                 Ok(())
             }
-            _ if self.depth > 0 => Ok(()),
+            _ if !self.open.is_empty() => Ok(()),
             "unset" => {
                 let names: Vec<&str> = line.split_whitespace().skip(1).collect();
                 self.found.values.retain(|(name, _)| !names.contains(&name.as_str()));
@@ -226,6 +252,14 @@ mod tests {
             ("A=`id`\nB=1", "B=1 | 1: `…` is a shell's command"),
             (". /etc/default/locale", "1: \". /etc/default/locale\" is no NAME=value"),
             ("if [ -f x ]; then\nA=1\nfi\nB=2", "B=2 | 1: \"if\" is a shell's command"),
+            ("if [ -f x ]; then A=1; fi\nB=2", "B=2 | 1: \"if\" is a shell's command"),
+            ("case $X in a) A=1 ;; esac # one; two\nB=2", "B=2 | 1: \"case\" is a shell's command"),
+            ("for i in a; do A=1; done < x\nB=2", "B=2 | 1: \"for\" is a shell's command"),
+            (
+                "A=1\nwhile read B; do\nif [ -f x ]; then C=1; fi\nB=2",
+                "A=1 | 2: \"while\" is a shell's command | 3: \"if\" is a shell's command | \
+                 2: this has no end, so nothing behind it is read",
+            ),
             ("A=1; rm -rf /", "1: \";\" is a shell's"),
             ("A=\"x", "1: a quotation mark is missing"),
             ("A=${B##x}", "1: \"${B##x}\" is a shell's"),

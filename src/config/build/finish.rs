@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::{logs, shadow};
+use super::{connections, logs, shadow};
 use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
@@ -26,6 +26,7 @@ impl Draft {
         self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
+        connections::finish(self);
         check_admin(self);
         check_warm_up(self);
         self.checks();
@@ -61,6 +62,7 @@ impl Draft {
             host.redirects.extend_from_slice(&main.redirects);
             host.tls.inherit(&main.tls);
             host.protocols.inherit(&main.protocols);
+            host.connections.inherit(&main.connections);
         }
     }
 
@@ -145,7 +147,7 @@ fn check_admin(draft: &mut Draft) {
 /// Every host that speaks TLS has something to prove itself with.
 fn check_tls(draft: &mut Draft) {
     for index in 0..draft.config.hosts.len() {
-        let used = uses_tls(&draft.config, &draft.config.hosts[index]);
+        let used = draft.config.wants_tls(&draft.config.hosts[index]);
         let tls = &mut draft.config.hosts[index].tls;
         tls.used = used && !tls.certificates.is_empty();
         if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
@@ -178,11 +180,4 @@ fn check_warm_up(draft: &mut Draft) {
             draft.errors.push(ConfigError::at(&asked.at, message));
         }
     }
-}
-
-/// Whether TLS is to be spoken for a host; what must be known before its certificate is looked for.
-fn uses_tls(config: &Config, host: &Host) -> bool {
-    let https = config.https.iter().map(|(listen, _)| listen);
-    let listens = https.clone().any(|listen| host.addresses.is_empty() || host.may_be_at(listen));
-    host.tls.is_on(listens)
 }

@@ -1,6 +1,7 @@
 //! [`Directive`]s to a [`Config`]: the table says how.
 
 mod apply;
+mod connections;
 mod disk;
 mod finish;
 mod logs;

@@ -87,6 +87,8 @@ pub struct Config {
     pub logs: Vec<LogTarget>,
     /// The main server is the first; it answers what no virtual host claims.
     pub hosts: Vec<Host>,
+    /// Some of them have their connections handed to workers.
+    pub hands_over_connections: bool,
     /// Everything that can be merged; [`Config::settings`] takes indices into it. The first holds the table's
     /// defaults, is under every merge, and belongs to no host.
     pub sections: Vec<Section>,
@@ -186,6 +188,14 @@ impl Config {
             ..Config::default()
         }
     }
+
+    /// Whether TLS is to be spoken for a host; what must be known before its certificate is looked for.
+    pub fn wants_tls(&self, host: &Host) -> bool {
+        let https = self.https.iter().map(|(listen, _)| listen);
+        let listens = https.clone().any(|listen| host.addresses.is_empty() || host.may_be_at(listen));
+        host.tls.is_on(listens)
+    }
+
     /// What is worth a line where this host answers: a level, and those of single modules.
     pub fn levels<'a>(&'a self, host: Option<&'a Host>) -> (LogLevel, &'a [(String, LogLevel)]) {
         let host = host.or(self.hosts.first());

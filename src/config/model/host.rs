@@ -11,6 +11,7 @@ use crate::config::model::server::{Listen, LogLevel};
 use crate::config::model::strictness::Strictness;
 use crate::config::model::tls::Tls;
 use crate::config::syntax::pattern::Pattern;
+use crate::config::syntax::tree::At;
 
 /// A virtual host, or the main server.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +58,28 @@ pub struct Host {
     pub tls: Tls,
     /// `Protocols`
     pub protocols: Protocols,
+    /// Whose its connections are.
+    pub connections: ConnectionHandlers,
+}
+
+/// Where handlers of connections are said; who they are, the base section says.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectionHandlers {
+    /// `PerlPreConnectionHandler`
+    pub pre: Option<At>,
+    /// `PerlProcessConnectionHandler`: connections are handed to workers.
+    pub process: Option<At>,
+}
+
+impl ConnectionHandlers {
+    /// What the host does not say, the main server says for it.
+    pub fn inherit(&mut self, main: &ConnectionHandlers) {
+        for (own, main) in [(&mut self.pre, &main.pre), (&mut self.process, &main.process)] {
+            if own.is_none() {
+                own.clone_from(main);
+            }
+        }
+    }
 }
 
 impl Host {

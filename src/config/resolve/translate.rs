@@ -48,13 +48,18 @@ impl Config {
         self.sections_of(host, &MatchedRequest::without_file(path))
     }
 
-    fn sections_of(&self, host: u16, request: &MatchedRequest<'_>) -> Vec<u16> {
+    /// What stands outside of containers.
+    pub fn sections_of_host(&self, host: u16) -> Vec<u16> {
         let mut all = vec![self.hosts[0].base];
-        let host_index = usize::from(host);
         if host != 0 {
-            all.push(self.hosts[host_index].base);
+            all.push(self.hosts[usize::from(host)].base);
         }
-        let containers = self.hosts[host_index].containers.iter();
+        all
+    }
+
+    fn sections_of(&self, host: u16, request: &MatchedRequest<'_>) -> Vec<u16> {
+        let mut all = self.sections_of_host(host);
+        let containers = self.hosts[usize::from(host)].containers.iter();
         all.extend(containers.filter(|index| self.applies(**index, request)));
         all
     }

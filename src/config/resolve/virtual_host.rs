@@ -41,6 +41,22 @@ impl Config {
         BTreeSet::from_iter(answering.chain([0])).into_iter().collect()
     }
 
+    /// The host whose connections are handed to workers, where that is so at `local`.
+    pub fn host_of_connections(&self, local: Option<SocketAddr>) -> Option<u16> {
+        if !self.hands_over_connections {
+            return None;
+        }
+        let host = self.hosts_at(local).next()?;
+        self.hosts.get(usize::from(host))?.connections.process.as_ref().map(|_| host)
+    }
+
+    /// Whether some connections that come in by a listener at `local` are.
+    pub fn may_hand_over(&self, local: SocketAddr) -> bool {
+        let mut taking = self.hosts.iter().filter(|host| host.connections.process.is_some());
+        let listen = Listen::Tcp(local);
+        taking.any(|host| host.addresses.is_empty() || host.may_be_at(&listen))
+    }
+
     fn virtual_hosts(&self) -> impl Iterator<Item = (u16, &Host)> {
         (0..).zip(&self.hosts).skip(1)
     }

@@ -30,11 +30,15 @@ pub enum Phase {
     OpenLogs,
     /// mod_perl 2's: in the mold, when everything is loaded.
     PostConfig,
+    /// mod_perl 2's: when a connection comes to its worker.
+    PreConnection,
+    /// mod_perl 2's: what is said on a connection, from its first byte to its last.
+    ProcessConnection,
 }
 
 impl Phase {
     /// Every phase; a phase's number is its place here.
-    pub const ALL: [Phase; 19] = [
+    pub const ALL: [Phase; 21] = [
         Phase::PostReadRequest,
         Phase::Trans,
         Phase::MapToStorage,
@@ -54,6 +58,8 @@ impl Phase {
         Phase::Restart,
         Phase::OpenLogs,
         Phase::PostConfig,
+        Phase::PreConnection,
+        Phase::ProcessConnection,
     ];
 
     /// The directive: what `$r->current_callback` says.
@@ -77,6 +83,8 @@ impl Phase {
             Phase::Restart => "PerlRestartHandler",
             Phase::OpenLogs => "PerlOpenLogsHandler",
             Phase::PostConfig => "PerlPostConfigHandler",
+            Phase::PreConnection => "PerlPreConnectionHandler",
+            Phase::ProcessConnection => "PerlProcessConnectionHandler",
         }
     }
 
@@ -92,7 +100,12 @@ impl Phase {
 
     /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
     pub fn needs_worker(self) -> bool {
-        !matches!(self, Phase::Handler | Phase::Cleanup) && !self.is_of_process()
+        !matches!(self, Phase::Handler | Phase::Cleanup) && !self.is_of_process() && !self.is_of_connection()
+    }
+
+    /// Belongs to a connection that is handed to a worker, not to a request.
+    pub fn is_of_connection(self) -> bool {
+        matches!(self, Phase::PreConnection | Phase::ProcessConnection)
     }
 
     /// Belongs to a process, not to a request.

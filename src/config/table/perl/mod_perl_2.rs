@@ -154,20 +154,6 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
-        name: "PerlPreConnectionHandler",
-        aliases: &["PerlProcessConnectionHandler"],
-        contexts: HOSTS,
-        takes: Takes::Words("handler…", 1..=MANY, |_, _| {
-            Err("a client's connection belongs to the front, which speaks HTTP: let a PerlPostReadRequestHandler look at \
-                `$r->connection`, or run the protocol in a server of its own"
-                .to_owned())
-        }),
-        because: "not offered",
-        effect: Effect::Start,
-        about: "Refused with an explanation: Perl gets requests, not connections.",
-        ..ROW
-    },
-    Row {
         name: "PerlInterpStart",
         aliases: &["PerlInterpMax", "PerlInterpMinSpare", "PerlInterpMaxSpare", "PerlInterpMaxRequests"],
         contexts: HOSTS,
@@ -205,6 +191,8 @@ const SIGNS: &[&str] = &[
     "PerlAddAuthzProvider",
     "PerlOpenLogsHandler",
     "PerlPostConfigHandler",
+    "PerlPreConnectionHandler",
+    "PerlProcessConnectionHandler",
     "PerlInterpStart",
     "PerlInterpMax",
     "PerlInterpMinSpare",

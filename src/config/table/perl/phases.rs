@@ -84,6 +84,32 @@ pub static FURTHER: &[Row] = &[
         about: "A sub that is called in the place of every handler, with `$r` and the handler: a name, or a reference to code.",
         ..ROW
     },
+    Row {
+        name: "PerlProcessConnectionHandler",
+        contexts: HOSTS,
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            d.host().connections.process = Some(d.at.clone());
+            add(d, Phase::ProcessConnection, names)
+        }),
+        because: "clients speak HTTP, and the front does that",
+        effect: Effect::Generation,
+        about: "mod_perl 2's: connections of the host's addresses are no HTTP. Each is handed to a worker, which has it until the handlers have \
+            returned, or RequestTimeout has passed: `$c->client_socket`. Such a host has its addresses for itself, and no TLS.",
+        ..ROW
+    },
+    Row {
+        name: "PerlPreConnectionHandler",
+        contexts: HOSTS,
+        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
+            d.host().connections.pre = Some(d.at.clone());
+            add(d, Phase::PreConnection, names)
+        }),
+        because: "few programs want every connection",
+        effect: Effect::Generation,
+        about: "mod_perl 2's: run in the worker before PerlProcessConnectionHandler, with the connection; one that says something else than OK \
+            and DECLINED has it closed. Without a PerlProcessConnectionHandler it is refused: connections that speak HTTP are the front's.",
+        ..ROW
+    },
 ];
 
 /// `Perl…Handler name…`: several lines of one section add up.

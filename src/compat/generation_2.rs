@@ -7,7 +7,10 @@ const PARTLY: &[(&str, &str)] = &[
     ("APR::Request::Hook", "apr_xml_parser dies: no Perl code could see its result"),
     ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
     ("Apache2::RequestUtil", "lines of add_config hold no directives that Perl modules define, and no DefaultLanguage"),
-    ("Apache2::Connection", "the client's socket is the front's: client_socket is one on which nothing ever comes"),
+    (
+        "Apache2::Connection",
+        "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is one on which nothing ever comes",
+    ),
 ];
 
 /// What is not, and what to use.

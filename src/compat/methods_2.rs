@@ -12,7 +12,11 @@ static METHODS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
 
 /// What is there with an exception.
 const PARTLY: &[(&str, &str, &str)] = &[
-    ("Apache2::Connection", "client_socket", "is a socket on which nothing ever comes: the client's is the front's"),
+    (
+        "Apache2::Connection",
+        "client_socket",
+        "is the client's in a PerlProcessConnectionHandler; in a request nothing ever comes on it",
+    ),
     ("APR::Request::Hook", "apr_xml_parser", "dies: no Perl code could see its result"),
 ];
 

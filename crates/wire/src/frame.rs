@@ -108,6 +108,9 @@ impl Flags {
     /// Its trace is sampled: the worker tells of its parts.
     pub const TRACED: Flags = Flags(32);
 
+    /// It is no request but a connection that is the worker's until its handler returns. The descriptor is its socket.
+    pub const CONNECTION: Flags = Flags(64);
+
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

@@ -5,18 +5,24 @@ use v5.36;
 use Apache::Connection ();
 use Cameleer::ModPerl2 ();
 
-Cameleer::ModPerl2::lend( 'Apache::Connection', __PACKAGE__, qw(aborted local_ip remote_host remote_logname) );
+Cameleer::ModPerl2::lend( 'Apache::Connection', __PACKAGE__, qw(local_ip remote_host remote_logname) );
 
 *client_ip   = *remote_ip   = \&Apache::Connection::remote_ip;
 *client_addr = *remote_addr = sub ($c) { return Cameleer::ModPerl2::address( $c->client_ip, Apache::Connection::remote_port($c) ) };
 *number      = \&Apache::number;
 *want_cleanup = \&Apache::want_cleanup;
 
+# A worker that has the whole connection sees it by itself.
+sub aborted ($c) {
+    return Cameleer::ModPerl2::of_request($c)->{aborted} // 0 if Cameleer::ModPerl2::is_connection();
+    return Apache::Connection::aborted($c);
+}
+
 sub local_addr ($c) { return Cameleer::ModPerl2::address( $c->local_ip, Apache::Connection::local_port($c) ) }
 sub local_host ($c) { return Apache::Connection::local_ip($c) }
 
-# The main server of the address that was connected to.
-sub base_server ($c) { return Apache2::ServerUtil->server }
+# The main server of the address that was connected to; a connection that is the worker's belongs to a host.
+sub base_server ($c) { return Cameleer::ModPerl2::is_connection() ? Apache::server($c) : Apache2::ServerUtil->server }
 
 # One number for each connection that is open, as far as a worker can tell: the client's port.
 sub id ($c) { return Apache::Connection::remote_port($c) }

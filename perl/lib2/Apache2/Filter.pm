@@ -74,7 +74,12 @@ sub of_request ( $r, $chain, @new ) {
     return $before;
 }
 
-sub of_connection ( $c, $chain, @ ) { return _refuse("${chain}_filters") }
+# A handler that has the whole connection has its ends, without filters between.
+sub of_connection ( $c, $chain, @ ) {
+    return _refuse("${chain}_filters") if !Cameleer::ModPerl2::is_connection();
+    require Cameleer::ConnectionEnd;
+    return Cameleer::ConnectionEnd::of( $c, $chain );
+}
 
 sub r    ($f) { return bless \( my $number = $f->{number} ), 'Apache2::RequestRec' }
 sub c    ($f) { return $f->r->connection }

@@ -15,15 +15,33 @@ sub address ( $ip, $port ) {
     return APR::SockAddr->new( Cameleer::Pools::of_request( Apache->request ), $ip, $port );
 }
 
-# The client's own socket is the front's. Here is one on which nothing ever comes.
+# Of a connection that the front has handed over: its descriptor, and how long to wait for the client, in microseconds.
+my @CONNECTION;
+
+sub begin_connection ($words) {
+    require Apache2::Connection;
+    @CONNECTION = split /\0/, $words;
+    return;
+}
+
+sub is_connection () { return scalar @CONNECTION }
+
+# A request's socket is the front's. Here is one on which nothing ever comes.
 sub client_socket ($c) {
     require APR::Socket;
     require Socket;
-    return of_request($c)->{socket} //= do {
+    return of_request($c)->{socket} //= @CONNECTION ? own_socket($c) : do {
         socketpair my $ours, my $theirs, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or die "socketpair: $!\n";
         of_request($c)->{peers} = [ $ours, $theirs ];
         APR::Socket->from_fileno( $c->pool, fileno $ours );
     };
+}
+
+sub own_socket ($c) {
+    my ( $descriptor, $patience ) = @CONNECTION;
+    my $socket = APR::Socket->from_fileno( $c->pool, $descriptor );
+    $socket->timeout_set($patience);
+    return bless $socket, 'Cameleer::ClientSocket';
 }
 
 # Before the first module of the site.
@@ -103,10 +121,22 @@ sub _sweep () {
 # Called when everything of a request is over.
 sub forget {
     undef $GIVEN;
+    @CONNECTION = ();
     my @pools = grep { defined } map { delete @$_{qw(pool connection_pool)} } values %OF_REQUEST;
     Cameleer::Pools::end($_) for @pools;
     %OF_REQUEST = ();
     return;
+}
+
+# The client's end, of which others have descriptors, too: the client sees at once that it is closed.
+package Cameleer::ClientSocket {
+    our @ISA = ('APR::Socket');
+
+    sub close ($socket) {
+        my $fileno = $socket->fileno;
+        if ( $fileno >= 0 && open my $copy, '+<&', $fileno ) { shutdown $copy, 2 }
+        return $socket->SUPER::close;
+    }
 }
 
 # The pairs of the one become those of the other.

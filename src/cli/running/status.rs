@@ -89,6 +89,7 @@ fn table(status: &master::Status) -> String {
                 front.queue_timeouts
             );
             times(front, &mut text);
+            connections(front, &mut text);
             overload(front, &mut text);
             ends(&status.counts, &mut text);
             workers(front, status.max_clients, &mut text);
@@ -131,6 +132,13 @@ fn times(front: &FrontStatus, text: &mut String) {
     if failed.iter().any(|(_, count)| *count > 0) {
         let words: Vec<_> = failed.iter().map(|(class, count)| format!("{count} {class}")).collect();
         let _ = writeln!(text, "answered  {}", words.join(", "));
+    }
+}
+
+/// What workers have besides requests.
+fn connections(front: &FrontStatus, text: &mut String) {
+    if front.handed_over > 0 {
+        let _ = writeln!(text, "handed    {} connections to workers", front.handed_over);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -28,6 +29,31 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// What the runtime was told of, no more.
+    pub fn of(socket: Socket) -> io::Result<Stream> {
+        Ok(match socket {
+            Socket::Unwatched(socket) => Stream::Tcp(socket.into_stream()?),
+            Socket::Tcp(socket) => Stream::Tcp(socket.into_std()?),
+            Socket::Unix(socket) => Stream::Unix(socket.into_std()?),
+        })
+    }
+
+    /// Another descriptor of the same socket.
+    pub fn copy(&self) -> io::Result<OwnedFd> {
+        match self {
+            Stream::Tcp(stream) => stream.as_fd().try_clone_to_owned(),
+            Stream::Unix(stream) => stream.as_fd().try_clone_to_owned(),
+        }
+    }
+
+    /// Who had a copy of it may have made it block.
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.set_nonblocking(true),
+            Stream::Unix(stream) => stream.set_nonblocking(true),
+        }
+    }
+
     /// For this thread's runtime.
     pub fn into_socket(self) -> io::Result<Socket> {
         Ok(match self {

@@ -50,6 +50,7 @@ struct Open(Rc<Cell<u32>>);
 impl Listeners {
     /// Accepts on exactly these sockets. Connections that came by a listener that is closed go on.
     pub fn set(&self, acceptor: &Rc<Acceptor>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
+        wanted.iter().try_for_each(|(_, socket)| defer(acceptor, socket))?;
         let mut running = self.running.borrow_mut();
         running.retain(|address, _| wanted.iter().any(|(name, _)| name == address));
         for (address, socket) in wanted {
@@ -99,7 +100,6 @@ impl Listener {
         socket.set_nonblocking(true)?;
         // Connections inherit it.
         setsockopt(&socket, TcpNoDelay, &true)?;
-        sys::defer_accept(&socket, SILENCE)?;
         let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
         Ok(Listener::Tcp(waiting(socket)?, local.map(Address::tcp)))
     }
@@ -116,6 +116,21 @@ impl Listener {
             }
         }
     }
+}
+
+/// A client of HTTP speaks first; one whose connection a worker gets may wait for a greeting.
+fn defer(acceptor: &Acceptor, listener: &OwnedFd) -> io::Result<()> {
+    let name: SockaddrStorage = getsockname(listener.as_raw_fd())?;
+    let Some(local) = socket_address(&name) else { return Ok(()) };
+    let config = acceptor.server.services.generations.serving().map(|generation| generation.config.clone());
+    let is_greeted = config.is_some_and(|config| config.may_hand_over(local));
+    sys::defer_accept(listener, if is_greeted { Duration::ZERO } else { SILENCE })
+}
+
+/// `None` for a unix socket.
+fn socket_address(name: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = name.as_sockaddr_in().map(|name| SocketAddr::V4((*name).into()));
+    v4.or_else(|| name.as_sockaddr_in6().map(|name| SocketAddr::V6((*name).into())))
 }
 
 #[allow(deprecated, reason = "the new spelling is unsafe; a listener owns its descriptor and never changes it")]

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod backlog;
+mod handover;
 pub mod listener;
 mod negotiate;
 pub mod proxy_header;
@@ -97,7 +98,10 @@ impl Acceptor {
         let (remote, local) = (&accepted.remote, &accepted.local);
         let stands_for_others = proxy_protocol::is_expected(&generation.config, remote, local);
         let Some(permit) = self.enter(&generation, (!stands_for_others).then_some(remote)) else {
-            return accepted.stream.into_socket().map_or((), |socket| server.limit.turn_away(socket));
+            // Only who speaks HTTP understands why.
+            let speaks_http = generation.config.host_of_connections(local.socket).is_none();
+            let socket = accepted.stream.into_socket().ok().filter(|_| speaks_http);
+            return socket.map_or((), |socket| server.limit.turn_away(socket));
         };
         self.hand_over(Handover { accepted, permit, stands_for_others });
     }
@@ -172,6 +176,9 @@ async fn serve(connection: Connection, socket: Socket, _permit: Permit) {
     let connection = Rc::new(connection);
     let client = &connection.client;
     let _registration = connection.services.connections.enter(client.entry());
+    if let Some((generation, host)) = handover::is_for_a_worker(&connection) {
+        return Box::pin(handover::serve(&connection, generation, host, socket)).await;
+    }
     match patiently(client, negotiate(&connection, socket)).await {
         Some(Ok(Negotiated::Http1(line))) => http1::drive(&connection, line).await,
         Some(Ok(Negotiated::Http2(line))) => Box::pin(http2::drive(&connection, line)).await,

@@ -59,6 +59,8 @@ pub struct Counters {
     pub requests: AtomicU64,
     /// Requests handed to workers.
     pub worker_requests: AtomicU64,
+    /// Connections handed over to workers.
+    pub handed_over: AtomicU64,
     /// Requests that waited for too long.
     pub queue_timeouts: AtomicU64,
     /// Requests that found the queue full, or were turned away in an overload.

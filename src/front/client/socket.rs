@@ -85,6 +85,11 @@ impl Socket {
 }
 
 impl Unwatched {
+    /// Without the runtime, of which nothing was read ahead.
+    pub fn into_stream(self) -> io::Result<PlainStream> {
+        self.stream.ok_or_else(|| ErrorKind::NotConnected.into())
+    }
+
     /// It is there until the runtime has it.
     pub(super) fn stream(&self) -> io::Result<&PlainStream> {
         self.stream.as_ref().ok_or_else(|| ErrorKind::NotConnected.into())

@@ -95,6 +95,7 @@ impl Services {
             kept_clients,
             requests: counters.requests.load(Relaxed),
             worker_requests: counters.worker_requests.load(Relaxed),
+            handed_over: counters.handed_over.load(Relaxed),
             worked_us: serving
                 .as_ref()
                 .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),

@@ -1,8 +1,9 @@
 //! Does what the pool wants: in workers' sockets and by word to the master; what is for a request goes to its thread.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Instant;
 
+use nix::sys::socket::{Shutdown, shutdown};
 use wire::control::{FromFront, WorkerId};
 use wire::transport::Sent;
 
@@ -101,6 +102,10 @@ impl SharedPool {
     }
 
     fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: bool) {
+        // A handler that waits for the client of its connection hears no signal, but the end. What is no socket stays as it is.
+        if let Some(body) = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref()) {
+            let _ = shutdown(body.as_raw_fd(), Shutdown::Both);
+        }
         if first && let Some(interrupted) = state.requests.get(&request) {
             let what = &interrupted.label;
             log::warn("front", format_args!("{} RequestTimeout has passed for {what}", state.name(worker)));

@@ -3,6 +3,7 @@
 mod access_control;
 mod actions;
 mod added;
+mod connection;
 mod engine;
 mod error_document;
 mod filters;
@@ -92,6 +93,8 @@ impl Site {
         last: Option<LeaveReason>,
     ) -> io::Result<(Next, Vec<u8>)> {
         let key = LocationKey::of(&frame);
+        let is_connection = frame.flags().has(Flags::CONNECTION);
+        let (body, socket) = if is_connection { (None, body) } else { (body, None) };
         self.open_body(&frame, body)?;
         let has_phases = frame.flags().has(Flags::PHASES);
         let context = LogContext::of(&frame);
@@ -107,13 +110,17 @@ impl Site {
         note_activity(&frame);
         trace::begin(frame.flags().has(Flags::TRACED));
         let request = apache::begin(apache::Incoming { frame, place, client });
-        let forks = location.as_ref().is_ok_and(|location| self.forks(location));
+        let forks = !is_connection && location.as_ref().is_ok_and(|location| self.forks(location));
         if forks && let Some(child) = self.fork_for(request)? {
             let next = self.wait_for(child, number);
             let (_, buffer) = self.over(&context, host)?;
             return Ok((next, buffer));
         }
         let location = match location {
+            Ok(location) if is_connection => {
+                self.converse(request, location, socket);
+                None
+            }
             Ok(location) => Some(self.answer_as_client(request, location, has_phases)),
             Err(error) => {
                 report(&error.to_string());

@@ -253,7 +253,15 @@ fn meant(said: i32) -> i32 {
 
 /// Whether the handlers that stand behind one that said this are left out. mod_perl 2 asks some phases until one has an answer.
 fn ends(phase: Phase, said: i32) -> bool {
-    let one_is_enough = [Phase::Trans, Phase::MapToStorage, Phase::Authen, Phase::Authz, Phase::Type, Phase::Handler];
+    let one_is_enough = [
+        Phase::Trans,
+        Phase::MapToStorage,
+        Phase::Authen,
+        Phase::Authz,
+        Phase::Type,
+        Phase::Handler,
+        Phase::ProcessConnection,
+    ];
     match (said, apache::api()) {
         (DECLINED, _) => false,
         (OK, apache::Api::Two) => one_is_enough.contains(&phase),

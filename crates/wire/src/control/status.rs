@@ -103,6 +103,9 @@ pub struct FrontStatus {
     pub requests: u64,
     /// Requests answered by workers.
     pub worker_requests: u64,
+    /// Connections that were handed over to workers, for PerlProcessConnectionHandler.
+    #[serde(default)]
+    pub handed_over: u64,
     /// For how long the workers of the generation that serves have had requests, all together, in microseconds.
     #[serde(default)]
     pub worked_us: u64,

@@ -89,13 +89,3 @@ fn a_part_for_another_httpd_or_a_directive_that_is_not_here_is_passed_over() {
         "sub handler { my $r = shift; $r->print(join '|', map { $r->dir_config($_) } qw(Version Directive)); 0 }";
     assert_eq!(site(code).serve(&format!("{conf}{}", super::conf(""))).text("/my"), "new|known");
 }
-
-#[test]
-fn handlers_of_connections_are_refused_with_a_way_out() {
-    for name in ["PerlPreConnectionHandler", "PerlProcessConnectionHandler"] {
-        let site = site("sub handler { 0 }");
-        site.configure(&format!("PerlGeneration 2\n{name} My\n"));
-        let failed = site.cameleer(["check", "-f", "site.conf"]);
-        failed.failed(78, &format!("site.conf:3: {name}: "));
-    }
-}

@@ -7,6 +7,7 @@
 
 mod front;
 mod http2;
+mod libapreq;
 mod places;
 mod programs;
 

@@ -22,19 +22,19 @@ use constant { MOST_LINES => 5 * APR::Request::Store::MOST, MOST_NESTED => 1000 
 
 my %ERROR = %APR::Request::Decode::NUMBERS;
 
-# undef when the type names no boundary.
-sub new ( $class, $parser, $type, $level = 1, $name = undef ) {
+# undef when the type names no boundary. One within another reads its buffer on.
+sub new ( $class, $parser, $type, $level = 1, $name = undef, $buffer = \( my $text = '' ) ) {
     $type =~ s/\A[^;]*;//s or return undef;    ## no critic: a scalar is expected
     my ($boundary) = APR::Request::Decode::attribute( $type, 'boundary' );
     return undef if ( $boundary // '' ) eq '';    ## no critic
-    my $self = bless { parser => $parser, boundary => "\r\n--$boundary", level => $level, name => $name, buffer => '', state => 'preamble' }, $class;
+    my $self = bless { parser => $parser, boundary => "\r\n--$boundary", level => $level, name => $name, buffer => $buffer, state => 'preamble' }, $class;
     Scalar::Util::weaken( $self->{parser} );    # it holds this
     return $self;
 }
 
 # Each state is a method: undef to go on with the next one, or a status.
 sub take ( $self, $store, $piece, $is_last ) {
-    $self->{buffer} .= $piece;
+    ${ $self->{buffer} } .= $piece;
     while (1) {
         my $state  = $self->{state};
         my $status = $self->$state( $store, $is_last );
@@ -46,9 +46,9 @@ sub _short ($is_last) { return $is_last ? APR::Request::Decode::EOF : INCOMPLETE
 
 sub preamble ( $self, $store, $is_last ) {
     my $boundary = substr $self->{boundary}, 2;
-    my $at       = index $self->{buffer}, $boundary;
+    my $at       = index ${ $self->{buffer} }, $boundary;
     if ( $at < 0 ) {
-        $self->_drop( length( $self->{buffer} ) - length($boundary) + 1 );
+        $self->_drop( length( ${ $self->{buffer} } ) - length($boundary) + 1 );
         return _short($is_last);
     }
     $self->_drop( $at + length $boundary );
@@ -56,12 +56,12 @@ sub preamble ( $self, $store, $is_last ) {
     return;
 }
 
-sub _drop ( $self, $count ) { return $count > 0 ? substr $self->{buffer}, 0, $count, '' : '' }
+sub _drop ( $self, $count ) { return $count > 0 ? substr ${ $self->{buffer} }, 0, $count, '' : '' }
 
 # Behind a boundary. Where the body ends here, nobody misses the end of the line.
 sub line ( $self, $store, $is_last ) {
-    my $at = index $self->{buffer}, "\r\n";
-    return $ERROR{BADDATA} if $at > LONGEST_LINE || $at < 0 && length $self->{buffer} > LONGEST_LINE;
+    my $at = index ${ $self->{buffer} }, "\r\n";
+    return $ERROR{BADDATA} if $at > LONGEST_LINE || $at < 0 && length ${ $self->{buffer} } > LONGEST_LINE;
     if ( $at < 0 ) {
         return INCOMPLETE if !$is_last;
         $self->{state} = 'over';
@@ -75,7 +75,7 @@ sub line ( $self, $store, $is_last ) {
 sub over ( $self, @ ) { return 0 }
 
 sub header ( $self, $store, $is_last ) {
-    my $found = header_lines( \$self->{buffer}, $is_last );
+    my $found = header_lines( $self->{buffer}, $is_last );
     return $found           if !ref $found;
     return $ERROR{OVERLIMIT} if ( $self->{parser}{lines} += @$found ) > MOST_LINES;
     $self->{headers} = $found;
@@ -104,9 +104,9 @@ sub header_lines ( $buffer, $is_last ) {
 # A part without a body may have its header's last line end in the next boundary.
 sub body ( $self, $store, $is_last ) {
     my $boundary = substr $self->{boundary}, 2;
-    my $start    = substr $self->{buffer}, 0, length $boundary;
+    my $start    = substr ${ $self->{buffer} }, 0, length $boundary;
     return INCOMPLETE if !$is_last && length $start < length $boundary && $start eq substr $boundary, 0, length $start;
-    substr( $self->{buffer}, 0, 0 ) = "\r\n" if $start eq $boundary;
+    substr( ${ $self->{buffer} }, 0, 0 ) = "\r\n" if $start eq $boundary;
     my $status = $self->_begin_part( _value( $self->{headers}, 'content-disposition' ), _value( $self->{headers}, 'content-type' ) );
     return $status || undef;
 }
@@ -139,16 +139,14 @@ sub _begin_nested ( $self, $disposition, $type ) {
     my ( $name, $status ) = defined $disposition ? APR::Request::Decode::attribute( $disposition, 'name' ) : ( undef, $ERROR{NOATTR} );
     return $ERROR{GENERAL} if $self->{level} >= DEEPEST || !defined $name && $status != $ERROR{NOATTR};
     $name //= _value( $self->{headers}, 'content-id' ) // '';
-    $self->{nested} = ref($self)->new( $self->{parser}, $type, $self->{level} + 1, $name ) // return $ERROR{GENERAL};
+    $self->{nested} = ref($self)->new( $self->{parser}, $type, $self->{level} + 1, $name, $self->{buffer} ) // return $ERROR{GENERAL};
     $self->{state} = 'nested';
     return 0;
 }
 
 sub nested ( $self, $store, $is_last ) {
-    my $nested = $self->{nested};
-    my $status = $nested->take( $store, substr( $self->{buffer}, 0, length $self->{buffer}, '' ), $is_last );
+    my $status = $self->{nested}->take( $store, '', $is_last );
     return $status if $status;
-    $self->{buffer} = $nested->{buffer};
     delete $self->{nested};
     $self->{state} = 'preamble';
     return;
@@ -163,14 +161,14 @@ sub _begin_upload ( $self, $name, $file ) {
 
 # Bytes of a part, and whether it ends with them. What may be the start of a boundary waits.
 sub _data ($self) {
-    my $at = index $self->{buffer}, $self->{boundary};
+    my $at = index ${ $self->{buffer} }, $self->{boundary};
     if ( $at >= 0 ) {
         my $data = $self->_drop($at);
         $self->_drop( length $self->{boundary} );
         $self->{state} = 'line';
         return ( $data, 1 );
     }
-    return ( $self->_drop( length( $self->{buffer} ) - length( $self->{boundary} ) + 1 ), 0 );
+    return ( $self->_drop( length( ${ $self->{buffer} } ) - length( $self->{boundary} ) + 1 ), 0 );
 }
 
 sub value ( $self, $store, $is_last ) {

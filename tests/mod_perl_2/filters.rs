@@ -11,7 +11,7 @@ const HANDLER: &str = "use Apache2::Filter ();\nuse base 'Apache2::Filter';\n\
     sub sign { my $f = shift; while ($f->read(my $text, 1000)) { $f->print($text) } $f->print('.') if $f->seen_eos; 0 }\n";
 
 #[track_caller]
-fn filtered(code: &str, inside: &str) -> Server {
+pub fn filtered(code: &str, inside: &str) -> Server {
     serve(&format!("{HANDLER}{code}"), inside)
 }
 

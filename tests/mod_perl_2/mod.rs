@@ -1,6 +1,8 @@
 //! Sites of mod_perl 2: which configurations mean it, and what its handlers find. What others wrote about it runs in `make suites`.
 
 mod access;
+mod bad_input;
+mod clumsy_filters;
 mod connections;
 mod environment;
 mod filters;

@@ -255,20 +255,22 @@ _copy(brigade)
 # So much of a file, which is read when somebody reads the buckets.
 void
 _insert_file(brigade, name, length)
-    Brigade brigade
-    const char *name
     UV length
+    Brigade brigade
+    SV *name
   CODE:
-    apr_bucket_brigade *const bb = brigade->it;
+    const aprxs_text path = aprxs_text_of(aTHX_ name);
+    apr_bucket_brigade *const bb = (brigade = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "brigade"))->it;
     apr_file_t *file;
-    aprxs_check(aTHX_ cv, apr_file_open(&file, name, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, bb->p));
-    apr_brigade_insert_file(bb, file, 0, (apr_off_t)length, bb->p);
+    aprxs_check(aTHX_ cv, apr_file_open(&file, path.bytes, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, bb->p));
+    /* Not mapped into memory: whoever makes the file shorter would end the process. */
+    apr_bucket_file_enable_mmap(apr_brigade_insert_file(bb, file, 0, (apr_off_t)length, bb->p), 0);
 
 # So many bytes, those of the first bucket (-1), or a line, which are no longer in it; undef for an empty brigade.
 SV *
 _take(brigade, count)
-    Brigade brigade
     IV count
+    Brigade brigade
   CODE:
     apr_bucket_brigade *const bb = brigade->it;
     if (APR_BRIGADE_EMPTY(bb))

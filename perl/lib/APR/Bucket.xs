@@ -63,10 +63,11 @@ eos_create(list)
 
 IV
 read(bucket, buffer, block = APR_BLOCK_READ)
-    Bucket bucket
     SV *buffer
+    Bucket bucket
     IV block
   CODE:
+    bucket = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Bucket, "bucket");
     const char *bytes = "";
     apr_size_t length = 0;
     const apr_status_t status =

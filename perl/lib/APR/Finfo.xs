@@ -30,12 +30,15 @@ MODULE = APR::Finfo    PACKAGE = APR::Finfo
 
 SV *
 stat(fname, wanted, p)
-    SV *fname
     IV wanted
     PoolOf p
+    SV *fname
   CODE:
+    const aprxs_text path = aprxs_text_of(aTHX_ fname);
+    /* The name's own code may have destroyed the pool. */
+    p = aprxs_expect(aTHX_ ST(2), &aprxs_kind_Pool);
     apr_finfo_t *const finfo = apr_pcalloc(p->it, sizeof *finfo);
-    const char *const name = apr_pstrdup(p->it, aprxs_text_of(aTHX_ fname).bytes);
+    const char *const name = apr_pstrdup(p->it, path.bytes);
     const apr_status_t status = apr_stat(finfo, name, (apr_int32_t)wanted, p->it);
     /* Not all that was wanted is no failure: `valid` says what is there. */
     if (status != APR_INCOMPLETE)

@@ -14,9 +14,13 @@ new(CLASS, p, ipstr, mask_or_numbits = NULL)
     SV *mask_or_numbits
   CODE:
     apr_ipsubnet_t *subnet = NULL;
-    const char *const mask = mask_or_numbits && SvOK(mask_or_numbits) ? aprxs_text_of(aTHX_ mask_or_numbits).bytes : NULL;
+    /* A copy: the other text's own code may change this variable, or destroy the pool. */
+    const char *const mask =
+        mask_or_numbits && SvOK(mask_or_numbits) ? aprxs_text_of(aTHX_ sv_mortalcopy(mask_or_numbits)).bytes : NULL;
+    const aprxs_text address = aprxs_text_of(aTHX_ ipstr);
     PERL_UNUSED_VAR(CLASS);
-    aprxs_check(aTHX_ cv, apr_ipsubnet_create(&subnet, aprxs_text_of(aTHX_ ipstr).bytes, mask, p->it));
+    p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
+    aprxs_check(aTHX_ cv, apr_ipsubnet_create(&subnet, address.bytes, mask, p->it));
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_IpSubnet, subnet, p);
   OUTPUT:
     RETVAL

@@ -104,9 +104,13 @@ cleanup_register(p, cv, arg = NULL)
     SV *cv
     SV *arg
   CODE:
+    SV *const code = sv_2mortal(code_of(aTHX_ cv));
+    SV *const argument = arg ? sv_mortalcopy(arg) : NULL;
+    /* The name's own code may have destroyed the pool. */
+    p = aprxs_pool_get(aTHX_ ST(0), "p");
     Cleanup *const cleanup = apr_palloc(p->it, sizeof *cleanup);
-    cleanup->code = code_of(aTHX_ cv);
-    cleanup->argument = arg ? newSVsv(arg) : NULL;
+    cleanup->code = SvREFCNT_inc(code);
+    cleanup->argument = SvREFCNT_inc(argument);
     apr_pool_cleanup_register(p->it, cleanup, run, apr_pool_cleanup_null);
 
 int
@@ -132,11 +136,18 @@ tag(pool, tag)
     Pool pool
     SV *tag
   CODE:
+    SV *const name = sv_2mortal(newSV(0));
+    if (SvOK(tag)) {
+        const aprxs_text text = aprxs_text_of(aTHX_ tag);
+        sv_setpvn(name, text.bytes, text.length);
+    }
+    pool = aprxs_pool_get(aTHX_ ST(0), "pool");
     /* apr keeps the pointer. */
-    apr_pool_tag(pool->it, aprxs_string_in(aTHX_ pool->it, tag));
+    apr_pool_tag(pool->it, aprxs_string_in(aTHX_ pool->it, name));
 
 void
 cleanup_for_exec(...)
   CODE:
+    /* What is open in pools is closed by exec itself. apr's function makes every pool of the process forget its cleanups, and so the
+     * objects of what lives in it would not learn of its end. */
     PERL_UNUSED_VAR(items);
-    apr_pool_cleanup_for_exec();

@@ -41,8 +41,11 @@ new(class, p, ip, port = 0)
     IV port
   CODE:
     apr_sockaddr_t *address = NULL;
+    const aprxs_text digits = aprxs_text_of(aTHX_ ip);
     PERL_UNUSED_VAR(class);
-    aprxs_check(aTHX_ cv, make(&address, p->it, aprxs_text_of(aTHX_ ip).bytes, port));
+    /* The text's own code may have destroyed the pool. */
+    p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
+    aprxs_check(aTHX_ cv, make(&address, p->it, digits.bytes, port));
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_SockAddr, address, p);
   OUTPUT:
     RETVAL

@@ -76,8 +76,8 @@ fileno(socket)
 
 IV
 opt_get(socket, opt)
-    Socket socket
     IV opt
+    Socket socket
   CODE:
     apr_int32_t value = 0;
     aprxs_check(aTHX_ cv, apr_socket_opt_get(socket->it, (apr_int32_t)opt, &value));
@@ -87,9 +87,9 @@ opt_get(socket, opt)
 
 void
 opt_set(socket, opt, val)
-    Socket socket
     IV opt
     IV val
+    Socket socket
   CODE:
     aprxs_check(aTHX_ cv, apr_socket_opt_set(socket->it, (apr_int32_t)opt, (apr_int32_t)val));
 
@@ -105,17 +105,17 @@ timeout_get(socket)
 
 void
 timeout_set(socket, t)
-    Socket socket
     IV t
+    Socket socket
   CODE:
     aprxs_check(aTHX_ cv, apr_socket_timeout_set(socket->it, t));
 
 IV
 poll(socket, pool, timeout, reqevents)
-    Socket socket
-    PoolOf pool
     IV timeout
     IV reqevents
+    Socket socket
+    PoolOf pool
   CODE:
     apr_pollfd_t fd = {0};
     apr_int32_t ready = 0;
@@ -129,9 +129,9 @@ poll(socket, pool, timeout, reqevents)
 
 IV
 recv(socket, buffer, len)
-    Socket socket
     SV *buffer
     IV len
+    Socket socket
   CODE:
     apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
@@ -194,8 +194,8 @@ connect(socket, sa)
 
 IV
 listen(socket, backlog)
-    Socket socket
     IV backlog
+    Socket socket
   CODE:
     RETVAL = apr_socket_listen(socket->it, backlog < 0 ? 0 : backlog > 65535 ? 65535 : (int)backlog);
   OUTPUT:
@@ -212,11 +212,11 @@ close(socket)
 
 IV
 recvfrom(from, sock, flags, buffer, len)
-    SockAddr from
-    Socket sock
     IV flags
     SV *buffer
     IV len
+    SockAddr from
+    Socket sock
   CODE:
     apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
@@ -227,9 +227,9 @@ recvfrom(from, sock, flags, buffer, len)
 
 IV
 sendto(sock, where, flags, buf, len = NULL)
+    IV flags
     Socket sock
     SockAddr where
-    IV flags
     SV *buf
     SV *len
   CODE:

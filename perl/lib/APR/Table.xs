@@ -19,12 +19,12 @@ static int wants_more(pTHX_ SV *code, SV *name, SV *value)
 }
 
 /* Texts of our own: what an object's code would do to the table is done before anybody looks at that. */
-static aprxs_text *kept_texts(pTHX_ SV **values, I32 count)
+static aprxs_text *kept_texts(pTHX_ I32 ax, I32 count)
 {
     SV *const room = sv_2mortal(newSV(count * sizeof(aprxs_text) + 1));
     aprxs_text *const texts = (aprxs_text *)SvPVX(room);
     for (I32 i = 0; i < count; i++)
-        texts[i] = aprxs_text_of(aTHX_ sv_mortalcopy(values[i]));
+        texts[i] = aprxs_text_of(aTHX_ sv_mortalcopy(ST(i)));
     return texts;
 }
 
@@ -75,8 +75,8 @@ MODULE = APR::Table    PACKAGE = APR::Table
 
 SV *
 make(p, nelts)
-    PoolOf p
     IV nelts
+    PoolOf p
   CODE:
     RETVAL = aprxs_table_make(aTHX_ p, nelts);
   OUTPUT:
@@ -108,9 +108,9 @@ overlay(base, overlay, p)
 
 void
 overlap(a, b, flags)
+    IV flags
     Table a
     Table b
-    IV flags
   CODE:
     if (a != b)
         aprxs_table_append(aTHX_ a, b);
@@ -118,8 +118,8 @@ overlap(a, b, flags)
 
 void
 compress(t, flags)
-    Table t
     IV flags
+    Table t
   CODE:
     aprxs_table_compress(aTHX_ t, flags);
 
@@ -129,6 +129,7 @@ get(...)
     aprxs_text name, value;
     if (items != 2)
         croak("Usage: $table->get($key)");
+    aprxs_fix_arguments(aTHX_ ax, items);
     /* The key's own code runs before the table is looked at. */
     const aprxs_text wanted = aprxs_text_of(aTHX_ ST(1));
     aprxs_object *const table = aprxs_table_get(aTHX_ ST(0));
@@ -145,7 +146,7 @@ get(...)
 
 SV *
 FETCH(self, key)
-    SV *self
+    Fixed self
     SV *key
   CODE:
     const aprxs_text wanted = aprxs_text_of(aTHX_ key);
@@ -156,7 +157,7 @@ FETCH(self, key)
 
 int
 EXISTS(self, key)
-    SV *self
+    Fixed self
     SV *key
   CODE:
     const aprxs_text wanted = aprxs_text_of(aTHX_ key);
@@ -166,7 +167,7 @@ EXISTS(self, key)
 
 void
 set(t, key, val)
-    SV *t
+    Fixed t
     SV *key
     SV *val
   ALIAS:
@@ -181,7 +182,7 @@ set(t, key, val)
 
 void
 unset(t, key)
-    SV *t
+    Fixed t
     SV *key
   CODE:
     const aprxs_text name = aprxs_text_of(aTHX_ key);
@@ -189,7 +190,7 @@ unset(t, key)
 
 SV *
 DELETE(t, key)
-    SV *t
+    Fixed t
     SV *key
   CODE:
     const aprxs_text name = aprxs_text_of(aTHX_ key);
@@ -243,13 +244,13 @@ _place(key)
 
 void
 do(t, sub, ...)
-    SV *t
+    Fixed t
     SV *sub
   CODE:
     aprxs_text name, value;
     PERL_UNUSED_VAR(t);
     sv_2mortal(SvREFCNT_inc(sub));
-    const aprxs_text *const names = kept_texts(aTHX_ &ST(2), items - 2);
+    const aprxs_text *const names = kept_texts(aTHX_ ax + 2, items - 2);
     const I32 count = items - 2;
     /* The code may destroy what the table lives in: it is asked anew each time. */
     for (size_t i = 0; aprxs_table_entry(aTHX_ aprxs_table_get(aTHX_ ST(0)), i, &name, &value); i++) {

@@ -22,6 +22,7 @@ new(classname, p, flags = 0)
   CODE:
     apr_thread_mutex_t *mutex = NULL;
     PERL_UNUSED_VAR(classname);
+    p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
     aprxs_check(aTHX_ cv, apr_thread_mutex_create(&mutex, (unsigned)flags, p->it));
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_ThreadMutex, mutex, p);
   OUTPUT:

@@ -44,10 +44,12 @@ parse(classname, p, uri_string)
     PoolOf p
     SV *uri_string
   CODE:
-    ParsedURI *const parsed = apr_pcalloc(p->it, sizeof *parsed);
+    const aprxs_text text = aprxs_text_of(aTHX_ uri_string);
     PERL_UNUSED_VAR(classname);
+    p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
+    ParsedURI *const parsed = apr_pcalloc(p->it, sizeof *parsed);
     /* What is no URI has the parts that were understood, as in mod_perl. */
-    (void)apr_uri_parse(p->it, aprxs_text_of(aTHX_ uri_string).bytes, &parsed->uri);
+    (void)apr_uri_parse(p->it, text.bytes, &parsed->uri);
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_URI, parsed, p);
   OUTPUT:
     RETVAL
@@ -68,15 +70,13 @@ scheme(obj, val = NULL)
     fragment = FRAGMENT
     path_info = PATH_INFO
   CODE:
-    ParsedURI *const parsed = obj->it;
-    char **const field = field_of(parsed, ix);
-    RETVAL = sv_2mortal(aprxs_sv_of(aTHX_ *field));
+    RETVAL = sv_2mortal(aprxs_sv_of(aTHX_ *field_of(obj->it, ix)));
     if (val) {
-        /* The value's own code may have destroyed the pool. */
-        SV *const wanted = sv_mortalcopy(val);
-        char *const text = SvOK(wanted) ? savepv(aprxs_text_of(aTHX_ wanted).bytes) : NULL;
-        SAVEFREEPV(text);
+        const char *const text = SvOK(val) ? aprxs_text_of(aTHX_ val).bytes : NULL;
+        /* The value's own code may have destroyed the pool, or put another object here. */
         obj = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_URI, "obj");
+        ParsedURI *const parsed = obj->it;
+        char **const field = field_of(parsed, ix);
         *field = text ? apr_pstrdup(aprxs_home(aTHX_ obj)->it, text) : NULL;
         if (ix == PORT)
             parsed->uri.port = number_of(*field);
@@ -105,6 +105,7 @@ unparse(uptr, flags = APR_URI_UNP_OMITPASSWORD)
     URI uptr
     UV flags
   CODE:
+    uptr = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_URI, "uptr");
     apr_pool_t *const scratch = aprxs_scratch_pool(aTHX);
     RETVAL = aprxs_sv_of(aTHX_ apr_uri_unparse(scratch, &((ParsedURI *)uptr->it)->uri, (unsigned)flags));
     apr_pool_destroy(scratch);

@@ -13,7 +13,7 @@ password_validate(passwd, hash)
     SV *passwd
     SV *hash
   CODE:
-    const char *const password = aprxs_text_of(aTHX_ passwd).bytes;
+    const char *const password = aprxs_text_of(aTHX_ sv_mortalcopy(passwd)).bytes;
     RETVAL = apr_password_validate(password, aprxs_text_of(aTHX_ hash).bytes) == APR_SUCCESS;
   OUTPUT:
     RETVAL

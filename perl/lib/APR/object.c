@@ -97,6 +97,17 @@ aprxs_object *aprxs_find(pTHX_ SV *sv)
     return SvROK(sv) ? aprxs_behind(aTHX_ SvRV(sv)) : NULL;
 }
 
+void aprxs_fix_arguments(pTHX_ I32 ax, I32 items)
+{
+    for (I32 i = 0; i < items; i++) {
+        if (!SvGMAGICAL(ST(i)))
+            continue;
+        SV *const copy = sv_mortalcopy(ST(i));
+        /* That may have moved the stack. */
+        ST(i) = copy;
+    }
+}
+
 aprxs_object *aprxs_home(pTHX_ aprxs_object *object)
 {
     return aprxs_behind(aTHX_ object->home);

@@ -20,10 +20,24 @@ static apr_status_t is_ending(void *data)
     return APR_SUCCESS;
 }
 
+/* The first that is heard of an end, before the pools below: apr ends those of a pool itself, and no cleanup may end one again. */
+static apr_status_t begins_to_end(void *data)
+{
+    ((aprxs_object *)data)->flags |= APRXS_CLOSING;
+    return APR_SUCCESS;
+}
+
 static void watch(aprxs_object *object)
 {
     apr_pool_userdata_setn(object, KEY, NULL, object->it);
     apr_pool_cleanup_register(object->it, object, is_ending, apr_pool_cleanup_null);
+    apr_pool_pre_cleanup_register(object->it, object, begins_to_end);
+}
+
+static void unwatch(aprxs_object *object)
+{
+    apr_pool_cleanup_kill(object->it, object, is_ending);
+    apr_pool_cleanup_kill(object->it, object, begins_to_end);
 }
 
 /* Pools that are being ended now, innermost first: what their cleanups do must not end them, or one around them, again. */
@@ -103,12 +117,12 @@ static void is_unused(pTHX_ aprxs_object *object)
 {
     if (object->flags & APRXS_CLOSING) {
         take_out(aTHX_ object);
-        apr_pool_cleanup_kill(object->it, object, is_ending);
+        unwatch(object);
     } else if (object->flags & APRXS_OWNED) {
-        apr_pool_cleanup_kill(object->it, object, is_ending);
+        unwatch(object);
         apr_pool_destroy(object->it);
     } else if (!(object->flags & APRXS_GLOBAL)) {
-        apr_pool_cleanup_kill(object->it, object, is_ending);
+        unwatch(object);
         apr_pool_userdata_setn(NULL, KEY, NULL, object->it);
     }
 }

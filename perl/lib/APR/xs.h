@@ -48,6 +48,8 @@ aprxs_object *aprxs_find(pTHX_ SV *sv);
 aprxs_object *aprxs_behind(pTHX_ SV *inner);
 /* The same of the wanted kind and with its structure, or a croak that names the function and the argument. */
 aprxs_object *aprxs_get(pTHX_ CV *cv, SV *sv, const aprxs_kind *kind, const char *argument);
+/* Magical arguments become copies of what they say now: looking at them again runs no code. */
+void aprxs_fix_arguments(pTHX_ I32 ax, I32 items);
 /* Where the classes' own constructors say it in other words. */
 aprxs_object *aprxs_expect(pTHX_ SV *sv, const aprxs_kind *kind);
 /* The object has no structure from now on, nor have those who live in it. */
@@ -62,6 +64,8 @@ extern const aprxs_kind aprxs_kind_Pool, aprxs_kind_Table, aprxs_kind_BucketAllo
 /* The names of types in .xs files: typemap checks the kind and that the structure is there. */
 typedef aprxs_object *Pool, *PoolOf, *Table, *BucketAlloc, *Bucket, *BucketType, *Brigade, *Finfo, *IpSubnet, *SockAddr, *Socket,
     *ThreadMutex, *ThreadRWLock, *URI, *UUID;
+/* An argument that the function looks at itself, after the texts. */
+typedef SV *Fixed;
 
 /* The pool as an object, the one that is there already where there is one. */
 SV *aprxs_pool_reference(pTHX_ apr_pool_t *pool);

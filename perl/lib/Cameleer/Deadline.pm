@@ -2,15 +2,20 @@ package Cameleer::Deadline;
 
 use v5.36;
 
+use constant DEEPEST => 200;
+
 # Called between two ops of a request that has taken too long, just before it dies: where it is, innermost frame first.
 sub stack {
     my @lines = 'RequestTimeout has passed; Perl was here, innermost first:';
     my $depth = 0;
-    while ( my ( undef, $file, $line ) = caller $depth ) {
+    # perl counts the frames from the innermost one each time it is asked: all of an endless recursion would take longer than it did.
+    while ( $depth < DEEPEST ) {
+        my ( undef, $file, $line ) = caller $depth;
         last unless $line;    # the server, which has called the program
         my $sub = ( caller ++$depth )[3] // '(the main program)';
         push @lines, "  $sub at $file line $line";
     }
+    push @lines, '  ...' if $depth == DEEPEST;
     return join '', map { "$_\n" } @lines;
 }
 

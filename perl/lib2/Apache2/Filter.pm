@@ -70,8 +70,15 @@ sub of_request ( $r, $chain, @new ) {
     my $way = $chain =~ s/\Aproto_//r;
     return Cameleer::Filters::core( $r, $way ) if $way ne $chain;
     my $before = Cameleer::Filters::first( $r, $way );
-    Cameleer::Filters::of($r)->{$way} = $new[0] if @new && !$new[0]{core};
+    return $before unless @new;
+    Cameleer::ModPerl2::croak("\$r->$chain: expected an Apache2::Filter of this request and its $way") unless _is_of( $r, $way, $new[0] );
+    Cameleer::Filters::of($r)->{$way} = $new[0] unless $new[0]{core};
     return $before;
+}
+
+# So the chain that begins with it has an end.
+sub _is_of ( $r, $way, $f ) {
+    return Scalar::Util::blessed($f) && $f->isa(__PACKAGE__) && $f->{way} eq $way && $f->{number} == $r->number;
 }
 
 # A handler that has the whole connection has its ends, without filters between.

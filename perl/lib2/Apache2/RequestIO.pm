@@ -4,10 +4,11 @@ use v5.36;
 
 use Apache2::RequestRec ();
 use Cameleer::ModPerl2  ();
+use Errno               ();
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
-        qw(READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE rflush setup_client_block should_client_block
+        qw(READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE setup_client_block should_client_block
             get_client_block) );
 
     sub UNTIE { return }
@@ -15,8 +16,15 @@ package Apache2::RequestRec {
     # How many bytes that were, `0E0` for none: true in any case.
     sub print ( $r, @texts ) {
         my $count = _write( $r, 'print', @texts );
-        Apache::rflush($r) if $|;
+        $r->rflush if $|;
         return $count;
+    }
+
+    # Who answers a client that has gone learns it here.
+    sub rflush ($r) {
+        Apache::rflush($r);
+        Cameleer::ModPerl2::raise( Errno::ECONNABORTED(), 'Apache2::RequestIO::rflush' ) if Apache::_is_unheard($r);
+        return;
     }
 
     sub puts ( $r, @texts ) { return 0 + _write( $r, 'puts', @texts ) }

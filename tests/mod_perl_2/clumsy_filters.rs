@@ -1,0 +1,72 @@
+//! Filters of requests that are wrong: what becomes of their answer, and of the next one.
+
+use super::filters::filtered;
+
+/// What a filter does at `/my`, with the status that comes of it, the body where there is one, and what the log says.
+#[test]
+fn a_clumsy_filter_ends_its_own_answer_only() {
+    let cases = [
+        ("twice", "my ($f, $bb) = @_; $f->next->pass_brigade($bb); $f->next->pass_brigade($bb)", 200, "Hello", ""),
+        ("itself", "my ($f, $bb) = @_; $f->pass_brigade($bb)", 500, "", "has handed a brigade to itself"),
+        (
+            "gone",
+            "my ($f, $bb) = @_; $bb->destroy; $f->next->pass_brigade($bb)",
+            500,
+            "",
+            "invalid APR::Brigade object",
+        ),
+        ("unseen", "my ($f, $bb) = @_; $bb->destroy; 0", 500, "", "invalid APR::Brigade object"),
+        ("no_pool", "my ($f, $bb) = @_; $f->r->pool->destroy; $f->next->pass_brigade($bb)", 200, "Hello", ""),
+        (
+            "no_list",
+            "my ($f, $bb) = @_; $bb->bucket_alloc->destroy; $f->next->pass_brigade($bb)",
+            500,
+            "",
+            "invalid APR::B",
+        ),
+        ("removed", "my $f = shift; $f->remove; $f->remove; -1", 200, "Hello", ""),
+        (
+            "says",
+            "my $f = shift; $f->r->print('Oh '); while ($f->read(my $t, 9)) { $f->print($t) } 0",
+            200,
+            "HelloOh ",
+            "",
+        ),
+        ("words", "'garbage'", 200, "", ""),
+        ("status", "404", 404, "There is no page", ""),
+        ("number", "99999", 500, "", ""),
+        ("below", "-7", 500, "", ""),
+        ("object", "$_[0]", 200, "", ""),
+        ("chain", "$_[0]->r->output_filters({}); -1", 500, "", "expected an Apache2::Filter of this request"),
+    ];
+    let subs = cases.map(|(name, code, ..)| format!("sub {name} {{ {code} }}\n")).concat();
+    let places = cases.map(|(name, ..)| {
+        format!(
+            "</Location>\n<Location /{name}>\nSetHandler modperl\nPerlResponseHandler My\nPerlOutputFilterHandler My::{name}\n"
+        )
+    });
+    let server = filtered(&subs, &places.concat());
+    let worker = server.workers();
+    for (name, _, status, text, log) in cases {
+        let response = server.get(&format!("/{name}"));
+        assert_eq!(response.status, status, "{name}: {response:?}");
+        assert!(response.text().contains(text), "{name}: {response:?}");
+        assert!(log.is_empty() || server.logged(log).contains(log));
+    }
+    assert_eq!(server.text("/my"), "Hello");
+    assert_eq!(server.workers()[0].0, worker[0].0);
+}
+
+#[test]
+fn filters_without_an_end_are_ended_by_the_request_s_time_and_said_in_few_lines() {
+    let code = "sub again { $_[0]->r->add_output_filter(\\&again); -1 }\nsub deep { no warnings 'recursion'; deep() }";
+    let inside = "RequestTimeout 1\nPerlOutputFilterHandler My::";
+    for handler in ["again", "deep"] {
+        let server = filtered(code, &format!("{inside}{handler}"));
+        let worker = server.workers();
+        server.get("/my").is(504);
+        server.logged("RequestTimeout has passed; Perl was here");
+        assert!(server.log().lines().count() < 300, "{}", server.log().lines().count());
+        assert_eq!(server.workers()[0].0, worker[0].0);
+    }
+}

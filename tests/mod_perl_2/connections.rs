@@ -201,6 +201,7 @@ fn request_timeout_ends_a_loop_and_a_wait() {
     let code = "sub handler { my $c = shift; my $s = $c->client_socket; $s->recv(my $what, 10);\n\
         $s->opt_set(APR::Const::SO_NONBLOCK, 0); if ($what =~ /wait/) { 1 while $s->recv($what, 10) } else { 1 while 1 } 0 }";
     let site = Listening::new(code, "RequestTimeout 1s");
+    site.server.until_idle(2);
     let before = site.server.workers();
     for what in ["wait\n", "loop\n"] {
         let mut client = site.connect();

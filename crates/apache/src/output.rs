@@ -13,6 +13,8 @@ pub trait Client {
 
 /// Output gathers up to this size before the response begins to leave: most responses are one packet.
 const BUFFER: usize = 32 * 1024;
+/// The same of what comes out of filters, piece by piece: most pages are one packet then, too, and their length is known.
+const FILTERED_BUFFER: usize = 128 * 1024;
 
 /// How far a response is.
 #[derive(Debug, Default)]
@@ -167,8 +169,9 @@ impl Output {
         self.front_is_gone
     }
 
-    pub fn has_room_for(&self, length: usize) -> bool {
-        self.is_part || self.body.len() + length <= BUFFER
+    pub fn has_room_for(&self, length: usize, filtering: Filtering) -> bool {
+        let room = if filtering == Filtering::Off { BUFFER } else { FILTERED_BUFFER };
+        self.is_part || self.body.len() + length <= room
     }
 
     pub fn send_info(&mut self, id: u64, client: &mut dyn Client) {

@@ -186,10 +186,22 @@ sub _died ($error) {
 
 # --- streams
 
-# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read.
+# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read. Without signatures, here and in print: a page takes
+# many calls, and most find all that they want in one bucket.
 sub read {    ## no critic: the name is the API's
+    my $run    = $_[0]{run} // _idle('read');
+    my $wanted = $_[2]      // 8192;
+    return &_read_on if length( $run->{in} ) - $run->{at} < $wanted;
+    $_[1] = substr $run->{in}, $run->{at}, $wanted;
+    $run->{at} += $wanted;
+    Apache->taint( $_[1] ) if ${^TAINT};
+    return $wanted;
+}
+
+# The same, from as many buckets as it takes.
+sub _read_on {
     my ( $f, undef, $wanted ) = @_;
-    my $run = $f->{run} // _idle('read');
+    my $run = $f->{run};
     $wanted //= 8192;
     $run->{source} //= $f->{way} eq 'output' ? $run->{brigade} : _fetch( $f, $run );
     my $text = '';
@@ -201,7 +213,7 @@ sub read {    ## no critic: the name is the API's
         else { _advance($run) or last }
     }
     $_[1] = $text;
-    Apache->taint( $_[1] );
+    Apache->taint( $_[1] ) if ${^TAINT};
     return length $text;
 }
 
@@ -236,16 +248,22 @@ sub seen_eos {
 
 # How many bytes that were. An answer's go on as soon as they are worth it.
 sub print {    ## no critic: the name is the API's
-    my $f   = shift;
-    my $run = $f->{run} // _idle('print');
+    my $f    = shift;
+    my $run  = $f->{run} // _idle('print');
     my $sent = 0;
     for my $text (@_) {
-        my $bytes = $text // '';
-        utf8::encode($bytes) if utf8::is_utf8($bytes) && !utf8::downgrade( $bytes, 1 );
-        $run->{out} .= $bytes;
-        $sent += length $bytes;
+        if ( ref $text || !defined $text || utf8::is_utf8($text) ) {
+            my $bytes = defined $text ? "$text" : '';
+            utf8::encode($bytes) if utf8::is_utf8($bytes) && !utf8::downgrade( $bytes, 1 );
+            $run->{out} .= $bytes;
+            $sent += length $bytes;
+        }
+        else {
+            $run->{out} .= $text;
+            $sent += length $text;
+        }
     }
-    if ( $f->{way} eq 'output' && length $run->{out} >= Cameleer::Filters::PIECE() ) {
+    if ( length $run->{out} >= Cameleer::Filters::PIECE && $f->{way} eq 'output' ) {
         my $status = _send( $f, $run );
         Cameleer::Filters::raise( $status, 'Apache2::Filter::print' ) if $status != OK;
     }
@@ -254,13 +272,14 @@ sub print {    ## no critic: the name is the API's
 
 # What has been printed goes to the next filter, with one of those buckets behind it.
 sub _send ( $f, $run, @behind ) {
+    my ( $next, $bytes ) = ( $f->{next}, delete $run->{out} );
+    $run->{out} = '';
+    return Cameleer::Filters::write_bytes( $next, $bytes ) if $next->{core} && !$next->{next} && !@behind;
     my $brigade = $f->{brigade} //= Cameleer::Filters::new_brigade( $f->r );
     my $alloc   = $brigade->bucket_alloc;
-    my $bytes   = delete $run->{out};
-    $run->{out} = '';
     $brigade->insert_tail( APR::Bucket->new( $alloc, $bytes ) ) if length $bytes;
     $brigade->insert_tail( APR::Bucket->can($_)->($alloc) ) for @behind;
-    my $status = $f->{next}->pass_brigade($brigade);
+    my $status = $next->pass_brigade($brigade);
     $brigade->cleanup;
     return $status;
 }

@@ -151,6 +151,12 @@ sub write_answer ( $core, $brigade ) {
     return OK;
 }
 
+# The same, of a filter that has printed them: a brigade would be taken apart at once.
+sub write_bytes ( $core, $bytes ) {
+    Apache::_write_filtered( $core->{r} //= $core->r, $bytes );
+    return OK;
+}
+
 # The next bytes of the body as it was sent, up to a line's end in one of the modes, and the end behind the last of them.
 sub read_sent ( $core, $brigade, $mode, $length ) {
     my ( $r, $alloc ) = ( $core->r, $brigade->bucket_alloc );

@@ -27,7 +27,7 @@ impl RequestRec {
     }
 
     fn write_body(&mut self, bytes: &[u8]) {
-        match self.output.has_room_for(bytes.len()) {
+        match self.output.has_room_for(bytes.len(), self.filtering) {
             true => self.output.body.extend_from_slice(bytes),
             false => self.write_through(bytes),
         }
@@ -93,7 +93,7 @@ impl RequestRec {
         }
         let id = self.frame.id();
         self.output.send_gathered(id, &mut *self.client);
-        match self.output.has_room_for(bytes.len()) {
+        match self.output.has_room_for(bytes.len(), self.filtering) {
             true => self.output.body.extend_from_slice(bytes),
             false => self.output.send_through(id, bytes, &mut *self.client),
         }

@@ -3,6 +3,7 @@
 
 mod auth_cookie;
 mod frameworks;
+mod inventory;
 mod modules;
 mod pages;
 mod request_tracker;

@@ -176,7 +176,10 @@ impl Expander {
     fn steps(&self, directive: &Directive) -> Vec<StartUp> {
         let section = directive.section.as_ref().map(|_| Vec::new());
         let alone = Directive { section, ..directive.clone() };
-        Config::sketch(&[alone], &self.facts).start_up
+        let mut steps = Config::sketch(&[alone], &self.facts).start_up;
+        // Looked at alone, a line of a container seems to stand outside.
+        steps.retain(|it| self.within.section == 1 || !matches!(it.step, StartUpStep::SetEnv { .. }));
+        steps
     }
 
     /// Does what waits, now that perl is started; the directives that it says.

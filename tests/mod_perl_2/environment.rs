@@ -86,4 +86,27 @@ fn what_a_program_did_to_env_is_logged_and_handed_on() {
     for expected in ["/my?lookup iron -", "/my?plain gold -", "/my?die gold -"] {
         assert!(lines().lines().any(|line| line == expected), "{expected}: {}", lines());
     }
+
+/// What code of the configuration sees of `PerlSetEnv` when it is run, in its order.
+#[test]
+fn perl_set_env_is_there_for_what_stands_behind_it() {
+    let code = "our @seen; sub see { push @seen, $ENV{CAMEL} // '-' }\n\
+        sub handler { my $r = shift; $r->print(join ' ', @seen, $ENV{CAMEL}, $ENV{LAST} // '-'); 0 }";
+    let start = "My::see(); $ENV{CAMEL} = 'file'; 1;";
+    let lines = "<Perl>\nMy::see();\n</Perl>\nPerlSetEnv CAMEL one\n<Perl>\nMy::see(); $ENV{CAMEL} = 'section';\n</Perl>\n\
+        <Perl>\nMy::see();\n</Perl>\nPerlSetEnv CAMEL two\n<Location /other>\nPerlSetEnv CAMEL of_a_place\n</Location>\n\
+        <Perl>\nMy::see();\n</Perl>\n\
+        PerlSetEnv LAST given\nPerlPostConfigRequire \"@DIR@/start.pl\"\n<Location /my/place>\nPerlSetEnv CAMEL place\n</Location>";
+    let server = site(code).file("start.pl", start).serve(&format!("{}\n{lines}", super::conf("")));
+    assert_eq!(server.text("/my"), "- one section two two file given");
+    assert_eq!(server.text("/my/place"), "- one section two two place given");
+}
+
+/// What stands before perl is started is there when it is: files and modules see the last value.
+#[test]
+fn perl_set_env_is_there_before_files_and_modules_that_wait_for_perl() {
+    let code = "our $seen = $ENV{CAMEL} // '-'; sub handler { my $r = shift; $r->print(\"$seen $ENV{CAMEL}\"); 0 }";
+    let conf = format!("{}\nPerlSetEnv CAMEL one\nPerlSetEnv CAMEL two\n\
+        <VirtualHost *>\nServerName own.example\nPerlSetEnv CAMEL host\n</VirtualHost>", super::conf(""));
+    assert_eq!(site(code).serve(&conf).text("/my"), "two host");
 }

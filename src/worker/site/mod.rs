@@ -67,13 +67,14 @@ pub struct Site {
 
 impl Site {
     /// Boots Perl and does the configuration's start-up steps, in the order of the file.
-    pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
+    pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         log::set_levels(&config, None);
         let perl = start_up::boot(&config, facts)?;
         let apps = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
         let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
-        let start_env = perl.env_base().into();
+        let start_env: Rc<[_]> = perl.env_base().into();
+        start_up::take_over_env(&mut config, &start_env);
         let site = Site {
             perl,
             mod_perl,

@@ -66,7 +66,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
         perl.eval("$^W = 1", file!(), line!())?;
     }
     for (name, value) in main_server_env(config) {
-        perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))?;
+        set_env(perl, name, value)?;
     }
     perl.call(c"Cameleer::StartUp::begin", None)?;
     Ok(())
@@ -96,10 +96,35 @@ pub fn reading(again: bool, facts: &Facts) -> &'static str {
     }
 }
 
-/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too.
+/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too. In mod_perl 2 they are steps, so that
+/// each has its place among the others.
 fn main_server_env(config: &Config) -> &[(String, String)] {
-    let base = config.hosts.first().map_or(0, |host| usize::from(host.base));
-    config.sections.get(base).map_or(&[], |section| &section.said.set_env)
+    match config.perl.generation {
+        Generation::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
+        Generation::Two => &[],
+    }
+}
+
+fn main_base(config: &Config) -> usize {
+    config.hosts.first().map_or(0, |host| usize::from(host.base))
+}
+
+/// In mod_perl 2 start-up code that changes in `%ENV` what PerlSetEnv has said has changed it for requests, too.
+pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
+    if config.perl.generation == Generation::One {
+        return;
+    }
+    let base = main_base(config);
+    let said = config.sections.get_mut(base).map_or(&mut [][..], |section| &mut section.said.set_env);
+    for (name, value) in said {
+        if let Some((_, now)) = env.iter().find(|(known, _)| known == name.as_bytes()) {
+            *value = String::from_utf8_lossy(now).into_owned();
+        }
+    }
+}
+
+fn set_env(perl: &Interpreter, name: &str, value: &str) -> Result<(), Interrupted> {
+    perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))
 }
 
 /// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
@@ -183,6 +208,7 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
             perl.require(&file.to_string_lossy())
         }
         StartUpStep::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        StartUpStep::SetEnv { name, value } => set_env(perl, name, value),
         StartUpStep::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
         StartUpStep::Psgi(_) | StartUpStep::Registry { .. } | StartUpStep::Section { .. } | StartUpStep::Own { .. } => {
             Ok(())

@@ -54,6 +54,13 @@ pub enum StartUpStep {
         /// Index into `Config::hosts`.
         host: u16,
     },
+    /// `PerlSetEnv name value`, `PerlPassEnv name` of mod_perl 2 outside any container: what runs from here on sees it.
+    SetEnv {
+        /// Of the variable.
+        name: String,
+        /// Of the variable.
+        value: String,
+    },
     /// `PerlLib dir`: a folder in front of `@INC`.
     Lib(PathBuf),
     /// `PsgiApp file`, `PsgiEval code`: load it, share it.
@@ -82,14 +89,15 @@ impl StartUpStep {
     /// What mod_perl 2 does first, of all that stands before perl is started.
     fn turn(&self) -> u8 {
         match self {
-            StartUpStep::Lib(_) | StartUpStep::Eval(_) => 0,
-            StartUpStep::Require(_) => 1,
-            _ => 2,
+            StartUpStep::SetEnv { .. } => 0,
+            StartUpStep::Lib(_) | StartUpStep::Eval(_) => 1,
+            StartUpStep::Require(_) => 2,
+            _ => 3,
         }
     }
 }
 
-/// mod_perl 2's order. What stands before the first step that starts perl waits for it: switches, then files, then modules.
+/// mod_perl 2's order. What stands before the first step that starts perl waits for it: variables, switches, then files, then modules.
 pub fn in_order_of_mod_perl_2(steps: &mut [StartUp]) {
     let first = steps.iter().position(|it| it.step.starts_perl()).unwrap_or(steps.len());
     steps[..first].sort_by_key(|it| it.step.turn());

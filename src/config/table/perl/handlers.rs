@@ -9,6 +9,7 @@ use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{PsgiApp, StartUpStep};
 use crate::config::table::perl::phases;
+use crate::config::table::Context;
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
@@ -178,7 +179,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("name [value]", 1..=2, |d, args| {
             let value = args.get(1).cloned().unwrap_or_default();
-            d.said().set_env.push((args[0].clone(), value));
+            set_env(d, args[0].clone(), value);
             Ok(())
         }),
         because: "programs get the CGI variables only",
@@ -288,13 +289,22 @@ fn warm_up_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// For requests; in mod_perl 2 also for the code that is run between this line and the next of that name.
+fn set_env(draft: &mut Draft, name: String, value: String) {
+    let is_two = draft.config.perl_of(draft.position.pool).generation == Generation::Two;
+    if is_two && draft.position.context == Context::Server {
+        draft.start_up(StartUpStep::SetEnv { name: name.clone(), value: value.clone() });
+    }
+    draft.said().set_env.push((name, value));
+}
+
 /// `PerlPassEnv name…`
 fn pass_env(draft: &mut Draft, names: &[String]) {
     for name in names {
         match draft.facts.env.iter().find(|(known, _)| known == name) {
             Some((name, value)) => {
-                let pair = (name.clone(), value.clone());
-                draft.said().set_env.push(pair);
+                let (name, value) = (name.clone(), value.clone());
+                set_env(draft, name, value);
             }
             None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
         }

@@ -86,6 +86,7 @@ fn what_a_program_did_to_env_is_logged_and_handed_on() {
     for expected in ["/my?lookup iron -", "/my?plain gold -", "/my?die gold -"] {
         assert!(lines().lines().any(|line| line == expected), "{expected}: {}", lines());
     }
+}
 
 /// What code of the configuration sees of `PerlSetEnv` when it is run, in its order.
 #[test]
@@ -106,7 +107,10 @@ fn perl_set_env_is_there_for_what_stands_behind_it() {
 #[test]
 fn perl_set_env_is_there_before_files_and_modules_that_wait_for_perl() {
     let code = "our $seen = $ENV{CAMEL} // '-'; sub handler { my $r = shift; $r->print(\"$seen $ENV{CAMEL}\"); 0 }";
-    let conf = format!("{}\nPerlSetEnv CAMEL one\nPerlSetEnv CAMEL two\n\
-        <VirtualHost *>\nServerName own.example\nPerlSetEnv CAMEL host\n</VirtualHost>", super::conf(""));
+    let conf = format!(
+        "{}\nPerlSetEnv CAMEL one\nPerlSetEnv CAMEL two\n\
+        <VirtualHost *>\nServerName own.example\nPerlSetEnv CAMEL host\n</VirtualHost>",
+        super::conf("")
+    );
     assert_eq!(site(code).serve(&conf).text("/my"), "two host");
 }

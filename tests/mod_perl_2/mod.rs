@@ -1,6 +1,7 @@
 //! Sites of mod_perl 2: which configurations mean it, and what its handlers find. What others wrote about it runs in `make suites`.
 
 mod access;
+mod answers;
 mod bad_input;
 mod clumsy_filters;
 mod connections;

@@ -11,7 +11,7 @@ pub enum Page<'a> {
 
 /// Statuses and what they are called, with the sentence that the page tells its reader.
 const REASONS: &[(u16, &str, &str)] = &[
-    (200, "OK", ""),
+    (200, "OK", "The server encountered an internal error: a program gave this status for one."),
     (201, "Created", ""),
     (202, "Accepted", ""),
     (204, "No Content", ""),

@@ -124,7 +124,6 @@ void cml_env_tie_again(HV *before);
 void cml_env_note(pTHX_ IV action, SV *key);
 void cml_env_note_whole(void);
 
-int cml_stdout_is_log(int is_log);
 int cml_before_child(void);
 void cml_after_child(int was_moved);
 void cml_before_reopen(pTHX_ GV *gv, int has_descriptor);

@@ -157,6 +157,7 @@ mod declarations {
         pub fn cml_stdin_is(fd: c_int) -> c_int;
         pub fn cml_flush_stdout();
         pub fn cml_drain_fd1();
+        pub fn cml_stdout_is_log(is_log: c_int) -> c_int;
         pub fn cml_stderr_is_log();
         pub fn cml_env_begin();
         pub fn cml_env_enter();

@@ -134,6 +134,7 @@ void cml_flush_stdout(void);
 /* descriptors.c */
 int cml_stdin_is(int fd);
 void cml_drain_fd1(void);
+int cml_stdout_is_log(int is_log);
 void cml_stderr_is_log(void);
 void cml_is_request_child(void);
 

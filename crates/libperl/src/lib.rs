@@ -310,6 +310,12 @@ impl Interpreter {
         }
     }
 
+    /// Whether what is printed to STDOUT goes into the log instead of the answer; returns how it was.
+    pub fn stdout_is_log(&self, is_log: bool) -> bool {
+        // SAFETY: sets a flag; layers in Perl run guarded, and what children have printed goes to a hook.
+        unsafe { sys::cml_stdout_is_log(is_log.into()) != 0 }
+    }
+
     /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
     pub fn stderr_is_log(&self) {
         // SAFETY: duplicates a descriptor.

@@ -7,16 +7,24 @@ use Cameleer::ModPerl2  ();
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
-        qw(allow_options auth_name auth_type get_remote_logname note_basic_auth_failure satisfies some_auth_required requires) );
+        qw(allow_options auth_name get_remote_logname note_basic_auth_failure satisfies some_auth_required requires) );
 
-    # (OK, password) or (what to return, undef).
+    # `none` where no line says it, as in httpd 2.4.
+    sub auth_type ( $r, @new ) {
+        my $fields = Cameleer::ModPerl2::of_request($r);
+        $fields->{auth_type} = $new[0] if @new && defined $new[0];
+        return $fields->{auth_type} // Apache::auth_type($r) // 'none';
+    }
+
+    # (OK, password) or (what to return, undef). Who asks for the password of Basic where nothing was said means that.
     sub get_basic_auth_pw ($r) {
+        $r->auth_type('Basic') if $r->auth_type eq 'none';
         my ( $status, $password ) = Apache::get_basic_auth_pw($r);
         return wantarray ? ( $status, $password ) : $password;
     }
 
     sub note_auth_failure ($r) {
-        return ( $r->auth_type // 'Basic' ) =~ /\Adigest\z/i ? $r->note_digest_auth_failure : $r->note_basic_auth_failure;
+        return $r->auth_type =~ /\Adigest\z/i ? $r->note_digest_auth_failure : $r->note_basic_auth_failure;
     }
 
     # The client is asked for its password in the way that never sends it.

@@ -55,6 +55,7 @@ sub begin {
     *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
     $Apache2::__T = ${^TAINT} ? 1 : 0;
     Internals::SvREADONLY( $Apache2::__T, 1 );
+    *0 = \( my $program = readlink('/proc/self/exe') // $^X );    # perl's own $0 is the process's title, which is the server's
     require mod_perl2;
     delete @INC{qw(mod_perl.pm mod_perl2.pm)};    # $mod_perl::VERSION is there when the site says `use mod_perl2`, as under httpd
     undef $mod_perl::VERSION;

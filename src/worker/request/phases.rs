@@ -156,6 +156,8 @@ impl Site {
         let result = self.perl.call_handler(handler, request);
         self.end_forked_child(result.as_ref().err());
         match result {
+            // A script that prints its own status line returns that status, too.
+            Ok(said) if apache::has_said(request, said) => (OK, true),
             Ok(said) => (meant(said), true),
             Err(interrupted) => {
                 let status = status_said(&interrupted);
@@ -204,7 +206,19 @@ impl Site {
         if let Err(interrupted) = self.insert_filters(location, request) {
             return self.left(request, interrupted);
         }
-        match self.handler_of(location, request) {
+        let handler = self.handler_of(location, request);
+        if apache::api() == apache::Api::One {
+            return self.respond_with(&handler, location, request);
+        }
+        // With mod_perl 2's own handler STDOUT is the server's, and only `$r` leads to the client. A subrequest may be otherwise.
+        let before = self.perl.stdout_is_log(handler == Handler::ModPerl);
+        let said = self.respond_with(&handler, location, request);
+        self.perl.stdout_is_log(before);
+        said
+    }
+
+    fn respond_with(&self, handler: &Handler, location: &ResolvedLocation, request: u64) -> i32 {
+        match handler {
             Handler::PerlScript | Handler::ModPerl => self.phase(location, request, Phase::Handler),
             Handler::CgiScript
                 if location.settings.response.path_info == Some(PathInfo::Off)

@@ -3,6 +3,7 @@
 use super::script_headers::{self, Scan};
 use crate::output::{Filtering, Stage};
 use crate::request_rec::RequestRec;
+use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use wire::transport::Presence;
 
@@ -105,7 +106,7 @@ impl RequestRec {
             return;
         }
         self.send_info();
-        if matches!(self.output.stage, Stage::Script) || self.output.is_untouched() {
+        if matches!(self.output.stage, Stage::Script) || self.output.is_untouched() || self.head_waits() {
             return;
         }
         self.commit();
@@ -113,6 +114,11 @@ impl RequestRec {
         if !self.output.is_in_vain() && !self.output.is_part {
             self.output.send_gathered(self.frame.id(), &mut *self.client);
         }
+    }
+
+    /// mod_perl 2 sends a header that a script has printed with the first of its body: until then an error makes the answer a 500.
+    fn head_waits(&self) -> bool {
+        api() == Api::Two && matches!(self.output.stage, Stage::Ready(_)) && self.output.bytes_sent() == 0
     }
 
     /// What a subrequest has said and its main request is to say; a header that is not whole stays.

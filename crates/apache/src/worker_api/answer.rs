@@ -4,6 +4,7 @@ use crate::error_page::Page;
 use crate::request_rec::RequestRec;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::{Number, Text};
+use crate::request_rec::tables::Id;
 use crate::request_stack::{speaking, with};
 
 /// What is to be done when the handlers have returned.
@@ -25,7 +26,8 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// 1.x takes a stray `1` (of a last `print`), a 200 and nonsense above 600 for OK.
+    /// 1.x takes a stray `1` (of a last `print`), a 200 and nonsense above 600 for OK; to mod_perl 2 a 200 is a status
+    /// that has a page, as all others, as long as nothing was said.
     fn of(code: i32) -> Verdict {
         match code {
             -1 => Verdict::Declined,
@@ -48,7 +50,7 @@ impl RequestRec {
                 return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
             }
             Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
-            Verdict::Done if code == 200 && self.output.is_untouched() && self.answers_ok_otherwise() => {
+            Verdict::Done if code == 200 && api() == Api::Two && self.output.is_untouched() => {
                 return Outcome::Error(200);
             }
             Verdict::Status(status) if self.contradicts_head(status) && !self.append_page(status) => {
@@ -66,12 +68,6 @@ impl RequestRec {
     /// Whether mod_perl 2 takes the status for an error that came after the head; a script's own status is returned, too.
     fn contradicts_head(&self, status: u16) -> bool {
         api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
-    }
-
-    /// Whether `$r->custom_response` was told what to send for 200, which mod_perl 2 counts among the statuses that have a page.
-    fn answers_ok_otherwise(&self) -> bool {
-        api() == Api::Two
-            && self.custom_responses.iter().rfind(|(status, _)| *status == 200).is_some_and(|(_, r)| r.is_some())
     }
 
     /// Whether what the handlers said is the answer, when the last of them said `code`.
@@ -92,6 +88,14 @@ impl RequestRec {
         Some(file)
     }
 
+    /// In httpd 2 a body that is whole when the answer begins has its own length, whatever was said of it: none is 0 bytes long. What HEAD
+    /// would get is for the handler to say.
+    fn forget_length_of_nothing(&mut self) {
+        if api() == Api::Two && !self.is_head() && self.output.is_untouched() && self.output.bytes_sent() == 0 {
+            self.tables.of_mut(Id::HeadersOut).unset(b"Content-Length");
+        }
+    }
+
     /// Decides the head; the status that must go out instead when that cannot be.
     fn complete(&mut self) -> Option<u16> {
         if self.output.is_settled() {
@@ -101,6 +105,7 @@ impl RequestRec {
             self.premature();
         }
         if self.output.failed.is_none() {
+            self.forget_length_of_nothing();
             self.commit();
         }
         self.output.failed
@@ -110,6 +115,11 @@ impl RequestRec {
 /// See [`Outcome`].
 pub fn outcome(request: u64, code: i32) -> Outcome {
     speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
+}
+
+/// Whether what was said begins with this status.
+pub fn has_said(request: u64, status: i32) -> bool {
+    status > 0 && with(request, |r| r.output.head_status().map(i32::from) == Some(status)).unwrap_or(false)
 }
 
 /// The file that is the answer when nobody else gives one; `None` when the request has none.

@@ -8,8 +8,8 @@ use crate::config::model::overrides::{Class, PerlHtaccess};
 use crate::config::model::perl::api::Generation;
 use crate::config::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::config::model::start_up::{PsgiApp, StartUpStep};
-use crate::config::table::perl::phases;
 use crate::config::table::Context;
+use crate::config::table::perl::phases;
 use crate::config::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[

@@ -1,0 +1,68 @@
+//! What a handler's status, its header and its standard output come to.
+
+use super::{serve, site};
+use crate::support::{Request, Site};
+
+#[test]
+fn a_length_that_was_said_is_none_where_nothing_follows() {
+    let server = serve("use Apache2::Response (); sub handler { my $r = shift; $r->set_content_length(25); 0 }", "");
+    let response = server.get("/my").is(200);
+    assert_eq!((response.header("Content-Length").as_deref(), response.text().as_str()), (Some("0"), ""));
+    assert!(!server.log().contains("shorter than its Content-Length"), "{}", server.log());
+    assert_eq!(server.send(Request::new("HEAD", "/my")).header("Content-Length").as_deref(), Some("25"));
+}
+
+#[test]
+fn a_200_is_no_ok_as_long_as_nothing_was_said() {
+    let server = serve("sub handler { my $r = shift; $r->print('body') if $r->args; 200 }", "");
+    let response = server.get("/my").is(200);
+    assert!(response.text().contains("internal error"), "{}", response.text());
+    assert_eq!(server.text("/my?1"), "body");
+}
+
+#[test]
+fn standard_output_is_the_clients_in_perl_script_only() {
+    let code = "use Apache2::SubRequest (); sub handler { my $r = shift; print 'to STDOUT'; $r->print('to the client');\n\
+        $r->lookup_uri('/inner')->run if $r->args; print `echo of a child`; 0 }\n\
+        sub inner { my $r = shift; print ', and to STDOUT within'; 0 }";
+    let lines = "<Location /inner>\nSetHandler perl-script\nPerlResponseHandler My::inner\n</Location>";
+    let server = site(code).serve(&format!("{}\n{lines}", super::conf("")));
+    assert_eq!(server.text("/my"), "to the client");
+    assert!(server.logged("to STDOUT").contains("perl:"), "{}", server.log());
+    assert_eq!(server.text("/my?1"), "to the client, and to STDOUT within");
+}
+
+#[test]
+fn a_script_that_dies_behind_its_header_is_an_error_also_with_autoflush() {
+    let conf = "MaxClients 1\nStartServers 1\nPerlModule ModPerl::Registry\nAlias /perl/ \"@DIR@/scripts/\"\n<Location /perl>\n\
+        SetHandler perl-script\nPerlResponseHandler ModPerl::Registry\nPerlOptions +ParseHeaders\nOptions +ExecCGI\n</Location>";
+    let script = "$| = 1; print \"Content-Type: text/plain\\n\\n\"; print 'body' if $ENV{QUERY_STRING}; die 'oh no';";
+    let server = Site::new().file("scripts/a.pl", script).serve(conf);
+    assert_eq!(server.get("/perl/a.pl").status, 500);
+    assert!(server.get("/perl/a.pl?1").is(200).text().starts_with("body"));
+}
+
+/// What the script prints is a whole answer, and the status in it is no error of the script's.
+#[test]
+fn a_script_may_write_its_own_status_line() {
+    let conf = "MaxClients 1\nStartServers 1\nPerlModule ModPerl::Registry\nAlias /perl/ \"@DIR@/scripts/\"\n<Location /perl>\n\
+        SetHandler perl-script\nPerlResponseHandler ModPerl::Registry\nOptions +ExecCGI\n</Location>";
+    let script = "print \"HTTP/1.0 250 Pretty OK\\r\\nContent-Type: text/plain\\n\\n\"; print 'body';";
+    let server = Site::new().file("scripts/nph-a.pl", script).serve(conf);
+    let response = server.get("/perl/nph-a.pl");
+    assert_eq!((response.status, response.text().as_str()), (250, "body"));
+}
+
+#[test]
+fn who_asks_for_a_password_where_nothing_was_said_means_basic() {
+    let code = "use Apache2::Access (); sub handler { my $r = shift; my $before = $r->auth_type; $r->get_basic_auth_pw;\n\
+        $r->print($before, ' ', $r->auth_type); 0 }";
+    assert_eq!(serve(code, "").text("/my"), "none Basic");
+    assert_eq!(serve(code, "AuthType basic\nAuthName own").text("/my"), "basic basic");
+}
+
+#[test]
+fn the_programs_name_is_the_servers() {
+    let code = "sub handler { my $r = shift; $r->print($0 =~ m{/cameleer\\z} ? 'server' : $0); 0 }";
+    assert_eq!(serve(code, "").text("/my"), "server");
+}

@@ -12,6 +12,18 @@ fn a_length_that_was_said_is_none_where_nothing_follows() {
     assert_eq!(server.send(Request::new("HEAD", "/my")).header("Content-Length").as_deref(), Some("25"));
 }
 
+/// As httpd: whoever flushes has given up the length, also when the whole answer is here before the client is told.
+#[test]
+fn an_answer_that_was_flushed_has_no_length_but_its_own() {
+    let code = "use Apache2::Response (); sub handler { my $r = shift; $r->set_content_length(4) if $r->args; $r->print('body'); $r->rflush; 0 }";
+    let server = serve(code, "");
+    for _ in 0..50 {
+        let response = server.get("/my").is(200);
+        assert_eq!((response.header("Content-Length"), response.text().as_str()), (None, "body"));
+        assert_eq!(server.get("/my?1").header("Content-Length").as_deref(), Some("4"));
+    }
+}
+
 #[test]
 fn a_200_is_no_ok_as_long_as_nothing_was_said() {
     let server = serve("sub handler { my $r = shift; $r->print('body') if $r->args; 200 }", "");

@@ -182,6 +182,13 @@ impl Output {
         }
     }
 
+    /// The program flushes: its answer has no length but one that it said, however soon its end comes.
+    pub fn leaves_in_pieces(&mut self) {
+        if let Stage::Ready(head) = &mut self.stage {
+            head.headers.push((b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
+        }
+    }
+
     /// Sends head and body as far as they are known.
     pub fn send_gathered(&mut self, id: u64, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);

@@ -112,6 +112,7 @@ impl RequestRec {
         self.commit();
         self.look_for_client();
         if !self.output.is_in_vain() && !self.output.is_part {
+            self.output.leaves_in_pieces();
             self.output.send_gathered(self.frame.id(), &mut *self.client);
         }
     }

@@ -20,8 +20,9 @@ impl std::fmt::Display for BadHead {
 /// Takes the head that has come, and the body as far as it is there.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
     let reason = reason(&head);
+    let in_pieces = is_in_pieces(&head);
     let (status, headers, length) = read(head)?;
-    let mut response = Response::new(body(ticket, length));
+    let mut response = Response::new(body(ticket, length, in_pieces));
     response.extensions_mut().extend(reason);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -64,10 +65,15 @@ fn reason(head: &Head) -> Extensions {
     extensions
 }
 
+/// The program has flushed: what its client is told of the length must not depend on how soon the rest was here.
+fn is_in_pieces(head: &Head) -> bool {
+    head.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"transfer-encoding"))
+}
+
 /// A body that is whole already needs no further look at the exchange.
-fn body(ticket: Ticket, claimed: Option<u64>) -> BodySource {
+fn body(ticket: Ticket, claimed: Option<u64>, in_pieces: bool) -> BodySource {
     let mut exchange = ticket.exchange().borrow_mut();
-    if !exchange.is_complete() {
+    if !exchange.is_complete() || (in_pieces && claimed.is_none()) {
         drop(exchange);
         return BodySource::Stream(ticket, claimed);
     }

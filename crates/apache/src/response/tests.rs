@@ -128,7 +128,7 @@ fn a_handlers_words_become_replies() {
                 r.flush();
                 died(r);
             },
-            "200 Content-Type=text/html: x truncated",
+            "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated",
         ),
         (
             "flushed early",
@@ -208,7 +208,7 @@ fn a_handlers_words_become_replies() {
                 died(r);
                 r.close();
             },
-            "200 Content-Type=text/html: x truncated",
+            "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated",
         ),
         (
             "after the end",

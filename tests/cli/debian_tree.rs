@@ -20,7 +20,7 @@ const HOST: &str = "<VirtualHost *:@PORT@>\nDocumentRoot @DIR@/htdocs\nCustomLog
 
 /// A handler with a call of each light.
 const HANDLER: &str = "package My;\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\nsub handler {\n    my $r = shift;\n\
-    \x20   $r->content_type('text/plain');\n    $r->print('camel');\n    return 0;\n    $r->send_http_header;\n    $r->location_merge('/');\n\
+    \x20   $r->content_type('text/plain');\n    $r->print('camel');\n    return 0;\n    $r->send_http_header;\n    $r->connection->client_socket;\n\
     \x20   $r->no_such_thing;\n    Apache2::ServerUtil->server->no_more;\n    $r->headers_in->get('Host');\n}\n1;\n";
 
 fn tree(envvars: &str) -> Site {
@@ -74,7 +74,7 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
         "etc/sites-enabled/000-default.conf:13: green PerlResponseHandler",
         "lib/My.pm:6: green Apache2::RequestRec::content_type",
         "lib/My.pm:9: red   Apache2::RequestRec::send_http_header: is mod_perl 1's: say use Apache2::compat",
-        "lib/My.pm:10: amber Apache2::RequestRec::location_merge: dies",
+        "lib/My.pm:10: amber Apache2::Connection::client_socket: is the client's in a PerlProcessConnectionHandler",
         "lib/My.pm:11: red   Apache2::RequestRec::no_such_thing: is no method of mod_perl 2 that is here",
         "lib/My.pm:12: green Apache2::ServerUtil::server",
         "lib/My.pm:12: red   Apache2::ServerRec::no_more",

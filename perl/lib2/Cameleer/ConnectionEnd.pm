@@ -2,18 +2,17 @@ package Cameleer::ConnectionEnd;
 
 use v5.36;
 
-use APR::Brigade    ();
-use APR::Bucket     ();
+use APR::Brigade      ();
+use APR::Bucket       ();
 use APR::Const -compile => qw(EOF ENOTIMPL);
-use APR::Error      ();
-use Apache2::Filter ();
+use APR::Error        ();
+use Apache2::Filter   ();
+use Cameleer::Filters ();
 
 our @ISA = ('Apache2::Filter');
 
-# Apache2::Const's modes of reading.
-use constant { MODE_READBYTES => 0, MODE_GETLINE => 1, MODE_EATCRLF => 2, MODE_SPECULATIVE => 3, MODE_INIT => 5 };
-# So much is read at once, and no line is longer: the rest of it is the next one.
-use constant PIECE => 8192;
+# So much is read at once (PIECE), and no line is longer: the rest of it is the next one.
+use constant { map { $_ => Cameleer::Filters->can($_)->() } qw(PIECE MODE_READBYTES MODE_GETLINE MODE_EATCRLF MODE_SPECULATIVE MODE_INIT) };
 
 # Where the filters of a connection would end, of which there are none: brigades come from the client's socket and go there.
 sub of ( $c, $way ) {

@@ -11,7 +11,9 @@ use constant {
     # Apache2::Const's
     MODE_READBYTES   => 0,
     MODE_GETLINE     => 1,
+    MODE_EATCRLF     => 2,
     MODE_SPECULATIVE => 3,
+    MODE_INIT        => 5,
 };
 
 use APR::Brigade        ();

@@ -19,7 +19,7 @@ pub(super) struct Look {
 impl Look {
     /// How many workers all pools together may have.
     pub fn most_workers(&self) -> u32 {
-        let each = self.pools.iter().map(|(.., limits)| limits.max_clients).sum();
+        let each = self.pools.iter().map(|(.., limits)| limits.max_clients).fold(0, u32::saturating_add);
         let fit = self.plan.as_ref().map(|plan| plan.most_in_all(&self.claims()));
         fit.map_or(each, |fit| fit.min(each))
     }
@@ -27,7 +27,7 @@ impl Look {
     fn claims(&self) -> Vec<Claim> {
         let claim = |(id, counts, limits): &(PoolId, Counts, PoolLimits)| Claim {
             pool: id.pool,
-            workers: (counts.busy + counts.queued + limits.min_spare).min(limits.max_clients),
+            workers: counts.busy.saturating_add(counts.queued).saturating_add(limits.min_spare).min(limits.max_clients),
         };
         self.pools.iter().map(claim).collect()
     }

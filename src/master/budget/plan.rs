@@ -77,10 +77,10 @@ impl Plan {
         let cheapest = claims.iter().map(|claim| self.cost_of(claim.pool)).min();
         match cheapest {
             Some(cheapest) if all <= room => {
-                let claimed: u32 = claims.iter().map(|claim| claim.workers).sum();
+                let claimed = claims.iter().map(|claim| claim.workers).fold(0, u32::saturating_add);
                 claimed.saturating_add(count((room - all) / cheapest)).max(1)
             }
-            _ => self.most_workers(claims).into_iter().sum(),
+            _ => self.most_workers(claims).into_iter().fold(0, u32::saturating_add),
         }
     }
 
